@@ -42,7 +42,13 @@ fn run() -> ExitCode {
     limits::heed_file_size();
     let stop = Stop::default();
     let asked = stop.clone();
-    let handled = on_interrupt(move || {
+    let handled = on_interrupt(move |signal| {
+        // What a user interrupts in a pager is the pager's business. No more is sent to it, and the
+        // program ends when it does.
+        if signal == Signal::Interrupt && cli::is_paging() {
+            asked.set();
+            return;
+        }
         if asked.is_set() {
             // Who asks twice does not want to wait.
             give_up();
@@ -75,17 +81,33 @@ fn give_up() -> ! {
     std::process::exit(i32::from(INTERRUPTED))
 }
 
+/// Why the program is asked to end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Signal {
+    /// Ctrl-C.
+    Interrupt,
+    /// By the system or another program.
+    #[cfg(unix)]
+    Terminate,
+}
+
 /// Has a function called, in a thread of its own, for Ctrl-C and when the system asks the program
 /// to end. A lost terminal is not among them: `nohup` decides what that means.
 #[cfg(unix)]
-fn on_interrupt(mut act: impl FnMut() + Send + 'static) -> std::io::Result<()> {
+fn on_interrupt(mut act: impl FnMut(Signal) + Send + 'static) -> std::io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use std::sync::mpsc::channel;
     let (heard, to_hear) = channel::<signal_hook::iterator::Signals>();
     // The thread comes first: where there is none, signals do what they usually do.
     thread::Builder::new().spawn(move || {
         for mut signals in to_hear {
-            signals.forever().for_each(|_| act());
+            signals.forever().for_each(|signal| {
+                act(if signal == SIGINT {
+                    Signal::Interrupt
+                } else {
+                    Signal::Terminate
+                });
+            });
         }
     })?;
     // A thread that is there listens until the program ends.
@@ -95,8 +117,8 @@ fn on_interrupt(mut act: impl FnMut() + Send + 'static) -> std::io::Result<()> {
 
 /// Has a function called, in a thread of its own, for Ctrl-C.
 #[cfg(not(unix))]
-fn on_interrupt(act: impl FnMut() + Send + 'static) -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(act)
+fn on_interrupt(mut act: impl FnMut(Signal) + Send + 'static) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(move || act(Signal::Interrupt))
 }
 
 /// The one place where a failure becomes a number; ARCHITECTURE.md has the table.

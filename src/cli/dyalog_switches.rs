@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::Command;
 
 use super::first_word::instead_of;
+use super::output::XML_BY_DEFAULT;
 use super::report::{SHOW, STATE, TAGS_OF_RUNS, command};
 use crate::report::REPORTS;
 use crate::store::RunSet;
@@ -46,7 +47,7 @@ pub(super) fn expand_single_dash(arguments: Vec<OsString>) -> Vec<OsString> {
         return arguments;
     }
     let mut switches = true;
-    let doubled = |argument: OsString| {
+    let mut doubled = |argument: OsString| {
         // After `--` there are no switches: a file may be called `-fn`.
         switches &= argument != "--";
         let letters = argument
@@ -61,7 +62,23 @@ pub(super) fn expand_single_dash(arguments: Vec<OsString>) -> Vec<OsString> {
         doubled.push(argument);
         doubled
     };
-    arguments.into_iter().map(doubled).collect()
+    let mut expanded = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        let single = argument.clone();
+        let doubled = doubled(argument);
+        if doubled != single && is_outfile(&doubled) {
+            expanded.push(format!("--{XML_BY_DEFAULT}").into());
+        }
+        expanded.push(doubled);
+    }
+    expanded
+}
+
+/// Whether a switch names the file of the output, whose format is then that of the manual.
+fn is_outfile(switch: &OsString) -> bool {
+    let text = switch.to_string_lossy();
+    let name = text.split('=').next().unwrap_or_default();
+    "--outfile".starts_with(name)
 }
 
 /// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`. A word that is

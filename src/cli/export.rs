@@ -181,7 +181,7 @@ impl WrittenArgs {
             ));
         }
         match report {
-            Target::Screen => Ok(()),
+            Target::Screen | Target::Pager(_) => Ok(()),
             Target::File(_) => {
                 report.write(stop, |out| Ok(out.write_all(losses.to_json().as_bytes())?))
             }

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use super::screen::screen;
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::report::ReportError;
@@ -64,14 +63,6 @@ pub(super) fn say(message: impl Display) {
 /// Writes a line to standard output.
 pub(super) fn line(text: impl Display) -> Result<(), Failure> {
     writeln!(io::stdout(), "{}", plain(&text.to_string())).map_err(output)
-}
-
-/// Writes text that ends its own lines to standard output.
-pub(super) fn write(text: &str) -> Result<(), Failure> {
-    let mut out = screen();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(output)
 }
 
 /// Says that the program gives up waiting for an input, which an interrupt has asked for.

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use clap::Args;
 
-use super::failure::{Failure, complain, write};
+use super::failure::{Failure, complain};
+use super::pager::{Lines, PagerArgs};
+use crate::base::error::Stop;
 use crate::formats::{self, EXPORTS, FORMATS};
 
 /// Made from the pages of the importers; tests/house/docs/mod.rs keeps it so.
@@ -24,9 +26,13 @@ pub(super) struct Formats {
     /// A format to explain, or a profiler: py-spy, perf, Xdebug
     #[arg(value_name = "NAME")]
     name: Option<String>,
+    #[command(flatten)]
+    pager: PagerArgs,
 }
 
-pub(super) fn run(formats: &Formats) -> Result<(), Failure> {
+pub(super) fn run(formats: &Formats, stop: &Stop) -> Result<(), Failure> {
+    let target = formats.pager.target(Lines::Wrapped);
+    let write = |text: &str| target.write(stop, |out| Ok(out.write_all(text.as_bytes())?));
     let Some(name) = &formats.name else {
         let mut list = String::new();
         for format in FORMATS {

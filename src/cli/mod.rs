@@ -25,6 +25,7 @@ mod man;
 mod merge;
 mod options;
 mod output;
+mod pager;
 mod parsers;
 mod program;
 mod progress;
@@ -35,9 +36,11 @@ mod screen;
 mod show;
 mod source;
 mod sql;
+mod state;
 mod tag;
 
 pub use failure::{Failure, say_interrupted};
+pub use pager::is_running as is_paging;
 pub use program::{program, run};
 
 /// Removes what would be left of an output if the program ended now.

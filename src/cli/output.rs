@@ -4,40 +4,146 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueHint};
 use console::Term;
 
 use super::args::{decimals, output_format, unit};
 use super::draft::{self, Draft, folder};
 use super::failure::{Failure, complain, database, output, unwritten};
+use super::pager::{Lines, Pager, PagerArgs};
 use super::screen::{Screen, screen};
 use crate::base::error::Stop;
 use crate::formats::export;
 use crate::report::Answer;
-use crate::report::render;
 use crate::report::render::{Format, Layout, RenderError, Unit, plain, render};
-use crate::store::{Database, RunInfo, RunState};
 use crate::text::separators::Separators;
+
+/// Endings of the names of files, and the formats that they stand for. A file without an ending has
+/// the format of the screen, a file with another one none that could be guessed.
+const ENDINGS: [(&str, Format); 10] = [
+    ("txt", Format::Text),
+    ("text", Format::Text),
+    ("csv", Format::Csv),
+    ("tsv", Format::Tsv),
+    ("tab", Format::Tsv),
+    ("xml", Format::Xml),
+    ("json", Format::Json),
+    ("jsonl", Format::JsonLines),
+    ("ndjson", Format::JsonLines),
+    ("md", Format::Markdown),
+];
+
+/// The flag that stands for `-outfile` with one dash, as users of `]PROFILE` write it.
+pub(super) const XML_BY_DEFAULT: &str = "xml-by-default";
+
+/// How a list or an answer is written, and where it goes.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ListArgs {
+    /// text (or txt), csv, tsv, json, jsonl or markdown; of reports also xml [default: as the name
+    /// of --outfile ends, else text]
+    #[arg(long, value_name = "FORMAT", value_parser = output_format)]
+    format: Option<Format>,
+    /// Write to a file instead of the screen: .txt, .csv, .tsv, .json, .jsonl, .md or .xml says in
+    /// which format
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    outfile: Option<PathBuf>,
+    /// XML where the name of the file says nothing else, as the manual of `]PROFILE` has it
+    #[arg(long = XML_BY_DEFAULT, hide = true)]
+    xml_by_default: bool,
+    /// Shorten no text to fit the terminal; a pager then moves sideways
+    #[arg(long)]
+    wide: bool,
+    #[command(flatten)]
+    pager: PagerArgs,
+}
+
+impl ListArgs {
+    /// The format of the answer.
+    pub(super) fn format(&self) -> Format {
+        let usual = || match self.ending() {
+            Some(Ending::Known(format)) => format,
+            Some(_) if self.xml_by_default => Format::Xml,
+            _ => Format::Text,
+        };
+        self.format.unwrap_or_else(usual)
+    }
+
+    /// What the name of the file says; `None` without a file.
+    fn ending(&self) -> Option<Ending> {
+        let ending = self.outfile.as_ref()?.extension();
+        let Some(ending) = ending.map(|ending| ending.to_string_lossy().to_lowercase()) else {
+            return Some(Ending::None);
+        };
+        let known = ENDINGS.iter().find(|(name, _)| *name == ending);
+        Some(known.map_or(Ending::Other, |(_, format)| Ending::Known(*format)))
+    }
+
+    /// What a list shall look like.
+    pub(super) fn layout(&self) -> Layout {
+        Layout {
+            format: self.format(),
+            width: if self.outfile.is_some() || self.wide {
+                None
+            } else {
+                screen_width()
+            },
+            ..Layout::default()
+        }
+    }
+
+    /// Where it goes.
+    ///
+    /// # Errors
+    /// When there can be no such file, it is the database or a file of it, or its name ends as that
+    /// of no format; before anything is done.
+    pub(super) fn target(&self, database: &Path) -> Result<Target, Failure> {
+        let Some(file) = &self.outfile else {
+            let lines = if self.wide {
+                Lines::Whole
+            } else {
+                Lines::Wrapped
+            };
+            return Ok(self.pager.target(lines));
+        };
+        let target = Target::named("--outfile", Some(file))?;
+        target.is_no_database("--outfile", database)?;
+        let is_unclear = matches!(self.ending(), Some(Ending::Other))
+            && self.format.is_none()
+            && !self.xml_by_default;
+        if is_unclear {
+            let names = ENDINGS.map(|(name, _)| format!(".{name}")).join(", ");
+            let name = file.display();
+            return Err(complain(
+                format!("--outfile: {name}: expected {names}, or --format FORMAT"),
+                Failure::Usage,
+            ));
+        }
+        Ok(target)
+    }
+}
+
+/// What the end of the name of a file says.
+enum Ending {
+    Known(Format),
+    Other,
+    None,
+}
 
 /// How an answer looks, and where it goes.
 #[derive(Clone, Debug, Args)]
 pub(super) struct OutputArgs {
-    /// text (or txt), csv, xml, json, jsonl or markdown [default: text; with --outfile: xml]
-    #[arg(long, value_name = "FORMAT", value_parser = output_format)]
-    format: Option<Format>,
-    /// Write to a file instead of the screen
-    #[arg(long, value_name = "FILE")]
-    outfile: Option<PathBuf>,
+    #[command(flatten)]
+    list: ListArgs,
     /// Title of the output [default: that of the run, in xml and json]
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
-    /// Decimals of the columns of costs and percentages in text, csv and markdown [default: 1, and
-    /// for costs in text and markdown as many as a thousandth of the total needs; in csv as many as
+    /// Decimals of the columns of costs and percentages in text, csv, tsv and markdown [default: 1,
+    /// and for costs in text and markdown as many as a thousandth of the total needs; in csv as many as
     /// there are, up to 10 digits]
     #[arg(long, value_name = "N", value_parser = decimals, allow_negative_numbers = true)]
     decimal: Option<u8>,
-    /// Unit of costs in text, csv and markdown: ns, us, ms, s; B, kB, KiB, MB, MiB, GB, GiB; 1, k,
+    /// Unit of costs in text, csv, tsv and markdown: ns, us, ms, s; B, kB, KiB, MB, MiB, GB, GiB; 1, k,
     /// M [default: in text and markdown the one that fits the total; in csv ms, B, 1]
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     unit: Option<Unit>,
@@ -46,28 +152,18 @@ pub(super) struct OutputArgs {
 impl OutputArgs {
     /// The format of the answer.
     pub(super) fn format(&self) -> Format {
-        let usual = if self.outfile.is_some() {
-            Format::Xml
-        } else {
-            Format::Text
-        };
-        self.format.unwrap_or(usual)
+        self.list.format()
     }
 
     /// What the answer shall look like.
     pub(super) fn layout(&self, separators: Option<Separators>, flags: Vec<String>) -> Layout {
         Layout {
-            format: self.format(),
             decimals: self.decimal.map(usize::from),
             unit: self.unit,
             separators: separators.unwrap_or_default(),
             title: self.title.clone(),
-            width: if self.outfile.is_some() {
-                None
-            } else {
-                screen_width()
-            },
             flags,
+            ..self.list.layout()
         }
     }
 
@@ -75,8 +171,19 @@ impl OutputArgs {
     ///
     /// # Errors
     /// When there can be no such file; before anything is done.
-    pub(super) fn target(&self) -> Result<Target, Failure> {
-        Target::named("--outfile", self.outfile.as_deref())
+    pub(super) fn target(&self, database: &Path) -> Result<Target, Failure> {
+        self.list.target(database)
+    }
+}
+
+impl PagerArgs {
+    /// Standard output, by way of a pager where there may be one.
+    pub(super) fn target(self, lines: Lines) -> Target {
+        if self.no_pager {
+            Target::Screen
+        } else {
+            Target::Pager(lines)
+        }
     }
 }
 
@@ -92,6 +199,8 @@ fn place(file: &Path) -> PathBuf {
 #[derive(Clone, Debug)]
 pub(super) enum Target {
     Screen,
+    /// The screen, by way of a pager where it is a terminal and too small.
+    Pager(Lines),
     File(PathBuf),
 }
 
@@ -179,11 +288,19 @@ impl Target {
         content: impl FnOnce(&mut dyn Write, export::Output) -> Result<(), Unwritten>,
     ) -> Result<(), Failure> {
         let Self::File(file) = self else {
+            let pager = match self {
+                Self::Pager(lines) => Pager::new(*lines),
+                Self::Screen | Self::File(_) => None,
+            };
+            let content = |out: &mut dyn Write| content(out, export::Output::Stream);
+            if let Some(pager) = pager {
+                return write_paged(pager, stop, content);
+            }
             let mut out = Heedful {
                 out: screen(),
                 stop,
             };
-            let written = content(&mut out, export::Output::Stream).and_then(|()| Ok(out.flush()?));
+            let written = content(&mut out).and_then(|()| Ok(out.flush()?));
             return written.map_err(|error| error.failure(stop, output));
         };
         let name = file.display();
@@ -195,6 +312,24 @@ impl Target {
         );
         Ok(())
     }
+}
+
+/// Writes to a terminal by way of a pager.
+fn write_paged(
+    pager: Pager,
+    stop: &Stop,
+    content: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
+) -> Result<(), Failure> {
+    let mut out = Heedful {
+        out: Screen::new(pager, true),
+        stop,
+    };
+    let written = content(&mut out).and_then(|()| Ok(out.flush()?));
+    // Also after a failure: what has come can be read.
+    let ended = out.out.into_inner().finish().map_err(Unwritten::Output);
+    written
+        .and(ended)
+        .map_err(|error| error.failure(stop, output))
 }
 
 /// Writes a file completely or not at all.
@@ -301,50 +436,4 @@ pub(super) fn screen_width() -> Option<usize> {
     screen
         .size_checked()
         .map(|(_, columns)| usize::from(columns))
-}
-
-/// Writes all that is known of a run.
-pub(super) fn tell(source: &Database, run: &RunInfo, stop: &Stop) -> Result<(), Failure> {
-    let state = source
-        .state(run.run_id)
-        .map_err(|error| database(error, stop))?;
-    let mut out = screen();
-    write_state(&state, &mut out)
-        .and_then(|()| out.flush())
-        .map_err(output)
-}
-
-fn write_state(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
-    for (name, value) in &state.columns {
-        if let Some(value) = value {
-            writeln!(out, "{name}: {}", render::plain(value))?;
-        }
-    }
-    for metric in &state.metrics {
-        writeln!(
-            out,
-            "metric {}: total {}",
-            render::plain(&metric.name),
-            render::total(metric)
-        )?;
-    }
-    for (kind, pairs) in [("tag", &state.tags), ("property", &state.properties)] {
-        for (key, value) in pairs {
-            writeln!(
-                out,
-                "{kind} {}: {}",
-                render::plain(key),
-                render::plain(value)
-            )?;
-        }
-    }
-    for note in &state.notes {
-        writeln!(
-            out,
-            "{}: {}",
-            note.severity,
-            render::plain(&note.to_string())
-        )?;
-    }
-    Ok(())
 }

@@ -55,7 +55,7 @@ enum Command {
     /// Checks a database: the file, references, and figures against each other
     Check(check::Check),
     /// Explains the tables and views
-    Schema,
+    Schema(schema::Schema),
     /// Lists the formats that are read, or explains one
     Formats(formats::Formats),
     /// Writes the words of the command line for a shell to complete
@@ -126,8 +126,8 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Sql(sql) => sql::run(&sql, stop),
         Command::Dump(dump) => dump::run(&dump, stop),
         Command::Check(check) => check::run(&check, stop),
-        Command::Schema => schema::run(),
-        Command::Formats(formats) => formats::run(&formats),
+        Command::Schema(schema) => schema::run(&schema, stop),
+        Command::Formats(formats) => formats::run(&formats, stop),
         Command::Completions(completions) => completions::run(&completions, self::program()),
         Command::Man(man) => man::run(&man, self::program(), stop),
     }

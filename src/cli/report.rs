@@ -9,11 +9,12 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::args::sentence;
 use super::args::{Groups, OLD_LABEL_KEY, count, milliseconds, percentage};
-use super::failure::{Failure, complain, database, explain, say, unanswered, write};
+use super::failure::{Failure, complain, database, explain, say, unanswered};
 use super::folder::Sources;
-use super::output::{OutputArgs, Target, print, tell};
+use super::output::{ListArgs, OutputArgs, Target, print};
 use super::progress::Progress;
 use super::source::{SourceArgs, warn_some};
+use super::state::tell;
 use crate::base::error::Stop;
 use crate::report::header::{Header, Parameter, ParameterDef};
 use crate::report::render::Format;
@@ -54,7 +55,7 @@ pub(super) const STATE: &str = "state";
 pub(super) const SHOW: &str = "show";
 
 fn state() -> Command {
-    SourceArgs::augment_args(Command::new(STATE))
+    ListArgs::augment_args(SourceArgs::augment_args(Command::new(STATE)))
         .alias(SHOW)
         .about("What is known of a run: timer, bias, totals, notes; the same as `profdb show`")
         .infer_long_args(true)
@@ -249,6 +250,7 @@ fn flags_from(report: &'static Report, start: &str) -> Vec<String> {
     let command = subcommand(report);
     let flags = command
         .get_arguments()
+        .filter(|argument| !argument.is_hide_set())
         .filter_map(Arg::get_long)
         .filter(|flag| flag.starts_with(start));
     flags.map(|flag| format!("--{flag}")).collect()
@@ -260,8 +262,10 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     };
     let mut source = SourceArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let Some(report) = report::by_name(name) else {
+        let list = ListArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
+        let target = list.target(&source.database.path())?;
         let (database, run) = source.open_run(stop)?;
-        return tell(&database, &run, stop);
+        return tell(&database, &run, &list, &target, stop);
     };
     let output = OutputArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let request = Request {
@@ -276,8 +280,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         ));
     }
     // Whether the output can be written is known before a large file is read.
-    let target = output.target()?;
-    target.is_no_database("--outfile", &source.database.path())?;
+    let target = output.target(&source.database.path())?;
     let layout = output.layout(source.take_separators(output.format())?, flags(&request));
     layout
         .check(true)
@@ -298,11 +301,12 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let mut answer =
         report::ask(&asked_of, report, &run, &request).map_err(|error| unanswered(error, stop))?;
     // What comes next on the terminal would be read with the line.
-    let is_screen = matches!(target, Target::Screen) && io::stdout().is_terminal();
+    let is_screen = !matches!(target, Target::File(_)) && io::stdout().is_terminal();
     let progress = (!is_screen && !wants_code && answer.remarks.is_empty()).then_some(progress);
     answer.remarks.iter().for_each(say);
     if matches.get_flag("show_sql") {
-        return write(&answer.script);
+        let script = answer.script.clone();
+        return target.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
     }
     if wants_code {
         let (missing, lines) = answer

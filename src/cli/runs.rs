@@ -2,12 +2,11 @@
 
 use clap::Args;
 
-use super::args::{output_format, run_set};
+use super::args::run_set;
 use super::database::{DatabaseArgs, open_to_read};
 use super::failure::{Failure, complain, say, unanswered, unchosen};
-use super::output::{Target, print, screen_width};
+use super::output::{ListArgs, print};
 use crate::base::error::Stop;
-use crate::report::render::{Format, Layout};
 use crate::report::run_list;
 use crate::store::RunSet;
 
@@ -18,17 +17,13 @@ pub(super) struct Runs {
     filter: Option<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
-    /// text (or txt), csv, json, jsonl or markdown
-    #[arg(long, default_value = "text", value_parser = output_format)]
-    format: Format,
+    #[command(flatten)]
+    list: ListArgs,
 }
 
 pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
-    let layout = Layout {
-        format: runs.format,
-        width: screen_width(),
-        ..Layout::default()
-    };
+    let target = runs.list.target(&runs.database.path())?;
+    let layout = runs.list.layout();
     layout
         .check(false)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
@@ -38,5 +33,5 @@ pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
     let answer = run_list(&database, chosen.as_deref());
     let mut answer = answer.map_err(|error| unanswered(error, stop))?;
     answer.remarks.iter().for_each(say);
-    print(&mut answer, &layout, &Target::Screen, stop)
+    print(&mut answer, &layout, &target, stop)
 }

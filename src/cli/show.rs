@@ -5,8 +5,9 @@ use clap::{Args, ValueHint};
 use super::args::run_set;
 use super::database::DatabaseArgs;
 use super::failure::Failure;
-use super::output::tell;
+use super::output::ListArgs;
 use super::source::open_run;
+use super::state::tell;
 use crate::base::error::Stop;
 use crate::formats::Options;
 use crate::store::RunSet;
@@ -19,10 +20,13 @@ pub(super) struct Show {
     run: Option<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    list: ListArgs,
 }
 
 pub(super) fn run(show: &Show, stop: &Stop) -> Result<(), Failure> {
+    let target = show.list.target(&show.database.path())?;
     let set = show.run.as_ref().unwrap_or(&RunSet::Latest);
     let (source, run) = open_run(set, &show.database, None, &Options::default(), stop)?;
-    tell(&source, &run, stop)
+    tell(&source, &run, &show.list, &target, stop)
 }

@@ -2,13 +2,12 @@
 
 use clap::Args;
 
-use super::args::output_format;
 use super::failure::{Failure, complain, unanswered};
-use super::output::{Target, print, screen_width};
+use super::output::{ListArgs, print};
 use super::source::SourceArgs;
 use crate::base::error::Stop;
 use crate::report::query;
-use crate::report::render::{Format, Layout};
+use crate::report::render::Layout;
 
 #[derive(Debug, Args)]
 pub(super) struct Sql {
@@ -17,24 +16,22 @@ pub(super) struct Sql {
     sql: String,
     #[command(flatten)]
     source: SourceArgs,
-    /// text (or txt), csv, json, jsonl or markdown
-    #[arg(long, default_value = "text", value_parser = output_format)]
-    format: Format,
+    #[command(flatten)]
+    list: ListArgs,
 }
 
 pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
     let mut source = sql.source.clone();
-    let separators = source.take_separators(sql.format)?.unwrap_or_default();
+    let target = sql.list.target(&source.database.path())?;
+    let layout = sql.list.layout();
     let layout = Layout {
-        format: sql.format,
-        width: screen_width(),
-        separators,
-        ..Layout::default()
+        separators: source.take_separators(layout.format)?.unwrap_or_default(),
+        ..layout
     };
     layout
         .check(false)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let database = source.open(stop)?;
     let mut answer = query(&database, &sql.sql).map_err(|error| unanswered(error, stop))?;
-    print(&mut answer, &layout, &Target::Screen, stop)
+    print(&mut answer, &layout, &target, stop)
 }

@@ -26,7 +26,7 @@ pub use ask::ask;
 pub use catalog::{REPORTS, Report, by_name};
 pub use error::ReportError;
 pub use path::NameSyntax;
-pub use plain_sql::query;
+pub use plain_sql::{query, table};
 pub(crate) use question::choose_metric;
 pub use question::{Argument, Base, Request};
 pub use run_list::run_list;

@@ -1,9 +1,25 @@
-//! Statements that are no reports: the user's own.
+//! What is no report: statements of the user's own, and tables of ours.
 
 use super::answer::{Answer, Author, Rows};
 use super::error::{ReportError, failure};
 use super::header::{Column, Kind};
 use crate::store::Database;
+use crate::text::cell::Value;
+
+/// Rows that are no database's, as an answer that every format can show.
+#[must_use]
+pub fn table<'d>(database: &'d Database, columns: &[&str], rows: Vec<Vec<Value>>) -> Answer<'d> {
+    let column = |name: &&str| Column::plain((*name).to_owned(), Kind::Any);
+    Answer {
+        subject: None,
+        columns: columns.iter().map(column).collect(),
+        script: String::new(),
+        remarks: Vec::new(),
+        rows: Rows::Kept(rows),
+        author: Author::Us,
+        database,
+    }
+}
 
 /// Runs a statement of the user's own, read-only.
 ///

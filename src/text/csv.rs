@@ -1,4 +1,5 @@
-//! CSV files, RFC 4180 but for line ends, which are LF: titles, records, fields.
+//! CSV files, RFC 4180 but for line ends, which are LF: titles, records, fields; and the same with
+//! tabs and without quotes.
 
 use std::io::{self, Write};
 
@@ -15,6 +16,9 @@ use super::separators::Separators;
 pub(crate) enum Dialect {
     /// As most programs do.
     Plain,
+    /// As most programs do with tabs between fields: no quotes, and what would end a field or a line
+    /// is escaped.
+    Tabs,
     /// As a version of `]PROFILE` does.
     Dyalog(Style, Rows),
 }
@@ -34,13 +38,13 @@ impl Table {
         let mut line = Vec::new();
         for (at, column) in self.columns.iter().enumerate() {
             if at > 0 {
-                line.push(self.separators.field);
+                line.push(self.between());
             }
             let title = match self.dialect {
-                Dialect::Plain => column.title.clone(),
+                Dialect::Plain | Dialect::Tabs => column.title.clone(),
                 Dialect::Dyalog(style, _) => style.title(&column.title),
             };
-            add(&title, QuoteStyle::Always, self.separators, &mut line);
+            self.add(&title, QuoteStyle::Always, &mut line);
         }
         line.push(b'\n');
         out.write_all(&line)
@@ -52,7 +56,7 @@ impl Table {
         let mut figure = String::new();
         for (at, column) in self.columns.iter().enumerate() {
             if at > 0 {
-                line.push(self.separators.field);
+                line.push(self.between());
             }
             self.cell(&row[column.at], column, &mut figure, &mut line);
         }
@@ -85,10 +89,10 @@ impl Table {
             (Value::Text(text), ..)
                 if text.is_empty() && column.title == "Element" && self.is_profile() =>
             {
-                return add(NO_NAME, QuoteStyle::Always, self.separators, line);
+                return self.add(NO_NAME, QuoteStyle::Always, line);
             }
             (Value::Text(text), ..) => {
-                return add(text, QuoteStyle::Always, self.separators, line);
+                return self.add(text, QuoteStyle::Always, line);
             }
             (Value::Integer(value), ..) => {
                 // A list takes everything.
@@ -120,7 +124,23 @@ impl Table {
         if decimal != '.' {
             *figure = figure.replace('.', &decimal.to_string());
         }
-        add(figure, QuoteStyle::Necessary, self.separators, line);
+        self.add(figure, QuoteStyle::Necessary, line);
+    }
+
+    /// What comes between two fields.
+    fn between(&self) -> u8 {
+        match self.dialect {
+            Dialect::Tabs => b'\t',
+            Dialect::Plain | Dialect::Dyalog(..) => self.separators.field,
+        }
+    }
+
+    /// Adds a field to a line.
+    fn add(&self, text: &str, style: QuoteStyle, line: &mut Vec<u8>) {
+        match self.dialect {
+            Dialect::Tabs => add_between_tabs(text, line),
+            Dialect::Plain | Dialect::Dyalog(..) => add(text, style, self.separators, line),
+        }
     }
 }
 
@@ -129,6 +149,19 @@ const LINE: usize = 256;
 
 /// Bytes of text that are looked at and written at once.
 const PIECE: usize = 1 << 16;
+
+/// Adds a field that ends at a tab.
+fn add_between_tabs(text: &str, line: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        match byte {
+            b'\t' => line.extend(b"\\t"),
+            b'\n' => line.extend(b"\\n"),
+            b'\r' => line.extend(b"\\r"),
+            b'\\' => line.extend(b"\\\\"),
+            byte => line.push(byte),
+        }
+    }
+}
 
 /// Adds a field to a line. Each has a writer of its own, because a writer has one style for all its
 /// fields.
@@ -184,6 +217,13 @@ fn add(text: &str, style: QuoteStyle, separators: Separators, line: &mut Vec<u8>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_in_a_field_ends_it() {
+        let mut line = Vec::new();
+        add_between_tabs("a\tb\nc\rd\\e\"∆", &mut line);
+        assert_eq!(String::from_utf8_lossy(&line), "a\\tb\\nc\\rd\\\\e\"∆");
+    }
 
     #[test]
     fn long_texts_are_written_piece_by_piece() {

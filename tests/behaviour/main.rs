@@ -14,6 +14,7 @@ mod limits;
 mod merge;
 mod old;
 mod output;
+mod pager;
 mod pages;
 mod paths;
 mod recipes;

@@ -138,6 +138,13 @@ fn in_every_format(
                 |column| column.is_in(Medium::Csv),
                 csv_cell(time),
             ),
+            render::Format::Tsv => compare(
+                &answer,
+                &found,
+                &tsv_rows(&text),
+                |column| column.is_in(Medium::Csv),
+                csv_cell(time),
+            ),
             render::Format::Xml => compare(
                 &answer,
                 &found,
@@ -235,6 +242,31 @@ fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
         .records()
         .map(|record| Ok(record?.iter().map(str::to_owned).collect()));
     rows.collect()
+}
+
+/// Nothing but tabs and ends of lines separates anything, and escapes stand for the rest.
+fn tsv_rows(text: &str) -> Vec<Vec<String>> {
+    let cell = |cell: &str| {
+        let mut letters = cell.chars();
+        let mut plain = String::new();
+        while let Some(letter) = letters.next() {
+            plain.push(match letter {
+                '\\' => match letters.next() {
+                    Some('t') => '\t',
+                    Some('n') => '\n',
+                    Some('r') => '\r',
+                    Some('\\') => '\\',
+                    other => panic!("no escape: {other:?} in {cell:?}"),
+                },
+                letter => letter,
+            });
+        }
+        plain
+    };
+    let lines = text.strip_suffix('\n').unwrap_or(text).split('\n').skip(1);
+    lines
+        .map(|line| line.split('\t').map(cell).collect())
+        .collect()
 }
 
 fn csv_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {

@@ -4,7 +4,8 @@
 //! `Alloc(bytes)`, `ExclusiveTime(us)`. Inclusive and exclusive costs have the right titles
 //! whatever file the profile is from, minus is `-`, and what is unknown is empty. Names are as they
 //! are, also those that a spreadsheet takes for formulas; only in profiles, which can be read
-//! again, an empty one is `(no name)`.
+//! again, an empty one is `(no name)`. With tabs, what is in quotes otherwise is not: a tab, an end of line or a backslash
+//! in a name is `\\t`, `\\n`, `\\r` or `\\\\`.
 
 use std::io::Write;
 
@@ -19,6 +20,7 @@ use crate::text::scale::Scale;
 pub(super) fn write(
     answer: &mut Answer<'_>,
     layout: &Layout,
+    dialect: Dialect,
     out: &mut dyn Write,
 ) -> Result<(), RenderError> {
     let scale = layout.scale(answer.subject.as_ref())?;
@@ -45,7 +47,7 @@ pub(super) fn write(
         scale,
         decimals,
         separators,
-        dialect: Dialect::Plain,
+        dialect,
     };
     table.titles(out)?;
     answer.each(|row| table.row(row, out).map_err(RenderError::from))

@@ -18,6 +18,8 @@ pub enum Format {
     Text,
     /// Character-separated values.
     Csv,
+    /// Values with tabs between them.
+    Tsv,
     /// XML, which can be imported again if it is a tree.
     Xml,
     /// One object with the rows in base units (ns, bytes, counts).
@@ -30,10 +32,11 @@ pub enum Format {
 
 impl Format {
     /// The formats by their names on the command line.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 8] = [
         ("text", Self::Text),
         ("txt", Self::Text),
         ("csv", Self::Csv),
+        ("tsv", Self::Tsv),
         ("xml", Self::Xml),
         ("json", Self::Json),
         ("jsonl", Self::JsonLines),
@@ -88,16 +91,16 @@ impl Layout {
         let raw = matches!(self.format, Format::Xml | Format::Json | Format::JsonLines);
         let wrong = match self.format {
             _ if raw && self.decimals.is_some() => {
-                "--decimal is for text, csv and markdown: the others have all digits"
+                "--decimal is for text, csv, tsv and markdown: the others have all digits"
             }
             _ if raw && self.unit.is_some() => {
-                "--unit is for text, csv and markdown: the others have fixed units"
+                "--unit is for text, csv, tsv and markdown: the others have fixed units"
             }
-            Format::Csv | Format::JsonLines if self.title.is_some() => {
+            Format::Csv | Format::Tsv | Format::JsonLines if self.title.is_some() => {
                 "--title is for text, xml, json and markdown: the others have no place for it"
             }
             Format::Xml if !is_report => {
-                "xml is the format of reports: ask for text, csv, json, jsonl or markdown"
+                "xml is the format of reports: ask for text, csv, tsv, json, jsonl or markdown"
             }
             _ => return Ok(()),
         };

@@ -12,6 +12,7 @@ use std::io::Write;
 
 use super::answer::Answer;
 use crate::store::MetricInfo;
+use crate::text::csv::Dialect;
 pub use crate::text::plain::{is_unsafe, plain};
 pub use crate::text::scale::Unit;
 use crate::text::scale::figure;
@@ -32,7 +33,8 @@ pub fn render(
         .map_err(RenderError::Usage)?;
     match layout.format {
         Format::Text => text::write(answer, layout, out),
-        Format::Csv => csv::write(answer, layout, out),
+        Format::Csv => csv::write(answer, layout, Dialect::Plain, out),
+        Format::Tsv => csv::write(answer, layout, Dialect::Tabs, out),
         Format::Xml => dyalog::write_xml(answer, layout, out),
         Format::Json => json::write(answer, layout, out),
         Format::JsonLines => json::write_lines(answer, out),

@@ -152,12 +152,13 @@ impl Size {
         matches!(self.kind, Kind::Name | Kind::Node)
     }
 
+    /// Text that is no name: of a report, or of a list or a statement of the user's.
     fn is_text(&self) -> bool {
-        self.kind == Kind::Text
+        self.kind == Kind::Text || (self.kind == Kind::Any && self.has_text)
     }
 
     fn is_left(&self) -> bool {
-        self.is_name() || self.is_text() || (self.kind == Kind::Any && self.has_text)
+        self.is_name() || self.is_text()
     }
 
     /// Blanks within the column.
@@ -186,9 +187,8 @@ fn shorten(
         .map(|(_, width)| width)
         .sum();
     let gaps = GAP.len() * sizes.len().saturating_sub(1);
-    let room = screen
-        .saturating_sub(others + gaps)
-        .checked_div(chosen().count())?
+    let wanted = chosen().map(|size| size.title.max(size.longest + size.margin()));
+    let room = widest(wanted.collect(), screen.saturating_sub(others + gaps))?
         // Names are not shortened to less than this: a row may then be wider than the screen.
         .max(NARROWEST);
     if chosen().all(|size| size.longest + size.margin() <= room) {
@@ -198,6 +198,22 @@ fn shorten(
         *width = size.title.max((size.longest + size.margin()).min(room));
     }
     Some(room - chosen().map(Size::margin).max()?)
+}
+
+/// How wide the widest of some columns may be, so that all of them have room together: those that
+/// need less leave the rest to the others. `None` without columns.
+fn widest(mut wanted: Vec<usize>, mut room: usize) -> Option<usize> {
+    wanted.sort_unstable();
+    let mut widest = None;
+    for (at, width) in wanted.iter().enumerate() {
+        let share = room / (wanted.len() - at);
+        widest = Some(share);
+        if *width > share {
+            break;
+        }
+        room -= width;
+    }
+    widest
 }
 
 /// Takes the middle out of a name that is too long.

@@ -186,7 +186,27 @@ fn reports_are_current() {
         let _ = writeln!(text, "| `{}` | {} |", usage(argument), cell(&help));
     }
     text.push_str(
-        "\n## Kinds of columns\n\n\
+        "\n## Where the answer goes\n\n\
+         The end of the name of `--outfile` says the format, capital letters or not. `--format` overrules it. Lists (`runs`, `show`,\n\
+         `check`, `sql`) have the same formats but XML.\n\n\
+         | name of the file | format |\n| --- | --- |\n\
+         | `.txt`, `.text` | text |\n\
+         | `.csv` | CSV |\n\
+         | `.tsv`, `.tab` | TSV: no quotes; tab, end of line and backslash in a text are `\\t`, `\\n`, `\\r`, `\\\\` |\n\
+         | `.json` | JSON |\n\
+         | `.jsonl`, `.ndjson` | lines of JSON |\n\
+         | `.md` | Markdown |\n\
+         | `.xml` | XML |\n\
+         | no ending | text, as on the screen |\n\
+         | another ending | refused: `--format` says what is meant |\n\
+         | no ending or another one, written as `]PROFILE` has it (`-outfile=FILE`) | XML |\n\n\
+         On a terminal, an answer that is longer than the screen goes through a pager: `$PROFDB_PAGER`, else `$PAGER`, else\n\
+         `less -FRX`. There is none with `--no-pager`, where the variable is empty, or on a terminal that is `dumb`. A pager that\n\
+         cannot be run is named, and the answer comes without it. Ctrl-C ends what is sent to the pager, and the program ends when\n\
+         the user leaves it. Text is shortened in its middle to the width of the terminal, the longest first; with `--wide` it is\n\
+         whole, and `less` moves sideways. Into files and pipes everything is written as it is; on a terminal, control characters\n\
+         are shown as escapes in every format.\n\n\
+         ## Kinds of columns\n\n\
          Costs are stored in ns, bytes or as a count. Tables for people (text, Markdown) show times and memory in the\n\
          unit in which the run's total is at least 1: ns, us, msec, s; bytes, KiB, MiB, GiB. They have one decimal, or as\n\
          many as it takes that a thousandth of the total is not 0, and where that would not show a hundredth of what is\n\

@@ -1,0 +1,209 @@
+//! What is known of a run, in every format: `profdb show` and `profdb report state`.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value as Json, json};
+
+use super::failure::{Failure, complain, database};
+use super::output::{ListArgs, Target, Unwritten, print};
+use crate::base::error::Stop;
+use crate::report::render::{self, Format};
+use crate::report::{Value, table};
+use crate::store::{Database, RunInfo, RunState};
+
+/// Columns of `runs` that are numbers.
+const NUMBERS: [&str; 6] = [
+    "run_id",
+    "source_bytes",
+    "first_node",
+    "last_node",
+    "timer_bias",
+    "bias_applied",
+];
+
+/// What is written after a number of nanoseconds.
+const NANOSECONDS: &str = " ns";
+
+/// Version of the JSON object: raised when a name or a meaning changes.
+const SCHEMA: u32 = 1;
+
+/// Writes all that is known of a run.
+pub(super) fn tell(
+    source: &Database,
+    run: &RunInfo,
+    list: &ListArgs,
+    target: &Target,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let layout = list.layout();
+    layout
+        .check(false)
+        .map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let state = source
+        .state(run.run_id)
+        .map_err(|error| database(error, stop))?;
+    let written =
+        |out: &mut dyn Write, text: &str| Ok::<_, Unwritten>(out.write_all(text.as_bytes())?);
+    match layout.format {
+        Format::Text => target.write(stop, |out| Ok(write_text(&state, out)?)),
+        Format::Json => target.write(stop, |out| written(out, &format!("{:#}\n", object(&state)))),
+        _ => {
+            let columns = ["kind", "name", "value", "unit"];
+            print(
+                &mut table(source, &columns, rows(&state)),
+                &layout,
+                target,
+                stop,
+            )
+        }
+    }
+}
+
+fn write_text(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
+    for (name, value) in &state.columns {
+        if let Some(value) = value {
+            writeln!(out, "{name}: {}", render::plain(value))?;
+        }
+    }
+    for metric in &state.metrics {
+        writeln!(
+            out,
+            "metric {}: total {}",
+            render::plain(&metric.name),
+            render::total(metric)
+        )?;
+    }
+    for (kind, pairs) in [("tag", &state.tags), ("property", &state.properties)] {
+        for (key, value) in pairs {
+            writeln!(
+                out,
+                "{kind} {}: {}",
+                render::plain(key),
+                render::plain(value)
+            )?;
+        }
+    }
+    for note in &state.notes {
+        writeln!(
+            out,
+            "{}: {}",
+            note.severity,
+            render::plain(&note.to_string())
+        )?;
+    }
+    Ok(())
+}
+
+/// The value of a column of `runs`, with its unit.
+fn value(name: &str, text: &str) -> (Value, &'static str) {
+    if !NUMBERS.contains(&name) {
+        return (Value::Text(text.to_owned()), "");
+    }
+    let (digits, unit) = match text.strip_suffix(NANOSECONDS) {
+        Some(digits) => (digits, "ns"),
+        None => (text, ""),
+    };
+    let number = digits
+        .parse()
+        .map(Value::Integer)
+        .or_else(|_| digits.parse().map(Value::Real));
+    (
+        number.unwrap_or_else(|_| Value::Text(text.to_owned())),
+        unit,
+    )
+}
+
+/// A row for each thing that is known.
+fn rows(state: &RunState) -> Vec<Vec<Value>> {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let unit = |unit: &str| {
+        if unit.is_empty() {
+            Value::Null
+        } else {
+            text(unit)
+        }
+    };
+    let mut rows = Vec::new();
+    for (name, known) in &state.columns {
+        if let Some(known) = known {
+            let (value, of) = value(name, known);
+            rows.push(vec![text("run"), text(name), value, unit(of)]);
+        }
+    }
+    for metric in &state.metrics {
+        let total = Value::Real(metric.total);
+        rows.push(vec![
+            text("metric"),
+            text(&metric.name),
+            total,
+            unit(&metric.unit),
+        ]);
+    }
+    for (kind, pairs) in [("tag", &state.tags), ("property", &state.properties)] {
+        for (key, value) in pairs {
+            rows.push(vec![text(kind), text(key), text(value), Value::Null]);
+        }
+    }
+    for note in &state.notes {
+        rows.push(vec![
+            text(&note.severity),
+            Value::Null,
+            text(&note.to_string()),
+            Value::Null,
+        ]);
+    }
+    rows
+}
+
+/// The same as an object: times in ns, unknown values null.
+fn object(state: &RunState) -> Json {
+    let of_columns = state.columns.iter().map(|(name, known)| {
+        let value = known
+            .as_deref()
+            .map_or(Json::Null, |known| match value(name, known).0 {
+                Value::Integer(number) => number.into(),
+                Value::Real(number) => number.into(),
+                Value::Text(text) => text.into(),
+                Value::Null => Json::Null,
+            });
+        (name.clone(), value)
+    });
+    let pairs = |pairs: &[(String, String)]| -> Map<String, Json> {
+        pairs
+            .iter()
+            .map(|(key, value)| (key.clone(), value.as_str().into()))
+            .collect()
+    };
+    let metrics: Vec<Json> = state
+        .metrics
+        .iter()
+        .map(|metric| {
+            json!({
+                "name": metric.name,
+                "unit": metric.unit,
+                "total": metric.total,
+                "timer_readings": metric.timer_readings,
+            })
+        })
+        .collect();
+    let notes: Vec<Json> = state
+        .notes
+        .iter()
+        .map(|note| {
+            json!({
+                "severity": note.severity,
+                "line": note.line,
+                "byte": note.byte,
+                "message": note.message,
+            })
+        })
+        .collect();
+    json!({
+        "schema_version": SCHEMA,
+        "run": of_columns.collect::<Map<String, Json>>(),
+        "metrics": metrics,
+        "tags": pairs(&state.tags),
+        "properties": pairs(&state.properties),
+        "notes": notes,
+    })
+}
