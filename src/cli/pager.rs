@@ -72,7 +72,10 @@ impl Pager {
         is_usable.then(|| Self {
             state: State::Held(Vec::new()),
             lines,
-            screen: Term::stdout().size_checked().unwrap_or(USUAL_SCREEN),
+            screen: Term::stdout()
+                .size_checked()
+                .filter(|(rows, columns)| *rows > 0 && *columns > 0)
+                .unwrap_or(USUAL_SCREEN),
         })
     }
 

@@ -252,6 +252,9 @@ fn nothing_but_text_reaches_a_terminal() {
         // Colours of messages are ours, and not looked at.
         let done = screen
             .env("NO_COLOR", "1")
+            // A pager that does not wait for keys.
+            .env("PAGER", "cat")
+            .env_remove("PROFDB_PAGER")
             .stdin(Stdio::null())
             .output()
             .expect("it runs");

@@ -1,7 +1,6 @@
 //! Between the output and a terminal. What looks like a terminal is one: `script` makes it.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::fmt::Write as _;
 use std::fs;
@@ -65,8 +64,7 @@ fn what_is_longer_than_the_screen_is_paged() {
     };
     assert!(
         long.starts_with("paged\nTotal samples: 20000\n"),
-        "{:.200}",
-        long
+        "{long:.200}"
     );
     assert!(long.contains("function_03999") && long.ends_with("code 0\n"));
     let whole = |text: &str| !text.contains("paged") && text.contains("function_03999");
