@@ -39,10 +39,10 @@ SELECT
   e.outermost,
   100 * e.outermost / NULLIF(m.total, 0),
   e.kind,
-  e.kind = 'call' AND EXISTS (
+  e.back = 0 AND EXISTS (
     SELECT 1
     FROM edges AS b
-    WHERE b.metric_id = e.metric_id AND b.callee_id = e.callee_id AND b.kind = 'back'
+    WHERE b.metric_id = e.metric_id AND b.callee_id = e.callee_id AND b.back = 1
   )
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id

@@ -34,16 +34,17 @@ SELECT
   CASE COUNT(*) WHEN COUNT(e.cumulative) THEN SUM(e.cumulative) END,
   CASE COUNT(*) WHEN COUNT(e.cumulative) THEN 100 * SUM(e.cumulative) / NULLIF(m.total, 0) END,
   e.kind,
-  e.kind = 'call' AND EXISTS (
+  e.back = 0 AND EXISTS (
     SELECT 1
     FROM edges AS b
-    WHERE b.metric_id = e.metric_id AND b.callee_id = e.callee_id AND b.kind = 'back'
+    WHERE b.metric_id = e.metric_id AND b.callee_id = e.callee_id AND b.back = 1
   )
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
 JOIN edges AS e ON e.metric_id = m.metric_id
 JOIN functions AS f ON f.function_id = e.caller_id
 JOIN functions AS c ON c.function_id = e.callee_id
+-- Numbers first: they differ, and are compared sooner than names.
 GROUP BY
-  r.run_id, COALESCE(r.title, r.source_name), m.name, m.unit, f.name, f.module, f.file, c.name, c.module, c.file,
-  e.kind, e.metric_id, e.caller_id, e.callee_id;
+  e.metric_id, e.caller_id, e.callee_id, e.back, e.kind,
+  r.run_id, COALESCE(r.title, r.source_name), m.name, m.unit, f.name, f.module, f.file, c.name, c.module, c.file;

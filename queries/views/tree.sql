@@ -1,7 +1,8 @@
 CREATE VIEW tree (
   -- The call tree of a run, one row per metric and node; table metrics has the units. Always ask with run_id and
   -- metric, ORDER BY node_id. A node is a function reached by one chain of callers, or one line of
-  -- it: never add the two. Below a node n: node_id > n.node_id AND node_id <= n.last_id.
+  -- it: never add the two. Without lines it is view function_tree. What is below a node n has
+  -- node_id > n.node_id AND node_id <= n.last_id: views subtrees and ancestors have such pairs ready.
   run_id,      -- number of the run
   metric,      -- what was measured: time, ticks, samples, alloc
   node_id,     -- number of the node in pre-order: parents first
@@ -16,7 +17,9 @@ CREATE VIEW tree (
   col,         -- column or clause; NULL if unknown
   calls,       -- how often called (lines: executed) here; NULL if unknown
   exclusive,   -- cost of the node itself, in the metric's unit
-  cumulative   -- cost with everything called, in the metric's unit; NULL if unknown
+  cumulative,  -- cost with everything called, in the metric's unit; NULL if unknown
+  kind         -- function; pseudo: no code of the program's (garbage collector, idle); or a container: root, process,
+               -- thread, part
 ) AS
 SELECT
   r.run_id,
@@ -37,9 +40,13 @@ SELECT
     WHEN m.metric_id = r.default_metric_id THEN n.cumulative
     WHEN c.node_id IS NULL THEN 0.0
     ELSE c.cumulative
-  END
+  END,
+  f.kind
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
-JOIN nodes AS n ON n.node_id BETWEEN r.first_node AND r.last_node
-JOIN functions AS f ON f.function_id = n.function_id
+-- In a join of two trees the planner shall look for what is below a node (node_id <= n.last_id) rather than read the run
+-- for every node: so it is told that the bounds of the run leave out little. And it shall start from nodes, not from
+-- functions: nodes have no index on function_id, and every function is there, so that LEFT loses nothing.
+JOIN nodes AS n ON likely(n.node_id >= r.first_node) AND likely(n.node_id <= r.last_node)
+LEFT JOIN functions AS f ON f.function_id = +n.function_id
 LEFT JOIN node_costs AS c ON c.metric_id = m.metric_id AND c.node_id = n.node_id;

@@ -25,6 +25,7 @@ mod perf_script;
 mod pprof;
 mod pstats;
 mod pyinstrument_json;
+mod questions;
 mod reports;
 mod sampler;
 mod samples;
@@ -37,12 +38,14 @@ mod v8;
 
 #[path = "../support"]
 mod support {
+    pub(crate) mod answers;
     pub(crate) mod browser;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
     pub(crate) mod model;
     pub(crate) mod mutate;
     pub(crate) mod perf_report;
+    pub(crate) mod places;
     pub(crate) mod random;
     pub(crate) mod report_model;
     pub(crate) mod samples_of;

@@ -28,7 +28,27 @@ pub(in crate::store) const VIEWS: &[(&str, &str)] = &[
     ),
     ("tree", include_str!("../../../queries/views/tree.sql")),
     ("labels", include_str!("../../../queries/views/labels.sql")),
+    (
+        "function_tree",
+        include_str!("../../../queries/views/function_tree.sql"),
+    ),
+    (
+        "subtrees",
+        include_str!("../../../queries/views/subtrees.sql"),
+    ),
+    (
+        "ancestors",
+        include_str!("../../../queries/views/ancestors.sql"),
+    ),
+    (
+        "recursion",
+        include_str!("../../../queries/views/recursion.sql"),
+    ),
     ("tags", include_str!("../../../queries/views/tags.sql")),
+    (
+        "function_labels",
+        include_str!("../../../queries/views/function_labels.sql"),
+    ),
     (
         "run_list",
         include_str!("../../../queries/views/run_list.sql"),

@@ -257,11 +257,12 @@ pub(crate) fn faults(objects: &[Object]) -> Vec<String> {
 }
 
 fn carries_cost(object: &Object, column: &Column) -> bool {
-    match object.kind.as_str() {
-        "table" => column.kind == "REAL",
-        // Views of single words, `exclusive_pct`, `cum_pct`, `cumulative_avg`.
-        _ => column.name.split('_').any(|word| COSTS.contains(&word)),
+    if object.kind == "table" {
+        return column.kind == "REAL";
     }
+    // Views of single words, `exclusive_pct`, `cum_pct`, `cumulative_avg`; `is_outermost` is yes or no.
+    let mut words = column.name.split('_');
+    !column.name.starts_with("is_") && words.any(|word| COSTS.contains(&word))
 }
 
 fn names_unit(meaning: &str) -> bool {

@@ -1,0 +1,67 @@
+CREATE VIEW ancestors (
+  -- Who led to a call: one row per run, metric, function node and node of a function above it. It has rows only where
+  -- run_id is asked for (run_id = 1, run_id IN (1, 2), a join): those of all runs would be too many. Ask with metric and
+  -- function (or node_id), too, ORDER BY depth for the path from the root. Costs are those of the node, not of the
+  -- ancestor: to add up what a function cost below each ancestor, take is_outermost, or recursion counts twice.
+  run_id,           -- number of the run, as the question has it
+  metric,           -- what was measured: time, ticks, samples, alloc
+  node_id,          -- number of the node
+  function,         -- name of its function
+  module,           -- module, package, program or library of the function; '' if unknown
+  file,             -- source file of the function; '' if unknown
+  ancestor_id,      -- node_id of the ancestor
+  depth,            -- how many nodes are above the ancestor, lines among them: 0 at a root
+  ancestor,         -- name of the ancestor's function
+  ancestor_kind,    -- its kind: function, pseudo, root, process, thread or part
+  ancestor_module,  -- its module, package, program or library; '' if unknown
+  ancestor_file,    -- its source file; '' if unknown
+  is_outermost,     -- 1 if no node above the ancestor is of the ancestor's function; else 0
+  calls,            -- how often the node was called; NULL if unknown
+  exclusive,        -- cost of the node itself, in the metric's unit
+  cumulative        -- cost of the node with everything called, in the metric's unit; NULL if unknown
+) AS
+SELECT
+  j.json,
+  m.name,
+  n.node_id,
+  f.name,
+  f.module,
+  f.file,
+  a.node_id,
+  a.depth,
+  g.name,
+  g.kind,
+  g.module,
+  g.file,
+  a.outer_up IS NULL,
+  n.calls,
+  CASE WHEN m.metric_id = r.default_metric_id THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END,
+  CASE
+    WHEN m.metric_id = r.default_metric_id THEN n.cumulative
+    WHEN c.node_id IS NULL THEN 0.0
+    ELSE c.cumulative
+  END
+-- The run is asked for as in view subtrees.
+FROM json_each AS j
+CROSS JOIN runs AS r ON r.run_id = j.value
+JOIN metrics AS m ON m.run_id = r.run_id
+CROSS JOIN function_nodes AS i ON i.run_id = r.run_id
+JOIN functions AS f ON f.function_id = i.function_id
+-- That the function is the same goes without saying, but leads from a node straight to its row in function_nodes.
+JOIN nodes AS n ON n.node_id = i.node_id AND n.function_id = i.function_id
+-- By the links to the parents: as a range, every node before the node would have to be read.
+JOIN nodes AS a ON a.line IS NULL AND a.node_id IN (
+  WITH RECURSIVE above (node_id) AS (
+    SELECT n.parent_id
+    UNION ALL
+    SELECT p.parent_id
+    FROM above
+    JOIN nodes AS p ON p.node_id = above.node_id
+    WHERE p.up IS NOT NULL
+  )
+  SELECT above.node_id
+  FROM above
+)
+-- Every function is there, so that LEFT loses nothing; it keeps the planner from starting with functions.
+LEFT JOIN functions AS g ON g.function_id = +a.function_id
+LEFT JOIN node_costs AS c ON c.metric_id = m.metric_id AND c.node_id = n.node_id;

@@ -1,0 +1,45 @@
+CREATE VIEW function_labels (
+  -- What functions cost themselves in samples with each label, one row per run, metric, label and function. Samples may have
+  -- several labels, and labels of one key several values: the costs of two labels need not exclude each other.
+  run_id,      -- number of the run
+  run,         -- its title, else the name of its file
+  metric,      -- what was measured: time, ticks, samples, alloc
+  unit,        -- unit of the costs: ns (nanoseconds), bytes or count
+  key,         -- what is said of a sample
+  value,       -- what is said of it: text, or a whole number
+  value_unit,  -- what a number is counted in; '' for text, and if unknown
+  function,    -- name of the function in which the samples were taken
+  module,      -- its module, package, program or library; '' if unknown
+  file,        -- its source file; '' if unknown
+  exclusive,   -- cost of the function itself in samples with the label, in unit
+  pct,         -- the same, % of the run's total; NULL if the total is 0
+  function_id  -- its number in table functions
+) AS
+-- Added up by numbers first, and then with a window, as in the view of labels.
+SELECT DISTINCT
+  x.run_id,
+  COALESCE(r.title, r.source_name),
+  x.metric,
+  m.unit,
+  s.key,
+  s.value,
+  s.unit,
+  f.name,
+  f.module,
+  f.file,
+  SUM(x.exclusive) OVER label,
+  100 * SUM(x.exclusive) OVER label / NULLIF(m.total, 0),
+  x.function_id
+FROM (
+  SELECT m.run_id, m.name AS metric, c.metric_id, c.set_id, n.function_id, SUM(c.exclusive) AS exclusive
+  FROM metrics AS m
+  JOIN node_labels AS c ON c.metric_id = m.metric_id
+  -- Lines break down what their functions cost.
+  JOIN nodes AS n ON n.node_id = c.node_id AND n.line IS NULL
+  GROUP BY c.metric_id, c.set_id, n.function_id, m.run_id, m.name
+) AS x
+JOIN runs AS r ON r.run_id = x.run_id
+JOIN metrics AS m ON m.metric_id = x.metric_id
+JOIN label_sets AS s ON s.run_id = x.run_id AND s.set_id = x.set_id
+JOIN functions AS f ON f.function_id = x.function_id
+WINDOW label AS (PARTITION BY x.run_id, x.metric, s.key, s.value, s.unit, x.function_id);

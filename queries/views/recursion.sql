@@ -1,0 +1,47 @@
+CREATE VIEW recursion (
+  -- How deep functions recursed, one row per run with paths and function. Ask with run_id.
+  run_id,      -- number of the run
+  run,         -- its title, else the name of its file
+  function,    -- name of the function
+  module,      -- its module, package, program or library; '' if unknown
+  file,        -- its source file; '' if unknown
+  levels,      -- the most calls of the function that were open at once on one path: 1 if it never recursed
+  places,      -- at how many places of the tree it was called
+  nested,      -- at how many of these it was open already
+  function_id  -- its number in table functions
+) AS
+SELECT
+  r.run_id,
+  COALESCE(r.title, r.source_name),
+  f.name,
+  f.module,
+  f.file,
+  -- Nodes in pre-order, each with its last node: a bracket that opens and one that closes.
+  (
+    SELECT MAX(height.calls)
+    FROM (
+      SELECT SUM(bracket.step) OVER (ORDER BY bracket.at, bracket.step DESC ROWS UNBOUNDED PRECEDING) AS calls
+      FROM (
+        SELECT i.node_id AS at, 1 AS step
+        FROM function_nodes AS i
+        WHERE i.run_id = r.run_id AND i.function_id = f.function_id
+        UNION ALL
+        SELECT n.last_id, -1
+        FROM function_nodes AS i
+        JOIN nodes AS n ON n.node_id = i.node_id
+        WHERE i.run_id = r.run_id AND i.function_id = f.function_id
+      ) AS bracket
+    ) AS height
+  ),
+  (SELECT COUNT(*) FROM function_nodes AS i WHERE i.run_id = r.run_id AND i.function_id = f.function_id),
+  (
+    SELECT COUNT(n.outer_up)
+    FROM function_nodes AS i
+    JOIN nodes AS n ON n.node_id = i.node_id
+    WHERE i.run_id = r.run_id AND i.function_id = f.function_id
+  ),
+  f.function_id
+FROM runs AS r
+JOIN function_info AS t ON t.metric_id = r.default_metric_id
+JOIN functions AS f ON f.function_id = t.function_id
+WHERE r.fidelity = 'tree' AND f.kind IN ('function', 'pseudo');
