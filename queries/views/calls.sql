@@ -46,7 +46,6 @@ JOIN metrics AS m ON m.run_id = r.run_id
 JOIN edges AS e ON e.metric_id = m.metric_id
 JOIN functions AS f ON f.function_id = e.callee_id
 LEFT JOIN functions AS c ON c.function_id = e.caller_id
--- Numbers first: they differ, and are compared sooner than names.
 GROUP BY
-  e.metric_id, e.callee_id, e.caller_id, e.back, e.kind,
-  r.run_id, COALESCE(r.title, r.source_name), m.name, m.unit, f.name, f.module, f.file, c.name, c.module, c.file;
+  r.run_id, COALESCE(r.title, r.source_name), m.name, m.unit, f.name, f.module, f.file, c.name, c.module, c.file,
+  e.kind, e.metric_id, e.callee_id, e.caller_id, e.back;
