@@ -1,6 +1,7 @@
 -- Calls and cost of every line, the most expensive first. The cost of a line is part of its function's.
 --
 -- :exclusive FLAG         cost of the line itself, without what it called
+-- :both FLAG              own cost, and cost with everything called, side by side; tables do so by themselves on a terminal that is wide enough
 -- :avg FLAG               a column with the cost per call
 -- :cumpct FLAG            a column with the running sum of the percentages
 -- :code FLAG              a column with the source of every line
@@ -18,14 +19,19 @@
 --> function       TEXT is=element csv xml json                the function
 --> line           LINE is=line csv xml json                   the line
 --> col            LINE json                                   its column or clause; NULL if unknown
---> cost           COST is=cost text csv xml                  the cost asked for
---> cost_pct       PERCENT is=percent text csv xml             the same, % of the run's total
+--> cost           COST is=cost text csv xml unless=both       the cost asked for
+--> cost_pct       PERCENT is=percent text csv xml unless=both       the same, % of the run's total
+--> own            COST is=own text csv xml when=both          cost of the line itself
+--> own_pct        PERCENT is=own_percent text csv when=both   the same, % of the run's total
+--> whole          COST is=whole text csv xml when=both        cost with what it called, recursion counted once
+--> whole_pct      PERCENT is=whole_percent text csv when=both  the same, % of the run's total
 --> calls          COUNT is=calls text csv xml optional json   how often the line was executed; NULL if unknown
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST is=average text csv xml json when=avg  the cost asked for per execution; NULL if calls is unknown or 0
 --> code           TEXT is=code text csv xml json when=code    its source; NULL if unknown
 --> module         TEXT json                                   module, package, program or library
 --> file           TEXT json                                   source file of the line
+--> line_file      TEXT is=file csv optional                   source file of the line where it is not that of its function
 --> exclusive      COST json                                   cost of the line itself
 --> exclusive_pct  PERCENT json                                the same, % of the run's total
 --> cumulative     COST json                                   cost with what it called, recursion counted once; NULL if unknown
@@ -37,9 +43,12 @@ WITH entries AS (
   WHERE f.function_id = i.function_id
 )
 SELECT
-  r.name || '[' || r.line || IIF(r.col = 0, '', ':' || r.col) || ']' AS element, r.name AS function, r.line AS line,
-  NULLIF(r.col, 0) AS col, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
-  r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, r.module AS module, r.file AS file, r.exclusive AS exclusive,
+  r.name || '[' || IIF(r.file = f.file, '', r.file || ':') || r.line || IIF(r.col = 0, '', ':' || r.col) || ']' AS element, r.name AS function, r.line AS line,
+  NULLIF(r.col, 0) AS col, r.cost AS cost, r.cost_pct AS cost_pct,
+  r.exclusive AS own, 100 * r.exclusive / r.total AS own_pct, r.cumulative AS whole,
+  100 * r.cumulative / r.total AS whole_pct, r.calls AS calls, r.cum_pct AS cum_pct,
+  r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, r.module AS module, r.file AS file, NULLIF(r.file, f.file) AS line_file,
+  r.exclusive AS exclusive,
   100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
-FROM ranked AS r$up_to
+FROM ranked AS r JOIN functions AS f ON f.function_id = r.id$up_to
 ORDER BY $sorted$first;

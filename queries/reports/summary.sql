@@ -1,6 +1,7 @@
 -- Calls and cost of every function, the most expensive first.
 --
 -- :exclusive FLAG         cost of the function itself, without what it called
+-- :both FLAG              own cost, and cost with everything called, side by side; tables do so by themselves on a terminal that is wide enough
 -- :lines VARIANT lines  one row per line instead of one per function
 -- :code VARIANT lines   the source of every line, which the rows then are
 -- :avg FLAG               a column with the cost per call
@@ -18,8 +19,12 @@
 --
 --> function       NAME is=element text csv xml json           the function
 --> line           LINE is=line csv xml                        always empty: see report lines
---> cost           COST is=cost text csv xml                  the cost asked for
---> cost_pct       PERCENT is=percent text csv xml             the same, % of the run's total
+--> cost           COST is=cost text csv xml unless=both       the cost asked for
+--> cost_pct       PERCENT is=percent text csv xml unless=both       the same, % of the run's total
+--> own            COST is=own text csv xml when=both          cost of the function itself
+--> own_pct        PERCENT is=own_percent text csv when=both   the same, % of the run's total
+--> whole          COST is=whole text csv xml when=both        cost with what it called, recursion counted once
+--> whole_pct      PERCENT is=whole_percent text csv when=both  the same, % of the run's total
 --> calls          COUNT is=calls text csv xml optional json   how often the function was called; NULL if unknown
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST is=average text csv xml json when=avg  the cost asked for per call; NULL if calls is unknown or 0
@@ -37,7 +42,9 @@ WITH entries AS (
   WHERE f.function_id = i.function_id$listed
 )
 SELECT
-  r.name AS function, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
+  r.name AS function, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct,
+  r.exclusive AS own, 100 * r.exclusive / r.total AS own_pct, r.cumulative AS whole,
+  100 * r.cumulative / r.total AS whole_pct, r.calls AS calls, r.cum_pct AS cum_pct,
   r.cost / NULLIF(r.calls, 0) AS avg, r.module AS module, r.file AS file, r.kind AS kind, r.exclusive AS exclusive,
   100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
 FROM ranked AS r$up_to

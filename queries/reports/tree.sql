@@ -28,11 +28,13 @@
 --> file             TEXT json                                  source file
 --> node_id          LINE json                                  number of the node
 --> parent_id        LINE json                                  the node above; NULL at a root
+--> line_file        TEXT is=file csv optional                  source file of the line where it is not that of its function
 SELECT
-  $tree_depth AS depth, f.name || COALESCE('[' || n.line || COALESCE(':' || n.col, '') || ']', '') AS element,
+  $tree_depth AS depth, f.name || COALESCE('[' || COALESCE(n.file || ':', '') || n.line || COALESCE(':' || n.col, '') || ']', '') AS element,
   f.name AS function, n.line AS line, n.col AS col, n.calls AS calls, n.exclusive AS exclusive,
   n.cumulative AS cumulative, $tree_readings,
-  $tree_code AS code, f.module AS module, COALESCE(n.file, f.file) AS file, n.node_id AS node_id, n.parent_id AS parent_id
+  $tree_code AS code, f.module AS module, COALESCE(n.file, f.file) AS file, n.node_id AS node_id, n.parent_id AS parent_id,
+  n.file AS line_file
 FROM $places CROSS JOIN functions AS f
 WHERE $in_places AND f.function_id = n.function_id$depth_limit$min_pct_tree
 ORDER BY n.node_id$first;

@@ -281,7 +281,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     }
     // Whether the output can be written is known before a large file is read.
     let target = output.target(&source.database.path())?;
-    let layout = output.layout(source.take_separators(output.format())?, flags(&request));
+    let mut layout = output.layout(source.take_separators(output.format())?, flags(&request));
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
@@ -289,6 +289,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let progress = Progress::new("asking");
     let watched = asked_of.watch(stop.clone(), progress.tick());
     watched.map_err(|error| database(error, stop))?;
+    layout.names_run = source.has_choice(&asked_of, stop)?;
     // Only reports with `--code` have the flag: others give an error here, which means none.
     let folder = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten();
     if let Some(folder) = folder {

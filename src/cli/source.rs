@@ -86,6 +86,17 @@ impl SourceArgs {
         }
     }
 
+    /// Whether more than one run could be meant, so that the answer says which one is: the database
+    /// has several, or the word for the latest one was given.
+    pub(super) fn has_choice(&self, source: &Database, stop: &Stop) -> Result<bool, Failure> {
+        if [&self.asked, &self.run].contains(&&Some(RunSet::Latest)) {
+            return Ok(true);
+        }
+        source
+            .has_several_runs()
+            .map_err(|error| failure::database(error, stop))
+    }
+
     /// What to ask.
     fn set(&self) -> RunSet {
         match (&self.asked, &self.infile, &self.run) {

@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement, named_params};
 
 use super::error::failure;
-use super::header::{Column, Kind};
+use super::header::{Column, Kind, Medium};
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
 use crate::text::cell::Value;
 
@@ -35,6 +35,10 @@ pub struct Subject {
     pub timer_readings: bool,
     /// Cost of what was selected; `None` if the whole run was, or if it is unknown.
     pub selected: Option<f64>,
+    /// The costs asked for are the exclusive ones, not the cumulative ones.
+    pub exclusive: bool,
+    /// The cost that would have been shown, were it known.
+    pub instead: Option<Unknown>,
     /// What has been subtracted from the times, in ns per reading of the timer; `None` if unknown.
     pub bias: Option<f64>,
     /// Exclusive costs are added up from the nodes shown, although the file states others for each
@@ -46,6 +50,56 @@ pub struct Subject {
     /// What is not shown because it lies too deep or costs too little; `None` if nothing was to be
     /// left out.
     pub pruned: Option<Pruned>,
+}
+
+/// The cumulative cost that a report shows by default, where it is unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unknown {
+    /// Name of the metric.
+    pub metric: String,
+    /// It is known of a few rows only, such as groups of one function.
+    pub in_part: bool,
+}
+
+impl Unknown {
+    /// What there is to say of showing another cost.
+    pub(super) fn remark(&self, shown: &Subject) -> String {
+        let flag = match (shown.metric.name == self.metric, shown.exclusive) {
+            (true, _) => "--exclusive".to_owned(),
+            (false, true) => format!("--metric {} --exclusive", shown.metric.name),
+            (false, false) => format!("--metric {}", shown.metric.name),
+        };
+        format!(
+            "run {}: {}: shown is {}, as with {flag}",
+            shown.run.run_id,
+            self.said(),
+            shown.cost()
+        )
+    }
+
+    /// Which cost is unknown: `cumulative time is unknown`.
+    #[must_use]
+    pub fn said(&self) -> String {
+        let unknown = if self.in_part {
+            "not known of all rows"
+        } else {
+            "unknown"
+        };
+        format!("cumulative {} is {unknown}", self.metric)
+    }
+}
+
+impl Subject {
+    /// The cost that is shown: `exclusive time`.
+    #[must_use]
+    pub fn cost(&self) -> String {
+        let kind = if self.exclusive {
+            "exclusive"
+        } else {
+            "cumulative"
+        };
+        format!("{kind} {}", self.metric.name)
+    }
 }
 
 /// Callers that do not account for what a function cost.
@@ -156,12 +210,12 @@ impl Answer<'_> {
         }
     }
 
-    /// Which columns have a value in some row; all, if there is no row. Of columns that are shown in
-    /// any case, nothing is said where the others are known before the end.
+    /// Which columns of a medium have a value in some row; all, if there is no row. Of columns that
+    /// are shown in any case, nothing is said where the others are known before the end.
     ///
     /// # Errors
     /// The database's.
-    pub fn filled(&mut self) -> Result<Vec<bool>, StoreError> {
+    pub fn filled(&mut self, medium: Medium) -> Result<Vec<bool>, StoreError> {
         let mut filled = vec![false; self.columns.len()];
         let mut any = false;
         match &mut self.rows {
@@ -177,8 +231,11 @@ impl Answer<'_> {
             Rows::Statement(statement) => {
                 let failed = |source| failure(self.database, source);
                 let mut rows = statement.raw_query();
-                let mut open: Vec<bool> =
-                    self.columns.iter().map(|column| column.optional).collect();
+                let mut open: Vec<bool> = self
+                    .columns
+                    .iter()
+                    .map(|column| column.optional && column.is_in(medium))
+                    .collect();
                 while open.contains(&true) {
                     let Some(found) = rows.next().map_err(failed)? else {
                         break;
@@ -191,10 +248,10 @@ impl Answer<'_> {
                 }
             }
             Rows::Computed(source) => {
-                let open = self
-                    .columns
-                    .iter()
-                    .map(|column| Ok(column.optional && source.may_be_filled(&column.name)?));
+                let open = self.columns.iter().map(|column| {
+                    let is_open = column.optional && column.is_in(medium);
+                    Ok(is_open && source.may_be_filled(&column.name)?)
+                });
                 let mut open: Vec<bool> = open
                     .collect::<rusqlite::Result<_>>()
                     .map_err(|source| failure(self.database, source))?;
@@ -215,6 +272,11 @@ impl Answer<'_> {
         } else {
             vec![true; filled.len()]
         })
+    }
+
+    /// Whether the rows are in memory, where reading them again costs little.
+    pub(super) fn is_kept(&self) -> bool {
+        matches!(self.rows, Rows::Kept(_))
     }
 
     /// Whether no two functions or lines of the run look alike; also `false` where that is not known

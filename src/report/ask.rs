@@ -5,25 +5,27 @@ use std::collections::BTreeSet;
 
 use rusqlite::Row;
 
-use super::answer::{Answer, Author, Callers, Pruned, Rows, Subject};
+use super::answer::{Answer, Author, Callers, Pruned, Rows, Subject, Unknown};
 use super::catalog::{Report, ShownNodes};
 use super::computed;
 use super::error::{ReportError, failure};
-use super::header::Needs;
+use super::header::{Meaning, Needs};
 use super::names::RunNames;
 use super::node_rows::{self, ChainRows, PathRows, TreeRows, percent};
 use super::nodes::{LeftOut, NodeQuestion, Selected, Start, Tree, Wants, add_up, bottom_up, paths};
 use super::plan::{is_from_nodes, plan, sets_with};
-use super::question::{Base, Groups, Question, Request, has_tree};
+use super::question::{Argument, Base, Groups, Question, Request, has_tree};
 use super::selection::{Selection, Target};
 use super::statement::Parts;
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
+use crate::text::cell::Value;
 
 const RECORDED: &str = include_str!("../../queries/remarks/recorded.sql");
 const CALLERS: &str = include_str!("../../queries/remarks/callers.sql");
 const GROUPS_ARE_KNOWN: &str = include_str!("../../queries/remarks/groups_are_known.sql");
 
-/// Asks a report of a run.
+/// Asks a report of a run. Where the cost that it shows by default is unknown in every row, it shows
+/// one that is known, and says so.
 ///
 /// # Errors
 /// When the run does not know enough for the report, when a name is unknown, or when the database
@@ -35,7 +37,69 @@ pub fn ask<'d>(
     request: &Request,
 ) -> Result<Answer<'d>, ReportError> {
     let metrics = database.metrics(run.run_id)?;
-    let question = Question::new(report, run, &metrics, request)?;
+    let (answer, known) = answer(database, report, run, &metrics, request)?;
+    let Known::Not { in_part } = known else {
+        return Ok(answer);
+    };
+    let unknown = Unknown {
+        metric: answer
+            .subject
+            .map_or_else(String::new, |subject| subject.metric.name),
+        in_part,
+    };
+    for other in others(&unknown, &metrics, request) {
+        let (mut answer, known) = self::answer(database, report, run, &metrics, &other)?;
+        if let (Known::Yes, Some(subject)) = (known, &mut answer.subject) {
+            answer.remarks.push(unknown.remark(subject));
+            subject.instead = Some(unknown);
+            return Ok(answer);
+        }
+    }
+    // Tables of the session are those of the last question.
+    Ok(self::answer(database, report, run, &metrics, request)?.0)
+}
+
+/// What may be asked for in place of a cost that is unknown, the likeliest first: own costs, and
+/// other metrics unless one was named.
+fn others(unknown: &Unknown, metrics: &[MetricInfo], request: &Request) -> Vec<Request> {
+    let of = |metric: &str, exclusive: bool| {
+        let mut other = request.clone();
+        other.metric = Some(metric.to_owned());
+        if exclusive {
+            other
+                .arguments
+                .push(("exclusive".to_owned(), Argument::Flag));
+        }
+        other
+    };
+    let mut others = vec![of(&unknown.metric, true)];
+    if request.metric.is_none() && !unknown.in_part {
+        let rest = metrics
+            .iter()
+            .filter(|metric| metric.name != unknown.metric);
+        others.extend(rest.flat_map(|metric| [of(&metric.name, false), of(&metric.name, true)]));
+    }
+    others
+}
+
+/// Whether the cost is known that a report shows by default.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// In some row; or there is no row, or no other cost was to be shown.
+    Yes,
+    /// In no row; in few ones, where groups are added up without paths.
+    Not { in_part: bool },
+}
+
+/// Asks a report for the costs of a request, known or not.
+fn answer<'d>(
+    database: &'d Database,
+    report: &'static Report,
+    run: &RunInfo,
+    metrics: &[MetricInfo],
+    request: &Request,
+) -> Result<(Answer<'d>, Known), ReportError> {
+    let question = Question::new(report, run, metrics, request)?;
     let names = RunNames::new(database, run, question.names);
     check_labels(&names, database, &question)?;
     let selection = Selection::new(&question, &names)?;
@@ -76,24 +140,26 @@ pub fn ask<'d>(
         timer_readings: question.readings.is_some(),
         selected,
         bias: question.bias,
+        exclusive: question.exclusive,
+        instead: None,
         exclusive_left,
         callers: asked.callers(selected)?,
         pruned,
     };
-    let many_rows = question.header.many_rows;
     let mut answer = Answer {
         subject: Some(subject),
         script: parts.shown(question.report.sql),
-        columns: question.header.columns,
-        remarks: selection.remarks,
+        columns: question.header.columns.clone(),
+        remarks: selection.remarks.clone(),
         rows,
         author: Author::Us,
         database,
     };
-    if !many_rows {
+    if !question.header.many_rows {
         answer.keep()?;
     }
-    Ok(answer)
+    let known = asked.known(&mut answer)?;
+    Ok((answer, known))
 }
 
 /// Refuses labels that no sample has. This is looked at label by label, so that the message names
@@ -379,6 +445,37 @@ impl<'d> Asked<'d, '_> {
         }
         let cost = self.aside("SELECT s.cost FROM selected AS s;", |row| row.get(0))?;
         Ok(cost.flatten())
+    }
+
+    /// Whether the cost that the report shows by default is known.
+    fn known(&self, answer: &mut Answer<'_>) -> Result<Known, StoreError> {
+        let mut columns = answer.columns.iter();
+        let Some(cost) = columns.position(|column| column.shows == Some(Meaning::Cost)) else {
+            return Ok(Known::Yes);
+        };
+        // What functions of a group cost with what they called is known without paths only where the
+        // group is one function: these would come first, and all that matters after them.
+        let is_grouped = matches!(self.question.groups, Groups::Modules | Groups::Files)
+            && !is_from_nodes(self.question, self.selection)
+            && !self.question.exclusive;
+        if !is_grouped && answer.is_kept() {
+            let mut is_known = false;
+            answer.each(|row| {
+                is_known |= row[cost] != Value::Null;
+                Ok::<_, StoreError>(())
+            })?;
+            if is_known {
+                return Ok(Known::Yes);
+            }
+        }
+        let counts = "SELECT COUNT(*), COUNT(e.cost) FROM entries AS e;";
+        let counts: Option<(i64, i64)> =
+            self.aside(counts, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(match counts.unwrap_or_default() {
+            (rows, 0) if rows > 0 => Known::Not { in_part: false },
+            (rows, known) if is_grouped && known < rows => Known::Not { in_part: true },
+            _ => Known::Yes,
+        })
     }
 
     /// Whether the file itself states exclusive costs of functions.

@@ -127,6 +127,8 @@ pub struct Column<'a> {
     pub optional: bool,
     /// Tables, CSV and XML show it only if this flag is set.
     pub when: Option<&'a str>,
+    /// Tables, CSV and XML do not show it if this flag is set.
+    pub unless: Option<&'a str>,
     /// What it means.
     pub meaning: &'a str,
 }
@@ -149,6 +151,7 @@ impl Column<'_> {
             media: vec![Medium::Text, Medium::Csv, Medium::Xml, Medium::Json],
             optional: false,
             when: None,
+            unless: None,
             meaning: "",
         }
     }
@@ -199,6 +202,8 @@ pub enum Meaning {
     Line,
     /// How deep it lies in a tree.
     Depth,
+    /// Its file, where it is not that of the function.
+    File,
     /// Its source.
     Code,
     /// How often it was called.
@@ -209,6 +214,14 @@ pub enum Meaning {
     Exclusive,
     /// Cumulative cost.
     Cumulative,
+    /// Exclusive cost beside the cumulative one.
+    Own,
+    /// Cumulative cost beside the exclusive one.
+    Whole,
+    /// Exclusive cost beside the cumulative one, in percent.
+    OwnPercent,
+    /// Cumulative cost beside the exclusive one, in percent.
+    WholePercent,
     /// The part of another function's cost that a chain of callers led to.
     Part,
     /// Cost per call.
@@ -233,15 +246,20 @@ pub enum Meaning {
 
 impl Meaning {
     /// The meanings by their words in headers.
-    const ALL: [(&'static str, Self); 18] = [
+    const ALL: [(&'static str, Self); 23] = [
         ("element", Self::Element),
         ("line", Self::Line),
         ("depth", Self::Depth),
+        ("file", Self::File),
         ("code", Self::Code),
         ("calls", Self::Calls),
         ("cost", Self::Cost),
         ("exclusive", Self::Exclusive),
         ("cumulative", Self::Cumulative),
+        ("own", Self::Own),
+        ("whole", Self::Whole),
+        ("own_percent", Self::OwnPercent),
+        ("whole_percent", Self::WholePercent),
         ("part", Self::Part),
         ("average", Self::Average),
         ("percent", Self::Percent),
@@ -390,6 +408,7 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
         In(Medium),
         Optional,
         When(&'a str),
+        Unless(&'a str),
     }
     let kind = alt((
         value(Kind::Name, tag("NAME")),
@@ -408,6 +427,7 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
         ),
         map(medium, Attribute::In),
         map(preceded(tag("when="), word), Attribute::When),
+        map(preceded(tag("unless="), word), Attribute::Unless),
         map(tag("optional"), |_| Attribute::Optional),
     ));
     let (input, (name, _, kind, attributes, meaning)) = (
@@ -425,6 +445,7 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
         media: Vec::new(),
         optional: false,
         when: None,
+        unless: None,
         meaning,
     };
     for attribute in attributes {
@@ -432,6 +453,7 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
             Attribute::Shows(meaning) => column.shows = Some(meaning),
             Attribute::In(medium) => column.media.push(medium),
             Attribute::When(flag) => column.when = Some(flag),
+            Attribute::Unless(flag) => column.unless = Some(flag),
             Attribute::Optional => column.optional = true,
         }
     }

@@ -64,12 +64,13 @@ impl RowSource for TreeRows<'_> {
         match column {
             "exclusive_ticks" | "cumulative_ticks" => Ok(self.tree.has_readings()),
             "calls" => self.tree.may_have_calls(),
+            "line_file" => self.tree.may_have_files(),
             _ => Ok(true),
         }
     }
 
     fn each(&self, give: &mut dyn FnMut(&[Value]) -> bool) -> rusqlite::Result<()> {
-        let mut values = vec![Value::Null; 15];
+        let mut values = vec![Value::Null; 16];
         self.tree.each(&self.limits, self.with_code, |row| {
             let place = row.place;
             values[0] = Value::Integer(place.depth);
@@ -93,6 +94,10 @@ impl RowSource for TreeRows<'_> {
             put(&mut values[12], row.file());
             values[13] = Value::Integer(place.node_id);
             values[14] = integer(place.parent_id);
+            match &place.file {
+                Some(file) => put(&mut values[15], file),
+                None => values[15] = Value::Null,
+            }
             Ok(give(&values))
         })
     }

@@ -244,6 +244,17 @@ impl Database {
         counts().map_err(|source| self.failed(source))
     }
 
+    /// Whether there are at least two runs.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_several_runs(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT COUNT(*) > 1 FROM (SELECT 1 FROM runs LIMIT 2)";
+        self.connection
+            .query_row(sql, [], |row| row.get(0))
+            .map_err(|source| self.failed(source))
+    }
+
     /// What tells a run from others of equal content: its title if it has one, and its tags as
     /// `KEY=VALUE`.
     ///

@@ -268,7 +268,15 @@ fn nothing_but_text_reaches_a_terminal() {
 
 #[test]
 fn a_table_is_as_wide_as_the_screen() {
-    let widths = [(80, 53), (53, 53), (50, 50), (45, 45), (10, 38)];
+    let widths = [
+        (80, 76),
+        (76, 76),
+        (75, 53),
+        (53, 53),
+        (50, 50),
+        (45, 45),
+        (10, 38),
+    ];
     for (screen, expected) in widths {
         let text = summary(
             SAMPLE,
@@ -291,6 +299,37 @@ fn a_table_is_as_wide_as_the_screen() {
         text.contains("\n#.SharpPlo…awLineGraph    25.6    44.0      1\n"),
         "{text}"
     );
+}
+
+/// Own costs and those with everything called are side by side where all of it has room, and no flag
+/// says which ones are wanted.
+#[test]
+fn a_wide_screen_shows_both_costs() {
+    let titles = |width: Option<usize>| {
+        let layout = Layout {
+            width,
+            ..Layout::default()
+        };
+        let text = summary(SAMPLE, &layout);
+        let titles = text.lines().nth(2).expect("titles");
+        titles
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let both = [
+        "Element",
+        "msec(exc)",
+        "%(exc)",
+        "msec(inc)",
+        "%(inc)",
+        "Calls",
+    ];
+    let one = ["Element", "msec", "%", "Calls"];
+    assert_eq!(titles(Some(100)), both);
+    assert_eq!(titles(Some(60)), one);
+    // What is written to a file or to a pipe does not depend on the screen.
+    assert_eq!(titles(None), one);
 }
 
 #[test]

@@ -15,7 +15,9 @@ use std::iter::once;
 
 use profdb::report::Value;
 
-use super::selection_model::{Model, Name, Path, Row, Sum, col, count, element, put, real, text};
+use super::selection_model::{
+    Model, Name, Path, Row, Sum, col, count, element, element_in, put, real, text,
+};
 use super::selection_runs::{Function, Run, Said};
 
 /// A regular expression, and what it fits by name, module and file.
@@ -435,7 +437,9 @@ impl Left<'_> {
             let known = &self.model.run.functions[function];
             let mut row = Row::new();
             let at = Some((place.line, place.col));
-            put(&mut row, "element", text(&element(&known.name, at)));
+            let element = element_in(&known.name, place.file, at);
+            put(&mut row, "element", text(&element));
+            put(&mut row, "line_file", file_of_line(place.file));
             put(&mut row, "function", text(&known.name));
             put(&mut row, "line", Value::Integer(place.line.into()));
             put(&mut row, "col", col(at));
@@ -587,10 +591,22 @@ impl Left<'_> {
     /// Order, cut, running sums, and the figures of every row.
     fn ranked(&self, report: &str, asked: &Asked, entries: Vec<Entry>) -> Vec<Row> {
         let is_ranking = ["exclusive", "cumulative"].contains(&report);
+        // Where the cost asked for is unknown in all rows, the own one is shown.
+        // What costs nothing has no totals, unless the metric is the run's own choice.
+        let from_totals = asked.path.is_none()
+            && !self.filtered
+            && asked.by == By::Function
+            && asked.metric != self.model.run.default;
+        let is_nothing = |sum: &Sum| {
+            from_totals && sum.exclusive == 0.0 && sum.cumulative.is_none_or(|cost| cost == 0.0)
+        };
+        let is_unknown = entries
+            .iter()
+            .all(|entry| entry.sum.cumulative.is_none() || is_nothing(&entry.sum));
         let exclusive = if is_ranking {
             report == "exclusive"
         } else {
-            asked.exclusive
+            asked.exclusive || is_unknown
         };
         let shown = |sum: &Sum| {
             if exclusive {
@@ -664,7 +680,13 @@ impl Left<'_> {
                     ),
                 );
                 if ["summary", "lines"].contains(&report) {
-                    put(&mut row, "exclusive_pct", real(self.percent(sum.exclusive)));
+                    let own = real(self.percent(sum.exclusive));
+                    put(&mut row, "exclusive_pct", own.clone());
+                    put(&mut row, "own", real(Some(sum.exclusive)));
+                    put(&mut row, "own_pct", own);
+                    put(&mut row, "whole", real(sum.cumulative));
+                    let whole = row["cumulative_pct"].clone();
+                    put(&mut row, "whole_pct", whole);
                 }
             }
             rows.push(row);
@@ -718,7 +740,13 @@ impl Left<'_> {
                     "depth",
                     Value::Integer(i64::try_from(depth).expect("few nodes")),
                 );
-                put(&mut row, "element", text(&element(&known.name, line)));
+                let own = file.unwrap_or_default();
+                put(
+                    &mut row,
+                    "element",
+                    text(&element_in(&known.name, own, line)),
+                );
+                put(&mut row, "line_file", file_of_line(own));
                 put(&mut row, "function", text(&known.name));
                 put(
                     &mut row,
@@ -784,7 +812,12 @@ impl Left<'_> {
                 text(file),
             ]);
             let mut row = Row::new();
-            put(&mut row, "element", text(&element(&known.name, line)));
+            put(
+                &mut row,
+                "element",
+                text(&element_in(&known.name, file, line)),
+            );
+            put(&mut row, "line_file", file_of_line(file));
             put(&mut row, "function", text(&known.name));
             put(&mut row, "line", number);
             put(&mut row, "col", col(line));
@@ -1020,5 +1053,14 @@ fn compared(a: &Value, b: &Value) -> Ordering {
         (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
         (Value::Text(a), Value::Text(b)) => a.cmp(b),
         (a, b) => (*a != Value::Null).cmp(&(*b != Value::Null)),
+    }
+}
+
+/// The file of a line where it is not that of its function.
+fn file_of_line(file: &str) -> Value {
+    if file.is_empty() {
+        Value::Null
+    } else {
+        text(file)
     }
 }

@@ -319,6 +319,17 @@ pub(crate) fn element(name: &str, line: Option<(u32, u32)>) -> String {
     }
 }
 
+/// The element of a line that may be of another file than its function, which then is not empty.
+pub(crate) fn element_in(name: &str, file: &str, line: Option<(u32, u32)>) -> String {
+    match line {
+        Some(_) if !file.is_empty() => {
+            let place = element("", line);
+            format!("{name}[{file}:{}", &place[1..])
+        }
+        _ => element(name, line),
+    }
+}
+
 pub(crate) fn col(line: Option<(u32, u32)>) -> Value {
     line.filter(|&(_, col)| col != 0)
         .map_or(Value::Null, |(_, col)| Value::Integer(col.into()))

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use profdb::report::Value;
 
-use super::selection_model::{Model, Path, Row, Sum, col, count, element, put, real, text};
+use super::selection_model::{
+    Model, Path, Row, Sum, col, count, element, element_in, put, real, text,
+};
 use super::selection_runs::Place;
 
 /// A question to a report.
@@ -73,6 +75,7 @@ impl Model<'_> {
             ("tree", _) => self.tree(question, &tops, before),
             (report, _) => panic!("no model of report {report}"),
         };
+        let rows = self.with_known_costs(question, rows);
         let from_totals = question.path.is_none() && question.report != "tree";
         Some(Reply {
             selected,
@@ -81,10 +84,37 @@ impl Model<'_> {
         })
     }
 
+    /// Where the cost asked for is unknown in all rows, the own one is shown.
+    fn with_known_costs(&self, question: &Question<'_>, mut rows: Vec<Row>) -> Vec<Row> {
+        // What costs nothing has no totals, unless the metric is the run's own choice.
+        let from_totals = question.path.is_none() && question.metric != self.run.default;
+        let is_nothing = |row: &Row| {
+            from_totals
+                && [&row["exclusive"], &row["cost"]].map(|cost| *cost == Value::Real(0.0))
+                    == [true; 2]
+        };
+        let is_unknown = question.shown == Shown::Cumulative
+            && rows.iter().all(|row| {
+                row.contains_key("cost") && (row["cost"] == Value::Null || is_nothing(row))
+            });
+        if is_unknown {
+            for row in &mut rows {
+                let own = match row["exclusive"] {
+                    Value::Real(own) => Some(own),
+                    _ => None,
+                };
+                put(row, "cost", real(own));
+                put(row, "cost_pct", self.percent(question.metric, own));
+            }
+        }
+        rows
+    }
+
     fn summary(&self, question: &Question<'_>, tops: &[usize]) -> Vec<Row> {
         let sums = self.sums(question.metric, tops, |node| self.listed(node));
         let rows = sums.map(|(function, sum)| {
             let mut row = self.shown(question, sum);
+            side_by_side(&mut row);
             let known = &self.run.functions[function];
             put(&mut row, "function", text(&known.name));
             put(&mut row, "line", Value::Null);
@@ -122,6 +152,7 @@ impl Model<'_> {
         let sums = self.sums(question.metric, tops, |node| self.line(node));
         let rows = sums.map(|((function, place), sum)| {
             let mut row = self.shown(question, sum);
+            side_by_side(&mut row);
             self.put_place(&mut row, function, Some(place));
             row
         });
@@ -280,7 +311,9 @@ impl Model<'_> {
         let file = place
             .map(|place| place.file)
             .filter(|file| !file.is_empty());
-        put(row, "element", text(&element(&known.name, line)));
+        let own = file.unwrap_or_default();
+        put(row, "element", text(&element_in(&known.name, own, line)));
+        put(row, "line_file", file.map_or(Value::Null, text));
         put(row, "function", text(&known.name));
         put(row, "module", text(&known.module));
         put(row, "file", text(file.unwrap_or(&known.file)));
@@ -299,5 +332,19 @@ impl Model<'_> {
         } else {
             real(figure.map(|figure| 100.0 * figure / total))
         }
+    }
+}
+
+/// The columns of costs that are side by side hold what the others do.
+fn side_by_side(row: &mut Row) {
+    let columns = [
+        ("own", "exclusive"),
+        ("own_pct", "exclusive_pct"),
+        ("whole", "cumulative"),
+        ("whole_pct", "cumulative_pct"),
+    ];
+    for (beside, alone) in columns {
+        let value = row[alone].clone();
+        put(row, beside, value);
     }
 }

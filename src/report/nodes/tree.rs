@@ -81,9 +81,15 @@ impl TreeRow<'_> {
         self.place.file.as_deref().unwrap_or(&self.function.file)
     }
 
-    /// Writes the line after the name of its function, if the row is about a line.
+    /// Writes the line after the name of its function, if the row is about a line, with its file
+    /// where that is not the function's.
     pub(in crate::report) fn write_line(&self, element: &mut String) {
+        let name = element.len();
         super::limits::write_line(element, self.place.line, self.place.col);
+        if let (Some(file), Some(_)) = (&self.place.file, self.place.line) {
+            element.insert(name + 1, ':');
+            element.insert_str(name + 1, file);
+        }
     }
 }
 
@@ -139,6 +145,20 @@ impl<'c> Tree<'c> {
             SELECT 1 FROM runs AS r
             CROSS JOIN nodes AS n ON n.node_id BETWEEN r.first_node AND r.last_node
             WHERE r.run_id = ?1 AND n.calls IS NOT NULL
+        )";
+        self.connection
+            .query_row(sql, [self.question.run], |row| row.get(0))
+    }
+
+    /// Whether a line may be of another file than its function.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(in crate::report) fn may_have_files(&self) -> rusqlite::Result<bool> {
+        let sql = "SELECT EXISTS (
+            SELECT 1 FROM metrics AS m
+            CROSS JOIN line_info AS i ON i.metric_id = m.metric_id
+            WHERE m.run_id = ?1 AND i.file <> ''
         )";
         self.connection
             .query_row(sql, [self.question.run], |row| row.get(0))

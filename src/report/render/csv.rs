@@ -1,7 +1,9 @@
 //! Character-separated values, RFC 4180 but for line ends, which are LF.
 //!
 //! Costs in milliseconds are titled `Time`; otherwise `Time` becomes metric and unit:
-//! `Alloc(bytes)`, `ExclusiveTime(us)`. Inclusive and exclusive costs have the right titles
+//! `Alloc(bytes)`, `ExclusiveTime(us)`. Where the cost asked for is unknown in every row and own
+//! costs are shown instead, their title is `ExclusiveTime`. Lines of other files than their
+//! functions' bring a column `File`. Inclusive and exclusive costs have the right titles
 //! whatever file the profile is from, minus is `-`, and what is unknown is empty. Names are as they
 //! are, also those that a spreadsheet takes for formulas; only in profiles, which can be read
 //! again, an empty one is `(no name)`. With tabs, what is in quotes otherwise is not: a tab, an end of line or a backslash

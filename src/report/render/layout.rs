@@ -63,6 +63,8 @@ pub struct Layout {
     pub width: Option<usize>,
     /// Names of the flags that are set: they bring columns.
     pub flags: Vec<String>,
+    /// Tables for people say on their first line which run they are about.
+    pub names_run: bool,
 }
 
 /// Why an answer could not be written.
@@ -147,23 +149,27 @@ pub(super) fn shown(
     medium: TitledMedium,
 ) -> Result<Vec<Shown>, StoreError> {
     // Looking for values reads all rows once more: only where a column may be left out.
-    let needed = answer.columns.iter().any(|column| column.optional);
+    let mut columns = answer.columns.iter();
+    let needed = columns.any(|column| column.optional && column.is_in(medium.medium()));
     let filled = if needed {
-        answer.filled()?
+        answer.filled(medium.medium())?
     } else {
         vec![true; answer.columns.len()]
     };
     let is_set = |flag: &str| layout.flags.iter().any(|set| set == flag);
-    let asked = if is_set("exclusive") {
-        Meaning::Exclusive
-    } else {
-        Meaning::Cumulative
+    let asked = match &answer.subject {
+        // A title that says which cost it is, for it is not the one that is expected.
+        Some(subject) if subject.instead.is_some() && subject.exclusive => Meaning::Own,
+        Some(subject) if subject.exclusive => Meaning::Exclusive,
+        _ => Meaning::Cumulative,
     };
     let titles = titles(&answer.columns, medium, asked);
     let columns = answer.columns.iter().zip(filled).zip(titles).enumerate();
     let kept = columns
         .filter(|(_, ((column, filled), _))| {
-            (*filled || !column.optional) && column.when.is_none_or(is_set)
+            (*filled || !column.optional)
+                && column.when.is_none_or(is_set)
+                && !column.unless.is_some_and(is_set)
         })
         .filter_map(|(at, ((column, _), title))| {
             Some(Shown {

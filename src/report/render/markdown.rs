@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use super::layout::{Layout, RenderError};
-use super::table::{Table, push_indent};
+use super::table::{Table, named_run, push_indent};
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::Kind;
@@ -32,6 +32,9 @@ pub(super) fn write(
     })?;
     if let Some(title) = &layout.title {
         writeln!(out, "{}\n", escaped(&plain(title)))?;
+    }
+    if let Some(run) = named_run(answer, layout) {
+        writeln!(out, "{}\n", escaped(&run))?;
     }
     if let Some(subject) = &answer.subject {
         writeln!(out, "{}\n", escaped(&table.totals(subject)))?;

@@ -140,6 +140,10 @@ impl Table {
         if let Some(selected) = subject.selected {
             let _ = write!(line, "; Selected {name}: {}", figure(selected));
         }
+        if let Some(unknown) = &subject.instead {
+            let (shown, why) = (plain(&subject.cost()), plain(&unknown.said()));
+            let _ = write!(line, "; Shown: {shown}, for {why}");
+        }
         if subject.exclusive_left {
             let _ = write!(line, "; Exclusive {name}: what is left below callees");
         }
@@ -153,15 +157,25 @@ impl Table {
             let share = pruned
                 .percent
                 .map(|percent| format!(" ({} %)", fixed(percent, DECIMALS)));
+            let rows = if pruned.rows == 1 { "row" } else { "rows" };
+            // Only their own cost is left out: what is shown above them includes it.
             let _ = write!(
                 line,
-                "; Not shown: {}{}",
+                "; Not shown: {} {rows}, which themselves cost {}{}",
+                pruned.rows,
                 figure(pruned.cost),
                 share.unwrap_or_default()
             );
         }
         line
     }
+}
+
+/// Which run the answer is about, if that is to be said: `Run 3: shop.xml`.
+pub(super) fn named_run(answer: &Answer<'_>, layout: &Layout) -> Option<String> {
+    let subject = answer.subject.as_ref().filter(|_| layout.names_run)?;
+    let run = &subject.run;
+    Some(format!("Run {}: {}", run.run_id, plain(&cut(&run.name))))
 }
 
 /// The longest text that tables for people show whole, in bytes. Other formats have all of it.

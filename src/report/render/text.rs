@@ -6,9 +6,13 @@
 //! whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
 //! A name of several functions in one table is followed by the module in parentheses, or by the
-//! file where the module does not tell them apart. What is unknown is `-`: in runs that
-//! know totals only, what functions cost with all they called, so that `report exclusive` is the
-//! one to ask there. Columns that may be left out are, where no row knows them.
+//! file where the module does not tell them apart. A line of another file than its function's has
+//! the file before its number: `main[list.h:31]`. What is unknown is `-`; where no row knows what it
+//! cost with all that it called, as in runs that know totals only, own costs are shown, which the
+//! line above the table, the title of the column and a line on standard error say. Own costs and
+//! those with everything called are side by side with `--both`, and on a terminal that is wide
+//! enough where no flag says which ones are wanted. The first line names the run where the database
+//! has several. Columns that may be left out are, where no row knows them.
 
 use std::io::{self, Write};
 use std::iter::repeat_n;
@@ -16,7 +20,7 @@ use std::iter::repeat_n;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::layout::{Layout, RenderError};
-use super::table::{Table, push_indent};
+use super::table::{Table, named_run, push_indent};
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::Kind;
@@ -41,18 +45,11 @@ pub(super) fn write(
     layout: &Layout,
     out: &mut dyn Write,
 ) -> Result<(), RenderError> {
-    let table = Table::of(answer, layout)?;
-    // All rows are read twice, for the widths and for the text: they may be too many to be kept.
-    let mut sizes = table.columns.iter().map(Size::of).collect::<Vec<_>>();
+    let (table, sizes) = match side_by_side(answer, layout)? {
+        Some(measured) => measured,
+        None => measured(answer, layout)?,
+    };
     let mut cell = String::new();
-    answer.each(|row| {
-        for (size, column) in sizes.iter_mut().zip(&table.columns) {
-            cell.clear();
-            push_whole(&table, row, column, &mut cell);
-            size.see(&cell, &row[column.at]);
-        }
-        Ok::<_, StoreError>(())
-    })?;
     let mut widths: Vec<usize> = sizes.iter().map(Size::width).collect();
     let mut shorten = |which| {
         layout
@@ -63,6 +60,9 @@ pub(super) fn write(
     let longest_name = shorten(Size::is_name);
     if let Some(title) = &layout.title {
         writeln!(out, "{}", plain(title))?;
+    }
+    if let Some(run) = named_run(answer, layout) {
+        writeln!(out, "{run}")?;
     }
     if let Some(subject) = &answer.subject {
         writeln!(out, "{}\n", table.totals(subject))?;
@@ -105,6 +105,54 @@ pub(super) fn write(
     })
 }
 
+/// The table and how wide its columns have to be. All rows are read twice, for the widths and for
+/// the text: they may be too many to be kept.
+fn measured(answer: &mut Answer<'_>, layout: &Layout) -> Result<(Table, Vec<Size>), RenderError> {
+    let table = Table::of(answer, layout)?;
+    let mut sizes = table.columns.iter().map(Size::of).collect::<Vec<_>>();
+    let mut cell = String::new();
+    answer.each(|row| {
+        for (size, column) in sizes.iter_mut().zip(&table.columns) {
+            cell.clear();
+            push_whole(&table, row, column, &mut cell);
+            size.see(&cell, &row[column.at]);
+        }
+        Ok::<_, StoreError>(())
+    })?;
+    Ok((table, sizes))
+}
+
+/// The flag for exclusive and cumulative costs side by side.
+const BOTH: &str = "both";
+
+/// The table with exclusive and cumulative costs side by side, where the report has them, a terminal
+/// is wide enough for all names, and no flag says which costs are wanted.
+fn side_by_side(
+    answer: &mut Answer<'_>,
+    layout: &Layout,
+) -> Result<Option<(Table, Vec<Size>)>, RenderError> {
+    let Some(screen) = layout.width else {
+        return Ok(None);
+    };
+    let is_open = answer
+        .subject
+        .as_ref()
+        .is_some_and(|subject| !subject.exclusive && subject.instead.is_none());
+    let mut columns = answer.columns.iter();
+    // Rows that are read again one by one are too many to be measured twice.
+    if !is_open || !answer.is_kept() || !columns.any(|column| column.when == Some(BOTH)) {
+        return Ok(None);
+    }
+    let mut both = layout.clone();
+    both.flags.push(BOTH.to_owned());
+    let (table, sizes) = measured(answer, &both)?;
+    let gaps = GAP.len() * sizes.len().saturating_sub(1);
+    let width = gaps + sizes.iter().map(Size::width).sum::<usize>();
+    let mut costs = sizes.iter().filter(|size| size.kind == Kind::Cost);
+    let is_better = width <= screen && costs.all(|size| size.has_value);
+    Ok(is_better.then_some((table, sizes)))
+}
+
 /// Adds a cell, indented as deep as what it names lies in a tree.
 fn push_whole(table: &Table, row: &[Value], column: &Shown, text: &mut String) {
     push_indent(table.depth(row, column), " ", text);
@@ -126,6 +174,7 @@ struct Size {
     kind: Kind,
     title: usize,
     longest: usize,
+    has_value: bool,
     has_text: bool,
     has_decimals: bool,
 }
@@ -136,6 +185,7 @@ impl Size {
             kind: column.kind,
             title: column.title.width(),
             longest: 0,
+            has_value: false,
             has_text: false,
             has_decimals: false,
         }
@@ -143,6 +193,7 @@ impl Size {
 
     fn see(&mut self, cell: &str, value: &Value) {
         self.longest = self.longest.max(columns_of(cell));
+        self.has_value |= *value != Value::Null;
         self.has_text |= matches!(value, Value::Text(_));
         self.has_decimals |=
             self.kind != Kind::Any && matches!(value, Value::Real(_)) && cell.contains('.');

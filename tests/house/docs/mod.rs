@@ -337,6 +337,7 @@ fn write_report(text: &mut String, report: &Report) {
             kind,
             optional,
             when,
+            unless,
             meaning,
             ..
         } = column;
@@ -359,12 +360,15 @@ fn write_report(text: &mut String, report: &Report) {
         let when = when
             .map(|flag| format!("; in tables only with `--{flag}`"))
             .unwrap_or_default();
+        let unless = unless
+            .map(|flag| format!("; not in tables with `--{flag}`"))
+            .unwrap_or_default();
         let [shown, csv, xml] = titles.each_ref().map(title);
         let kind = kind_name(*kind);
         let meaning = cell(meaning);
         let _ = writeln!(
             text,
-            "| `{name}` | {kind} | {shown} | {csv} | {xml} | {json} | {meaning}{optional}{when} |"
+            "| `{name}` | {kind} | {shown} | {csv} | {xml} | {json} | {meaning}{optional}{when}{unless} |"
         );
     }
 }

@@ -7,14 +7,25 @@
 use crate::report::header::{Column, Meaning, TitledMedium};
 
 /// Titles by what a column shows, in tables, CSV and XML; `@` means the unit of the metric.
-const TITLES: [(Meaning, [&str; 3]); 17] = [
+const TITLES: [(Meaning, [&str; 3]); 22] = [
     (Meaning::Element, ["Element", "Element", "Element"]),
     (Meaning::Line, ["Line", "Line", "Line"]),
     (Meaning::Depth, ["Depth", "Depth", "Depth"]),
+    (Meaning::File, ["File", "File", "File"]),
     (Meaning::Code, ["Code", "Code", "Code"]),
     (Meaning::Calls, ["Calls", "Calls", "Calls"]),
     (Meaning::Exclusive, ["@", "Time", "ExclusiveTime"]),
     (Meaning::Cumulative, ["@", "Time", "InclusiveTime"]),
+    (Meaning::Own, ["@(exc)", "ExclusiveTime", "ExclusiveTime"]),
+    (Meaning::Whole, ["@(inc)", "InclusiveTime", "InclusiveTime"]),
+    (
+        Meaning::OwnPercent,
+        ["%(exc)", "ExclusivePct", "ExclusivePct"],
+    ),
+    (
+        Meaning::WholePercent,
+        ["%(inc)", "InclusivePct", "InclusivePct"],
+    ),
     (Meaning::Part, ["@", "Time", "Time"]),
     (Meaning::Average, ["avg", "AvgTime", "AvgTime"]),
     (Meaning::Percent, ["%", "PctOfTot", "PctOfTot"]),
