@@ -24,13 +24,15 @@ const NAMES: [&str; 8] = [
 ];
 
 /// Each command that opens a database; `DB` is its name, and `OTHER` one that is merged into it.
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 15] = [
     &["import", "--db", "DB", "a.csv"],
     &["import", "--db", "DB", "b.csv"],
     &["import", "--db", "DB", "a.csv"],
     &["sql", "--db", "DB", "SELECT run_id, source_name FROM runs"],
     &["report", "summary", "--db", "DB"],
     &["export", "--format", "folded", "--db", "DB", "1"],
+    &["tag", "--db", "DB", "1", "reviewed=yes"],
+    &["convert", "--db", "DB", "--to", "folded", "latest"],
     &["show", "--db", "DB", "1"],
     &["check", "--db", "DB"],
     &["delete", "--db", "DB", "1"],
@@ -122,9 +124,10 @@ fn names_are_paths_for_every_command() {
             folder.path().join("file:p.csv?mode=ro"),
         )
         .expect("space on the disk");
+        // With `=` and no folder it would be a set of runs.
         for arguments in [
-            ["report", "summary", "file:p.csv?mode=ro"],
-            ["sql", "SELECT 1", "file:p.csv?mode=ro"],
+            ["report", "summary", "./file:p.csv?mode=ro"],
+            ["sql", "SELECT 1", "./file:p.csv?mode=ro"],
         ] {
             let (said, code) = told("x.db", &arguments, folder.path());
             assert_eq!(code, Some(0), "{said}");
