@@ -37,6 +37,7 @@ pub const EXPORTS: &[&Export] = &[
     &super::ghc::ghc_px::write::EXPORT,
     &super::lispworks_tree::write::EXPORT,
     &super::sampler::write::EXPORT,
+    &super::business_rules::write::EXPORT,
     &super::folded::write::EXPORT,
     &super::callgrind::write::EXPORT,
     &super::pprof::write::EXPORT,

@@ -18,10 +18,15 @@ use crate::support::allocation;
 
 /// A run of a file.
 fn run(format: &str, text: &str) -> (Database, RunInfo) {
+    run_of(format, text.as_bytes().to_vec())
+}
+
+/// A run of a file that is no text.
+fn run_of(format: &str, bytes: Vec<u8>) -> (Database, RunInfo) {
     let format = formats::format_named(format).expect("a format");
     let options = Options::default();
     let input = Input::new(
-        Box::new(text.as_bytes()),
+        Box::new(io::Cursor::new(bytes)),
         Limits::default(),
         Stop::default(),
     )
@@ -285,6 +290,29 @@ fn every_writer_has_a_bound_of_that_name() {
         }
     }
     assert!(tried >= EXPORTS.len(), "{tried} tried");
+}
+
+/// The records of the layout, in their order: types, numbers with the highest byte first, marks, the
+/// time after the line that took it.
+#[test]
+fn logs_of_business_rules_come_back_byte_for_byte() {
+    let export = formats::export_named("business_rules").expect("a format");
+    let plain = b"\x01\0\x01\0\x04a.br\
+        \x03\0\x01\0\0\x01\x2c\x01\x07\x03FNB\x04\0\0\0\0\0\0\0\x07\
+        \x05\0\x01\0\0\0\xc8\x01\x07\x03FNA\x05\0\x01\0\0\0\x64\x01\x09\x06";
+    // Two files, a subroutine, an unknown routine, and two equal samples.
+    let sampled = b"\x01\0\x01\0\x01a\x03\0\x01\0\0\0\x0a\0\x08\x06\
+        \x03\0\x01\0\0\0\x0a\0\x08\x06\x01\0\x02\0\x01b\x03\0\x02\0\0\0\x14\x02\x06";
+    // Half of 9 ns is none: one of the two blocks has more.
+    let uneven = b"\x01\0\x01\0\x01a\x03\0\x01\0\0\0\x0a\x01\x09\x04\0\0\0\0\0\0\0\x05\x06\
+        \x03\0\x01\0\0\0\x0a\x01\x09\x04\0\0\0\0\0\0\0\x04\x06";
+    for log in [plain.as_slice(), sampled, uneven] {
+        let (database, run) = run_of(export.name, log.to_vec());
+        let mut out = Vec::new();
+        let losses = export.write(&database, &run, &Request::default(), &mut out);
+        assert_eq!(out, log, "{}", String::from_utf8_lossy(&out));
+        assert_eq!(losses.expect("a log").each().count(), 0);
+    }
 }
 
 /// 186 million samples are five gigabytes; nothing of them is written.

@@ -4,3 +4,4 @@ pub(in crate::formats) mod read;
 mod record;
 mod stack_table;
 mod windows_names;
+pub(in crate::formats) mod write;

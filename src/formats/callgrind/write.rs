@@ -33,8 +33,9 @@ use crate::events::Kind;
 use crate::formats::common::written::{Parts, one_line, signed};
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
-    BACK_EDGES, COLUMNS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, Loss,
-    Losses, METRIC, METRICS, NAMES, PATHS, RAW_NAMES, SAME_NAME, TITLE, TOTALS, UNKNOWN, differ,
+    BACK_EDGES, COLUMNS, DEFINITIONS, FACTS, FRACTIONS, INCLUSIVE, KINDS, LABELS, LARGE, LINE_ZERO,
+    Loss, Losses, METRIC, METRICS, NAMES, PATHS, RAW_NAMES, SAME_NAME, TITLE, TOTALS, UNKNOWN,
+    differ,
 };
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
@@ -114,12 +115,6 @@ const RECURSION: Loss = Loss {
     name: "recursion",
     what: "cost of calls with recursion counted once, where that of all levels does not tell it",
     of: "edges",
-};
-
-const INCLUSIVE: Loss = Loss {
-    name: "inclusive",
-    what: "cost with what was called, where own costs and those of the calls do not tell it",
-    of: "functions",
 };
 
 /// Units that readers of events know.

@@ -96,6 +96,12 @@ impl Frames {
         }
     }
 
+    /// For formats where threads and the like are frames like others.
+    pub(in crate::formats) fn framed(mut self) -> Self {
+        self.alike.clone_from(&self.first);
+        self
+    }
+
     /// Counts functions that readers take for another one.
     pub(in crate::formats) fn lose_same_names(&self, profile: &Profile<'_>, losses: &mut Losses) {
         let mut known = HashSet::new();

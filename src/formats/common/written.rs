@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::io::Write;
 
 use crate::events::Kind;
 use crate::formats::export::error::ExportError;
@@ -90,6 +91,26 @@ pub(in crate::formats) fn has_place(function: &FunctionRow) -> bool {
 /// Counts a call count that is known.
 pub(in crate::formats) fn lose_calls(call: &Call, losses: &mut Losses) {
     losses.add(CALLS, call.calls.is_some().into());
+}
+
+/// Bytes of equal records that are written at once.
+const PIECE: usize = 64 * 1024;
+
+/// Writes a record so many times.
+pub(in crate::formats) fn write_repeated(
+    record: &[u8],
+    times: u64,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    // A place may have any number of samples: pieces of many are written at once, and memory does
+    // not grow with them. A record may be longer than a piece.
+    let together = (PIECE / record.len().max(1)).max(1) as u64;
+    let piece = record.repeat(usize::try_from(together.min(times)).unwrap_or(1));
+    for _ in 0..times / together {
+        out.write_all(&piece)?;
+    }
+    let rest = usize::try_from(times % together).unwrap_or(0);
+    Ok(out.write_all(&piece[..rest * record.len()])?)
 }
 
 /// Where a function is, in one line.

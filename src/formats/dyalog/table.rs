@@ -17,8 +17,8 @@ use crate::formats::common::written::{NO_NAME, lose_raw_names, lose_total};
 use crate::formats::export::Layout;
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
-    ABSENT, BACK_EDGES, FACTS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, Loss, Losses,
-    METRIC, METRICS, NAMES, PLACES, RAW_NAMES, SAME_NAME, TITLE, TOTALS,
+    ABSENT, BACK_EDGES, CALLERS, FACTS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, Loss,
+    Losses, METRIC, METRICS, NAMES, PLACES, RAW_NAMES, SAME_NAME, TITLE, TOTALS,
 };
 use crate::formats::export::profile::Profile;
 use crate::report::ReportError;
@@ -66,12 +66,6 @@ const BIAS: Loss = Loss {
     name: "bias",
     what: "what is known of the timer's cost, and of how far times are corrected for it",
     of: "runs",
-};
-
-const CALLERS: Loss = Loss {
-    name: "callers",
-    what: "who called whom, as paths are unknown",
-    of: "edges",
 };
 
 const LINE_PLACES: Loss = Loss {

@@ -256,6 +256,18 @@ pub(in crate::formats) const TOTALS: Loss = Loss {
     of: "metrics",
 };
 
+pub(in crate::formats) const CALLERS: Loss = Loss {
+    name: "callers",
+    what: "who called whom, as paths are unknown",
+    of: "edges",
+};
+
+pub(in crate::formats) const INCLUSIVE: Loss = Loss {
+    name: "inclusive",
+    what: "cost with what was called, where what is written does not tell it",
+    of: "functions",
+};
+
 /// What rounding may make of a sum, as a part of it.
 const ROUNDING: f64 = 1e-9;
 

@@ -29,6 +29,7 @@ use crate::events::Kind;
 use crate::formats::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use crate::formats::common::written::{
     has_place, lose_calls, lose_facts, lose_metric, lose_raw_names, lose_total, one_line, whole,
+    write_repeated,
 };
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
@@ -164,7 +165,7 @@ fn write(
         let samples = whole(call.exclusive, losses);
         free.enter(call.depth, samples > 0 || is_thread, losses);
         if samples > 0 {
-            write_samples(&record(&frames), samples, out)
+            write_repeated(&record(&frames), samples, out)
         } else {
             Ok(())
         }
@@ -218,22 +219,6 @@ fn refuse(profile: &Profile<'_>) -> Result<(), ExportError> {
         return Err(ReportError::NothingSelected(fault).into());
     }
     Ok(())
-}
-
-/// Bytes that are written at once.
-const PIECE: usize = 64 * 1024;
-
-/// Writes a record so many times.
-fn write_samples(record: &[u8], samples: u64, out: &mut dyn Write) -> Result<(), ExportError> {
-    // A place may have any number of samples: pieces of many are written at once, and memory does
-    // not grow with them. A record has 18 bytes at least, and may be longer than a piece.
-    let together = (PIECE / record.len()).max(1) as u64;
-    let piece = record.repeat(usize::try_from(together.min(samples)).unwrap_or(1));
-    for _ in 0..samples / together {
-        out.write_all(&piece)?;
-    }
-    let rest = usize::try_from(samples % together).unwrap_or(0);
-    Ok(out.write_all(&piece[..rest * record.len()])?)
 }
 
 /// A stack, innermost frame first.

@@ -144,8 +144,11 @@ impl Trip<'_> {
                 && !is_other
         };
         // What ticks are in time, and what time is in ticks, the format says of every run.
-        let is_made = |at: usize| {
-            self.format == "ghc_px" && ["time", "ticks"].contains(&after[at].name.as_str())
+        let is_made = |at: usize| match self.format {
+            "ghc_px" => ["time", "ticks"].contains(&after[at].name.as_str()),
+            // A log with times has blocks, whether they stand for something or not.
+            "business_rules" => after[at].name == "blocks",
+            _ => false,
         };
         let sum = |picture: &Picture, at: usize| {
             picture
@@ -157,6 +160,11 @@ impl Trip<'_> {
         let is_near = |one: usize, other: usize| {
             let is_same = || !differ(sum(self.before, one), sum(&self.after, other), 0.0);
             match self.format {
+                "business_rules" if after[other].name == "blocks" => {
+                    ["samples", "blocks"].contains(&before[one].name.as_str())
+                        && (self.asked.is_none() || wanted(&one))
+                        && is_same()
+                }
                 "ghc_px" if after[other].name == "alloc" => self.asked.is_none() || wanted(&one),
                 // So many for each tick, as the format has it.
                 "ghc_px" if self.asked.is_some() && before[wanted_at].unit == "bytes" => false,
@@ -179,7 +187,7 @@ impl Trip<'_> {
                 let counted = left.iter().copied().find(|at| before[*at].unit == "count");
                 left.iter().copied().find(is_time).or(counted)
             }
-            ("ghc_px", None) | (_, Some(_)) => left.first().copied(),
+            ("ghc_px" | "business_rules", None) | (_, Some(_)) => left.first().copied(),
             _ => left.first().copied().filter(|_| holds_one),
         };
         if let Some(one) = chosen {
@@ -240,12 +248,20 @@ impl Trip<'_> {
     /// What a function goes by, without what is said to be lost.
     pub(super) fn key(&self, identity: &Identity) -> Identity {
         let mut key = identity.clone();
+        if self.format == "business_rules" && self.tells("places") {
+            // The program file is the module, or else the file.
+            if key.module.is_empty() {
+                key.module.clone_from(&key.file);
+            }
+            key.module = letters(&key.module);
+        }
         if self.tells("names") {
             for text in [&mut key.name, &mut key.module, &mut key.file] {
                 *text = letters(text);
             }
         }
-        if (self.tells("places") && self.format != "ghc_px") || self.tells("modules") {
+        let has_modules = ["ghc_px", "business_rules"].contains(&self.format);
+        if (self.tells("places") && !has_modules) || self.tells("modules") {
             key.module.clear();
         }
         if self.tells("places") && self.format != "sampler" {
@@ -402,7 +418,7 @@ impl Trip<'_> {
             |functions: &[Function], metrics: &mut dyn Iterator<Item = usize>, at: usize| {
                 functions[at].is_container() && functions[at].is_free(metrics)
             };
-        let keeps = ["folded", "lispworks_tree", "ghc_px"].contains(&self.format);
+        let keeps = ["folded", "lispworks_tree", "ghc_px", "business_rules"].contains(&self.format);
         if before.len() > after.len() && !keeps {
             let metrics = || self.metrics.iter().map(|(metric, _)| *metric);
             let kinds: Vec<&str> = after
@@ -714,7 +730,7 @@ impl Trip<'_> {
     /// What a function costs below 0 where it is written.
     pub(super) fn negative(&self, function: &Function, metric: usize) -> f64 {
         function.negative[metric]
-            + if self.format == "speedscope" {
+            + if ["speedscope", "business_rules"].contains(&self.format) {
                 function.exceeded[metric]
             } else {
                 0.0

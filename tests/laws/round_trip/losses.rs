@@ -17,12 +17,12 @@
 //! | `negative` | what functions cost below 0 | costs below 0 |
 //! | `large` | figures above 2^53 | the report alone: a REAL cannot show it |
 //! | `unknown`, `unknown_calls` | 0 for an unknown figure, 1 for unknown calls | figures that are unknown |
-//! | `lines`, `siblings`, `line_zero`, `line_files`, `line_calls`, `line_places`, `columns`, `paths`, `callers`, `caller_costs`, `recursion`, `no_thread`, `metric_order` | no figure of a function | lines, places or calls of that sort |
+//! | `lines`, `siblings`, `line_zero`, `line_files`, `line_calls`, `line_places`, `no_line`, `columns`, `paths`, `callers`, `caller_costs`, `recursion`, `no_thread`, `metric_order` | no figure of a function | lines, places or calls of that sort |
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::comparison::{Trip, differ};
-use super::picture::{Edge, Node, Picture};
+use super::picture::{Edge, Function, Line, Node, Picture};
 
 /// What shows that something was lost.
 enum Evidence {
@@ -98,7 +98,15 @@ impl Trip<'_> {
                         .filter(|node| node.calls.is_some())
                         .count()
                 };
-                Evidence::Some(known(before) > known(after))
+                let functions = |picture: &Picture| {
+                    let known = picture.functions.iter().filter(|f| f.calls.is_some());
+                    known.count()
+                };
+                Evidence::Some(if before.is_tree || self.format != "business_rules" {
+                    known(before) > known(after)
+                } else {
+                    functions(before) > functions(after)
+                })
             }
             "title" => Evidence::Exactly((before.title != after.title).into()),
             "facts" => {
@@ -164,7 +172,16 @@ impl Trip<'_> {
                     let is_thread = node.depth == 0 && function.identity.kind == "thread";
                     node.line.is_none() && !is_thread && node.sums[main] < 0.5
                 };
-                Evidence::Some(told("free") > 0 && before.nodes.iter().any(is_free))
+                let is_unpaid =
+                    |function: &Function| function.costs[main][0].is_none_or(|own| own < 0.5);
+                let is_unpaid_line = |line: &Line| line.costs[main][0].is_none_or(|own| own < 0.5);
+                Evidence::Some(
+                    told("free") > 0
+                        && (before.nodes.iter().any(is_free)
+                            || (!before.is_tree
+                                && (before.functions.iter().any(is_unpaid)
+                                    || before.lines.iter().any(is_unpaid_line)))),
+                )
             }
             "cumulative" => {
                 let differs = |node: &Node| {
@@ -201,7 +218,7 @@ impl Trip<'_> {
                     .functions
                     .iter()
                     .any(|function| written().any(|at| self.negative(function, at) > 0.0));
-                let is_frame = self.format == "speedscope";
+                let is_frame = ["speedscope", "business_rules"].contains(&self.format);
                 let found = before.nodes.iter().any(is_negative) || is_below;
                 Evidence::Some(if is_frame {
                     exceeds && self.tells(loss)
@@ -236,6 +253,25 @@ impl Trip<'_> {
             } else {
                 before.edges.len() as u64
             }),
+            "columns" if self.format == "business_rules" => {
+                let is_large = |line: &Line| line.col > 255 && (1..100_000).contains(&line.line);
+                Evidence::Some(
+                    self.tells(loss) || !before.is_tree && before.lines.iter().any(is_large),
+                )
+            }
+            // A line that the run does not have.
+            "no_line" => {
+                let mut known = BTreeSet::new();
+                for line in &before.lines {
+                    known.insert((self.became[line.function], line.line));
+                }
+                let is_new = |line: &Line| !known.contains(&(Some(line.function), line.line));
+                let has_none = before.nodes.iter().any(|node| node.line.is_none());
+                Evidence::Some(
+                    after.lines.iter().any(is_new)
+                        || (self.tells(loss) && (has_none || !before.is_tree)),
+                )
+            }
             "columns" => {
                 let lines = before.lines.iter().any(|line| line.col != 0);
                 Evidence::Some(lines || calls().any(|edge| edge.col != 0))
@@ -260,8 +296,13 @@ impl Trip<'_> {
                     .count() as u64,
             ),
             "line_files" => {
-                let lines = before.nodes.iter().filter_map(|node| node.line.as_ref());
-                Evidence::Exactly(lines.filter(|(file, _, _)| !file.is_empty()).count() as u64)
+                let nodes = before.nodes.iter().filter_map(|node| node.line.as_ref());
+                let lines = before.lines.iter().map(|line| &line.file);
+                let nodes = nodes
+                    .map(|(file, _, _)| file)
+                    .filter(|file| !file.is_empty());
+                let lines = lines.filter(|file| !file.is_empty() && !before.is_tree);
+                Evidence::Exactly((nodes.count() + lines.count()) as u64)
             }
             "line_places" => {
                 let lines = before
@@ -291,7 +332,8 @@ impl Trip<'_> {
     /// Whether places with the same callers are one after the way: a name, or a line, stands for
     /// several of them.
     fn has_merged_places(&self) -> bool {
-        let keeps_lines = ["pprof", "speedscope", "firefox"].contains(&self.format);
+        let keeps_lines =
+            ["pprof", "speedscope", "firefox", "business_rules"].contains(&self.format);
         // By place: the place that it is one with.
         let mut merged: Vec<usize> = Vec::new();
         let mut first = BTreeMap::new();

@@ -98,8 +98,9 @@ fn faults_of_format(
                 continue;
             }
             known.insert(bytes.clone(), lost.clone());
-            // Without a place, there is no line.
-            if bytes.is_empty() && before.nodes.is_empty() && export.name == "folded" {
+            // Without a place, there is no line; without a sample, there is no block.
+            let is_blank = before.nodes.is_empty() || export.name == "business_rules";
+            if bytes.is_empty() && is_blank && ["folded", "business_rules"].contains(&export.name) {
                 continue;
             }
             let place = format!(
