@@ -1,18 +1,13 @@
 //! A folder of sources that the user names: its files, and what is in them.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::failure::{Failure, complain, unread};
+use super::failure::Failure;
+use super::walk::{Hidden, walk};
 use crate::base::error::Stop;
 use crate::source::{Folder, LARGEST_SOURCE};
-
-/// Files that the folder may have.
-const MOST_FILES: usize = 200_000;
-
-/// Folders that may lie within each other.
-const DEEPEST: usize = 64;
 
 /// A folder and the files below it. Links are not followed: what is outside the folder stays
 /// outside.
@@ -24,45 +19,9 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Lists a folder.
+    /// Lists a folder. A folder below that cannot be listed is left out: its files could not be read.
     pub(super) fn open(root: &Path, stop: &Stop) -> Result<Self, Failure> {
-        let complain =
-            |error: String, failure| complain(format!("{}: {error}", root.display()), failure);
-        let listed = fs::read_dir(root)
-            .map_err(|error| complain(format!("cannot list it: {error}"), unread(&error)))?;
-        let mut found = Vec::new();
-        let mut folders = Vec::new();
-        // Folders wait in a list, without recursion, so that one is open at a time, however deep
-        // they lie.
-        let mut open = Some((String::new(), 1, listed));
-        while let Some((above, depth, listed)) = open {
-            // A folder below that cannot be listed is left out: its files could not be read.
-            for entry in listed.flatten() {
-                let name = format!("{above}{}", entry.file_name().to_string_lossy());
-                let Ok(kind) = entry.file_type() else {
-                    continue;
-                };
-                if kind.is_file() {
-                    found.push((name, entry.path()));
-                } else if kind.is_dir() && depth < DEEPEST {
-                    folders.push((name + "/", depth + 1, entry.path()));
-                }
-                if found.len() > MOST_FILES {
-                    return Err(complain(
-                        format!("expected at most {MOST_FILES} files (MOST_FILES), found more"),
-                        Failure::Input,
-                    ));
-                }
-                if stop.is_set() {
-                    return Err(Failure::Interrupted);
-                }
-            }
-            open = std::iter::from_fn(|| folders.pop())
-                .find_map(|(above, depth, path)| Some((above, depth, fs::read_dir(path).ok()?)));
-        }
-        // The system lists files in any order; what is found must not depend on it.
-        found.sort();
-        let (names, paths) = found.into_iter().unzip();
+        let (names, paths) = walk(root, Hidden::Listed, stop)?.files.into_iter().unzip();
         Ok(Self {
             names,
             paths,
@@ -96,7 +55,10 @@ impl Folder for Sources {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::cli::walk::DEEPEST;
     use crate::source::{Place, find};
 
     fn write(root: &Path, files: &[(&str, &str)]) {

@@ -1,7 +1,7 @@
 //! `profdb import FILE...`
 
 use std::collections::VecDeque;
-use std::io;
+use std::fs;
 use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,8 +16,10 @@ use super::failure::{Failure, complain, line, say, unread};
 use super::folder::Sources;
 use super::known::{Asked, Known, Source};
 use super::options::FormatOptions;
+use super::output::{is_among, places};
 use super::parsers::{Begun, Parsers, Reading, file_name};
 use super::source::{STDIN, failed, format, open, warn};
+use super::walk::{Hidden, walk};
 use crate::base::error::{ImportError, Stop};
 use crate::formats::Format;
 use crate::pipeline;
@@ -36,9 +38,13 @@ const GROUP_RUNS: usize = 100;
 /// Bytes of files from which runs are stored together: the next run is of another group above that.
 const GROUP_BYTES: u64 = 8 << 20;
 
+/// Files of a folder that are no profiles, of which is said what they are.
+const SHOWN_PASSED_OVER: usize = 5;
+
 #[derive(Debug, Args)]
 pub(super) struct Import {
-    /// Profiles, or folders of profiles; - is standard input
+    /// Profiles, or folders, which are read whole but for links to folders and names that begin with a
+    /// dot; - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -117,7 +123,9 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     for given in import.files.chunk_by(|a, b| !is_folder(a) && !is_folder(b)) {
         let imported = match given {
             [folder] if is_folder(folder) => imports.folder(folder),
-            files => imports.files(files, Given::Named).map(drop),
+            files => imports
+                .files(files, Given::Named)
+                .and_then(|done| done.outcome),
         };
         match imported {
             Ok(()) => {}
@@ -173,41 +181,79 @@ enum Waiting {
 struct Done {
     /// Files that are profiles, or were said to be.
     profiles: usize,
+    /// Files of a folder that are none.
+    passed_over: usize,
     /// The first failure that leaves other files imported.
     outcome: Result<(), Failure>,
 }
 
 impl Imports<'_> {
-    /// Imports the files of a folder, by name; those that no format recognises are passed over.
+    /// Imports the files below a folder, by name; those that no format recognises are passed over.
     fn folder(&mut self, folder: &Path) -> Result<(), Failure> {
         let name = folder.display();
-        let listed = || -> io::Result<Vec<PathBuf>> {
-            let mut files = Vec::new();
-            for entry in std::fs::read_dir(folder)? {
-                let path = entry?.path();
-                if path.is_file() {
-                    files.push(path);
-                }
+        let walked = walk(folder, Hidden::LeftOut, self.stop)?;
+        let mut outcome = Ok(());
+        for (below, reason, failure) in &walked.unlisted {
+            let failure = complain(format!("{}: {reason}", below.display()), *failure);
+            if failure != Failure::Input {
+                return Err(failure);
             }
-            files.sort();
-            Ok(files)
-        };
-        let files = listed().map_err(|error| {
-            complain(format!("{name}: cannot list it: {error}"), unread(&error))
-        })?;
-        if self.files(&files, Given::InFolder)? == 0 {
+            outcome = Err(failure);
+        }
+        let (mut files, mut folder_links, mut lost_links) = (walked.files, 0, 0);
+        for link in walked.links {
+            match fs::metadata(&link.1) {
+                Ok(about) if about.is_file() => files.push(link),
+                Ok(about) if about.is_dir() => folder_links += 1,
+                _ => lost_links += 1,
+            }
+        }
+        files.sort();
+        // The database may lie among the profiles.
+        let own = places(&self.path);
+        let files = files.into_iter().map(|(_, path)| path);
+        let files: Vec<PathBuf> = files.filter(|path| !is_among(path, &own)).collect();
+        let done = self.files(&files, Given::InFolder)?;
+        let more = done.passed_over.saturating_sub(SHOWN_PASSED_OVER);
+        if more > 0 {
+            say(format!(
+                "{name}: {} passed over",
+                counted(more as u64, "more file")
+            ));
+        }
+        let left_out = [
+            (walked.hidden, ["hidden name", "hidden names"]),
+            (folder_links, ["link to a folder", "links to folders"]),
+            (lost_links, ["link to no file", "links to no file"]),
+            (walked.special, ["pipe or device", "pipes or devices"]),
+        ];
+        let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
+        let left_out: Vec<String> = left_out
+            .map(|(count, [one, several])| {
+                format!("{count} {}", if count == 1 { one } else { several })
+            })
+            .collect();
+        if !left_out.is_empty() {
+            say(format!("{name}: left out {}", left_out.join(", ")));
+        }
+        if done.profiles == 0 {
             return Err(complain(
-                format!("{name}: expected profiles in the folder, found none"),
+                format!(
+                    "{name}: expected profiles in the folder, at any depth, found none among {} in {}",
+                    counted(files.len() as u64, "file"),
+                    counted(walked.folders as u64, "folder")
+                ),
                 Failure::Input,
             ));
         }
-        Ok(())
+        done.outcome.and(outcome)
     }
 
-    /// Imports files in their order; says how many are profiles.
-    fn files(&mut self, files: &[PathBuf], given: Given) -> Result<usize, Failure> {
+    /// Imports files in their order.
+    fn files(&mut self, files: &[PathBuf], given: Given) -> Result<Done, Failure> {
         let mut done = Done {
             profiles: 0,
+            passed_over: 0,
             outcome: Ok(()),
         };
         if let [file] = files {
@@ -216,7 +262,7 @@ impl Imports<'_> {
         } else {
             self.many(files, given, &mut done)?;
         }
-        done.outcome.map(|()| done.profiles)
+        Ok(done)
     }
 
     /// Imports files in their order. Small ones are parsed ahead, on all cores, and stored in
@@ -443,7 +489,10 @@ impl Imports<'_> {
             && let Err(pipeline::Failure::Input(error @ ImportError::NotRecognised { .. })) =
                 &outcome
         {
-            say(format!("{name}: passed over: {error}"));
+            done.passed_over += 1;
+            if done.passed_over <= SHOWN_PASSED_OVER {
+                say(format!("{name}: passed over: {error}"));
+            }
             return Ok(());
         }
         done.profiles += 1;
@@ -477,11 +526,11 @@ impl Imports<'_> {
             let (functions, edges) = database
                 .functions_and_edges(run)
                 .map_err(|error| complain(error, Failure::Database))?;
-            let functions = counted(functions, "function");
+            let functions = counted(functions.unsigned_abs(), "function");
             if edges == 0 {
                 functions
             } else {
-                format!("{functions}, {}", counted(edges, "edge"))
+                format!("{functions}, {}", counted(edges.unsigned_abs(), "edge"))
             }
         } else {
             format!("{nodes} nodes")
@@ -494,7 +543,7 @@ impl Imports<'_> {
 }
 
 /// A number of things, as it is said.
-fn counted(count: i64, what: &str) -> String {
+fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }

@@ -38,6 +38,7 @@ mod source;
 mod sql;
 mod state;
 mod tag;
+mod walk;
 
 pub use failure::{Failure, say_interrupted};
 pub use pager::is_running as is_paging;

@@ -364,6 +364,26 @@ fn write_draft(
     out.out.into_inner().into_parts().0.finish().map_err(failed)
 }
 
+/// Where a database and the files that SQLite has beside it are or will be, whatever way leads there.
+pub(super) fn places(database: &Path) -> Vec<PathBuf> {
+    let database = place(database);
+    let beside = |suffix: &str| {
+        let mut name = database.clone().into_os_string();
+        name.push(suffix);
+        name.into()
+    };
+    std::iter::once("").chain(BESIDE).map(beside).collect()
+}
+
+/// Whether a file is one of those whose places these are. Only a file with the name of one is looked up.
+pub(super) fn is_among(file: &Path, places: &[PathBuf]) -> bool {
+    let has_its_name = |known: &&PathBuf| known.file_name() == file.file_name();
+    places
+        .iter()
+        .find(has_its_name)
+        .is_some_and(|known| place(file) == *known)
+}
+
 /// What SQLite adds to the names of the files that it has beside a database.
 const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
 

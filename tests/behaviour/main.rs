@@ -6,6 +6,7 @@ mod concurrency;
 mod corpus;
 mod crashes;
 mod files;
+mod folders;
 mod groups;
 mod hostile;
 mod hostile_databases;
