@@ -27,7 +27,9 @@ CREATE TABLE runs (
   first_node        INTEGER,                                -- nodes.node_id of the run's first node; NULL if it has
                                                             -- none
   last_node         INTEGER,                                -- nodes.node_id of the run's last node; NULL if it has none
-  profdb_version    TEXT NOT NULL                           -- version of profdb that imported it
+  profdb_version    TEXT NOT NULL,                          -- version of profdb that imported it
+  functions         INTEGER NOT NULL DEFAULT 0              -- how many functions it mentions, containers left out: the
+                                                            -- rows of function_info in its default metric
 ) STRICT;
 
 CREATE TABLE run_tags (

@@ -1,4 +1,5 @@
--- Functions with nodes that function_info does not have, and entries in the dictionary that no run mentions.
+-- Functions with nodes that function_info does not have, entries in the dictionary that no run mentions, and runs that have
+-- another number of functions than they say.
 SELECT n.run_id, n.function_id
 FROM function_nodes AS n
 JOIN runs AS r ON r.run_id = n.run_id
@@ -11,5 +12,14 @@ WHERE NOT EXISTS (
   SELECT 1
   FROM runs AS r
   CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id AND i.function_id = f.function_id
+)
+UNION ALL
+SELECT r.run_id, NULL
+FROM runs AS r
+WHERE r.functions <> (
+  SELECT COUNT(*)
+  FROM function_info AS i
+  CROSS JOIN functions AS f ON f.function_id = i.function_id
+  WHERE i.metric_id = r.default_metric_id AND f.kind IN ('function', 'pseudo')
 )
 ORDER BY 1, 2;

@@ -18,12 +18,7 @@ SELECT
   r.fidelity,
   r.imported_at,
   (SELECT COUNT(*) FROM metrics AS all_of_it WHERE all_of_it.run_id = r.run_id),
-  (
-    SELECT COUNT(*)
-    FROM function_info AS i
-    JOIN functions AS f ON f.function_id = i.function_id
-    WHERE i.metric_id = r.default_metric_id AND f.kind IN ('function', 'pseudo')
-  ),
+  r.functions,
   COALESCE(r.last_node - r.first_node + 1, 0),
   m.total,
   m.unit

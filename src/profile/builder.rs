@@ -175,8 +175,10 @@ impl<O: Output> TreeBuilder<O> {
         self.flush_rows();
         let notes = std::mem::take(&mut self.notes).into_rows(|function| self.name(function));
         let (labels, label_costs) = self.label_costs.into_rows(&nodes);
+        let function_count = self.totals.function_count();
         let (functions, lines, edges) = into_rows(self.totals, derivation, self.default);
         let summary = RunSummary {
+            function_count,
             functions,
             lines,
             edges,

@@ -272,6 +272,8 @@ pub struct RunSummary {
     pub metrics: Vec<MetricRow>,
     /// Number of nodes.
     pub nodes: u64,
+    /// Number of functions, containers left out: of those that have a row in the default metric.
+    pub function_count: u64,
     /// One row per metric and function.
     pub functions: Rows<InfoRow>,
     /// One row per metric and line.

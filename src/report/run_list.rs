@@ -1,8 +1,8 @@
 //! The list of runs, with their tags as columns.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+
+use hashbrown::HashMap;
 
 use super::answer::{Answer, Author, Rows};
 use super::error::{ReportError, failure};
@@ -35,49 +35,54 @@ pub fn run_list<'d>(
     if let Rows::Statement(statement) = &mut answer.rows {
         statement.raw_bind_parameter(1, &runs).map_err(failed)?;
     }
-    let tags = tags(database, runs.as_deref()).map_err(failed)?;
-    if tags.is_empty() {
+    let mut tags = Tags::of(database, runs.as_deref()).map_err(failed)?;
+    if tags.keys.is_empty() {
+        // Widths of columns take a reading of their own.
+        answer.keep()?;
         return Ok(answer);
     }
-    let mut shown: Vec<(&str, &HashMap<i64, String>)> =
-        tags.iter().map(|(key, of)| (key.as_str(), of)).collect();
-    // Those of most runs, in the order of their keys.
-    shown.sort_by_key(|(_, of)| Reverse(of.len()));
-    if shown.len() > MOST_TAGS {
+    if tags.keys.len() > MOST_TAGS {
         answer.remarks.push(format!(
             "{} of {} tags have a column, those of most runs: table run_tags has all",
             MOST_TAGS,
-            shown.len()
+            tags.keys.len()
         ));
-        shown.truncate(MOST_TAGS);
     }
-    shown.sort_unstable_by_key(|(key, _)| *key);
+    let shown = tags.shown();
+    let mut column_of = vec![None; tags.keys.len()];
+    for (column, key) in shown.iter().enumerate() {
+        column_of[*key] = Some(answer.columns.len() + column);
+    }
+    let width = answer.columns.len() + shown.len();
+    let mut of_runs = tags.values.into_iter().peekable();
     let mut rows = Vec::new();
     answer.each(|row| {
         let mut row = row.to_vec();
+        row.resize(width, Value::Null);
         let run = match row.first() {
             Some(Value::Integer(run)) => *run,
             _ => 0,
         };
-        for (_, of) in &shown {
-            row.push(
-                of.get(&run)
-                    .map_or(Value::Null, |value| Value::Text(value.clone())),
-            );
+        // Both come in the order of the runs. Tags of a run that is not there are passed over.
+        while let Some((of, key, value)) = of_runs.next_if(|(of, ..)| *of <= run) {
+            if let (true, Some(column)) = (of == run, column_of[key]) {
+                row[column] = Value::Text(value);
+            }
         }
         rows.push(row);
         Ok::<_, StoreError>(())
     })?;
     let columns: Vec<Column<'_>> = shown
         .iter()
-        .map(|(key, _)| {
+        .map(|key| {
+            let key = std::mem::take(&mut tags.keys[*key].name);
             let is_taken = answer.columns.iter().any(|column| column.name == *key);
-            let name: Cow<'_, str> = if is_taken {
-                format!("{key} (tag)").into()
+            let name = if is_taken {
+                format!("{key} (tag)")
             } else {
-                (*key).into()
+                key
             };
-            Column::plain(name.into_owned(), Kind::Text)
+            Column::plain(name, Kind::Text)
         })
         .collect();
     answer.columns.extend(columns);
@@ -85,18 +90,49 @@ pub fn run_list<'d>(
     Ok(answer)
 }
 
-/// By key: the values of the tag by run.
-fn tags(
-    database: &Database,
-    runs: Option<&str>,
-) -> rusqlite::Result<BTreeMap<String, HashMap<i64, String>>> {
-    let mut tags: BTreeMap<String, HashMap<i64, String>> = BTreeMap::new();
-    let mut statement = database.connection().prepare(TAGS)?;
-    let mut rows = statement.query([runs])?;
-    while let Some(row) = rows.next()? {
-        tags.entry(row.get(1)?)
-            .or_default()
-            .insert(row.get(0)?, row.get(2)?);
+/// The tags of some runs.
+#[derive(Default)]
+struct Tags {
+    keys: Vec<Key>,
+    /// Run, number of the key, and value, in the order of the runs.
+    values: Vec<(i64, usize, String)>,
+}
+
+/// The key of a tag.
+struct Key {
+    name: String,
+    /// How many runs have the tag.
+    runs: usize,
+}
+
+impl Tags {
+    fn of(database: &Database, runs: Option<&str>) -> rusqlite::Result<Self> {
+        let mut tags = Self::default();
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut statement = database.connection().prepare(TAGS)?;
+        let mut rows = statement.query([runs])?;
+        while let Some(row) = rows.next()? {
+            let name = row.get_ref(1)?.as_str()?;
+            let next = tags.keys.len();
+            let key = *numbers.entry_ref(name).or_insert(next);
+            if key == next {
+                let name = name.to_owned();
+                tags.keys.push(Key { name, runs: 0 });
+            }
+            tags.keys[key].runs += 1;
+            tags.values.push((row.get(0)?, key, row.get(2)?));
+        }
+        Ok(tags)
     }
-    Ok(tags)
+
+    /// Numbers of the keys that get a column, in the order of their names: those of most runs.
+    fn shown(&self) -> Vec<usize> {
+        let mut shown: Vec<usize> = (0..self.keys.len()).collect();
+        let name = |key: &usize| &self.keys[*key].name;
+        shown.sort_unstable_by(|one, other| name(one).cmp(name(other)));
+        shown.sort_by_key(|key| Reverse(self.keys[*key].runs));
+        shown.truncate(MOST_TAGS);
+        shown.sort_unstable_by(|one, other| name(one).cmp(name(other)));
+        shown
+    }
 }

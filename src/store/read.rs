@@ -229,7 +229,7 @@ impl Database {
         // `edges` has a row for each line of a caller.
         let counts = || -> rusqlite::Result<_> {
             Ok((
-                counted("SELECT functions FROM run_list WHERE run_id = ?1")?,
+                counted("SELECT functions FROM runs WHERE run_id = ?1")?,
                 counted(
                     "SELECT COUNT(*)
                      FROM (

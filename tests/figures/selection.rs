@@ -566,6 +566,7 @@ const DAMAGE: [(&str, &[&str]); 14] = [
         &[
             "INSERT INTO functions (kind, name) VALUES ('function', 'nobody')",
             "DELETE FROM function_info WHERE function_id = 1 AND metric_id = 4",
+            "UPDATE runs SET functions = functions + 1 WHERE run_id = 2",
         ],
     ),
     (

@@ -129,6 +129,13 @@ impl Totals {
         first.then(|| Arc::clone(&self.functions[function]))
     }
 
+    /// How many functions have been mentioned, containers left out.
+    pub(super) fn function_count(&self) -> u64 {
+        let is_counted = |state: &FunctionState| state.mentioned && !state.is_container;
+        let states = self.states.iter();
+        states.filter(|(_, state)| is_counted(state)).count() as u64
+    }
+
     /// Whether nodes of a function only hold others.
     pub(super) fn is_container(&self, function: FunctionId) -> bool {
         self.states[function].is_container

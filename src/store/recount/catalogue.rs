@@ -16,6 +16,8 @@ pub(super) struct Run {
     pub(super) is_tree: bool,
     /// Position of the default metric.
     pub(super) default_metric: Option<usize>,
+    /// How many functions it says that it has, containers left out.
+    pub(super) functions: i64,
     /// The first node and the last.
     pub(super) nodes: Option<(i64, i64)>,
     pub(super) metrics: Vec<Metric>,
@@ -33,7 +35,8 @@ pub(super) struct Metric {
 /// 1 on, and one of them at most has readings of the timer, which are counts.
 pub(super) fn runs(connection: &Connection) -> Result<Vec<Run>, Doubt> {
     let mut metrics = metrics(connection)?;
-    let sql = "SELECT run_id, fidelity = 'tree', default_metric_id, first_node, last_node
+    let sql =
+        "SELECT run_id, fidelity = 'tree', default_metric_id, first_node, last_node, functions
                FROM runs
                ORDER BY first_node, run_id";
     let mut statement = connection.prepare(sql)?;
@@ -62,6 +65,7 @@ pub(super) fn runs(connection: &Connection) -> Result<Vec<Run>, Doubt> {
                 Some(id) => Some(expected(metrics.iter().position(|metric| metric.id == id))?),
                 None => None,
             },
+            functions: row.get(5)?,
             nodes,
             metrics,
         });

@@ -37,7 +37,8 @@ pub(super) fn compare(
         expect(!run.is_tree || !is_counted || is_sum(sum, Some(total), magnitude))?;
     }
     // Each function with nodes is listed in the default metric.
-    expect(run.default_metric.is_some() || tree.functions.all.is_empty())?;
+    let has_default = run.default_metric.is_some();
+    expect(has_default || (tree.functions.all.is_empty() && run.functions == 0))?;
     seen.function_nodes += function_nodes(tables, run, tree, functions)?;
     Ok(())
 }
@@ -51,11 +52,13 @@ fn function_info(
 ) -> Result<u64, Doubt> {
     let is_default = run.default_metric == Some(metric);
     let mut is_there = vec![false; tree.functions.all.len()];
+    let mut counted = 0;
     let mut compare = |row: StoredRow<'_>| {
         let function = functions.number(row.at)?;
         if is_default {
             functions.list(function);
         }
+        counted += i64::from(!functions.is_container(function));
         let group = tree.functions.find(&function);
         if let Some(group) = group {
             is_there[group] = true;
@@ -89,6 +92,7 @@ fn function_info(
         run.metrics[metric].id,
         &mut compare,
     )?;
+    expect(!is_default || counted == run.functions)?;
     let costs_nothing = |group| tree.functions.cost(group, metric).magnitude == 0.0;
     // Functions of the default metric have to be listed, whatever they cost.
     expect((0..is_there.len()).all(|at| is_there[at] || (!is_default && costs_nothing(at))))?;

@@ -16,8 +16,8 @@ pub(in crate::store) enum MigrationKind {
     Adds,
     /// It writes rows of large tables anew, which takes room on the disk.
     Rewrites,
-    /// It changes the texts of tables only: its `CREATE TABLE` statements replace those in the
-    /// schema.
+    /// It changes the texts of tables: its `CREATE TABLE` statements replace those in the schema.
+    /// The statements after them are carried out, which fill columns that the new texts add.
     Restates,
 }
 
@@ -50,6 +50,10 @@ pub(in crate::store) const MIGRATIONS: &[Migration] = &[
     Migration {
         sql: include_str!("../../../migrations/0007_timer_readings.sql"),
         kind: MigrationKind::Adds,
+    },
+    Migration {
+        sql: include_str!("../../../migrations/0008_function_counts.sql"),
+        kind: MigrationKind::Restates,
     },
 ];
 

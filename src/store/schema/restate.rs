@@ -1,10 +1,13 @@
 //! Replaces the texts of tables in the schema and leaves their rows alone: for what only the text
-//! says, as which column a foreign key means. Making these tables anew would write all their rows.
+//! says, as which column a foreign key means, and for columns that come last, which rows may lack.
+//! Making these tables anew would write all their rows, and lose what belongs to them: triggers,
+//! the user's indexes, the number that was given last.
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::declared::declared;
+use super::migrations::MIGRATIONS;
 use crate::store::error::Cause;
 
 /// Replaces the texts of the tables that a migration of kind
@@ -22,7 +25,15 @@ pub(super) fn restate(transaction: &Connection, version: usize) -> Result<(), Ca
     let counted = reset.and_then(|()| raise_cookie(transaction));
     transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, is_defensive)?;
     restated?;
-    Ok(counted?)
+    counted?;
+    Ok(transaction.execute_batch(after_tables(MIGRATIONS[version].sql))?)
+}
+
+/// The statements of a migration that come after its last table.
+fn after_tables(migration: &str) -> &str {
+    let table = migration.rfind("\n)").unwrap_or(0);
+    let end = migration[table..].find(';').unwrap_or(0);
+    &migration[table + end..]
 }
 
 fn replace_texts(transaction: &Connection, version: usize) -> Result<(), Cause> {
@@ -52,7 +63,7 @@ fn raise_cookie(transaction: &Connection) -> rusqlite::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::migrate::apply;
-    use super::super::migrations::{MIGRATIONS, MigrationKind};
+    use super::super::migrations::MigrationKind;
     use super::*;
     use crate::store::file::connection;
 

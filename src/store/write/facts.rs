@@ -50,9 +50,9 @@ impl RunFacts<'_> {
         let nodes = (self.totals.nodes > 0).then_some(self.totals.nodes);
         let sql = "INSERT INTO runs (run_uid, title, format, fidelity, source_name, source_sha256, source_bytes,
                                      tool_version, command, recorded_at, imported_at, timer_bias, bias_applied,
-                                     default_metric_id, first_node, last_node, profdb_version)
+                                     default_metric_id, first_node, last_node, profdb_version, functions)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
-                           strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?11, ?12, ?13, ?14, ?15, ?16)";
+                           strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
         self.connection.prepare_cached(sql)?.execute(params![
             uid,
             meta.title.as_ref().or(facts.title.as_ref()),
@@ -70,6 +70,7 @@ impl RunFacts<'_> {
             nodes.map(|_| self.ids.node(1)),
             nodes.map(|nodes| self.ids.node(nodes)),
             env!("CARGO_PKG_VERSION"),
+            integer(self.totals.function_count),
         ])?;
         Ok(StoredRun(self.connection.last_insert_rowid()))
     }
