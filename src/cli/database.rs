@@ -24,6 +24,11 @@ pub(super) struct DatabaseArgs {
 }
 
 impl DatabaseArgs {
+    /// The database of this name, else the default.
+    pub(super) fn named(path: Option<PathBuf>) -> Self {
+        Self { path }
+    }
+
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place that reads the environment"

@@ -7,6 +7,7 @@
 mod args;
 mod check;
 mod compact;
+mod complete;
 mod completions;
 mod convert;
 mod database;
@@ -33,6 +34,7 @@ mod report;
 mod runs;
 mod schema;
 mod screen;
+mod shell_words;
 mod show;
 mod source;
 mod sql;

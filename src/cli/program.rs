@@ -8,8 +8,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{Failure, complain, explain, line, output, say};
 use super::{
-    check, compact, completions, convert, delete, dump, dyalog_switches, export, first_word,
-    formats, import, man, merge, report, runs, schema, show, sql, tag,
+    check, compact, complete, completions, convert, delete, dump, dyalog_switches, export,
+    first_word, formats, import, man, merge, report, runs, schema, show, sql, tag,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -83,6 +83,12 @@ pub fn run(stop: &Stop) -> Result<(), Failure> {
 
 fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     let mut program = program();
+    if arguments
+        .get(1)
+        .is_some_and(|word| word == complete::QUESTION)
+    {
+        return complete::run(program, &arguments[2..]);
+    }
     let arguments = first_word::name_the_command(arguments, |word| {
         word == "help" || program.find_subcommand(word).is_some()
     })

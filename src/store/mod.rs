@@ -10,6 +10,7 @@ mod error;
 mod file;
 mod identity;
 mod merge;
+mod names;
 mod nodes;
 mod open;
 mod read;

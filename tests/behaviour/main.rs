@@ -2,6 +2,7 @@
 
 mod checks;
 mod compact;
+mod completions;
 mod concurrency;
 mod corpus;
 mod crashes;

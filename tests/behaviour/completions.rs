@@ -1,0 +1,305 @@
+//! What shells offer while a command is written that is about runs of a database: the shells
+//! themselves are asked.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::{env, fs};
+
+use crate::support::tools;
+
+const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
+
+/// Names that mean something to shells, in words or at their start.
+const PROFILE: &str = "main;std::vec 1\nmain;std::vim 1\nmain;#.Main 2\nmain;map<a, b> 3\nmain;it's 1\n\
+                       main;⎕NS 1\nmain;a$b 1\nmain;bell\u{7}rung 1\n";
+
+/// A folder with a database of three runs and a file.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    fs::write(at.join("p.folded"), PROFILE).expect("a file");
+    fs::write(at.join("q.folded"), "main;other 1\n").expect("a file");
+    for arguments in [
+        &["p.folded", "--tag", "commit=abc", "--tag", "host=big, blue"][..],
+        &["q.folded", "--tag", "commit=abd"],
+        &["p.folded", "--again"],
+    ] {
+        let imported = profdb(at).arg("import").args(arguments).output();
+        assert!(imported.expect("it runs").status.success());
+    }
+    folder
+}
+
+fn profdb(folder: &Path) -> Command {
+    let mut command = Command::new(PROFDB);
+    command.current_dir(folder).env_remove("PROFDB_DB");
+    command
+}
+
+fn asked(folder: &Path, question: &[&str]) -> Vec<String> {
+    let mut command = profdb(folder);
+    let said = command.arg("__complete").args(question).output();
+    lines(&said.expect("it runs"))
+}
+
+/// The lines of an output of a program that complains of nothing.
+fn lines(output: &Output) -> Vec<String> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+    assert_eq!(
+        (output.status.code(), &*text(&output.stderr)),
+        (Some(0), "")
+    );
+    text(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_line_is_answered_with_what_fits() {
+    let folder = folder();
+    let runs = "latest 3 2 1 commit= host=";
+    let functions = "#.Main|a$b|it's|main|map<a, b>|std::vec|std::vim|⎕NS";
+    let table = [
+        ("show ", runs),
+        ("report calls --run ", runs),
+        ("report calls --fn X --run=", runs),
+        ("delete ", runs),
+        ("tag ", runs),
+        ("report calls ", runs),
+        ("show l", "latest"),
+        ("show c", "commit=abc commit=abd"),
+        ("show commit=abd", "commit=abd"),
+        ("runs --where commit=abc,", "commit=abc,host="),
+        ("delete 1,", "1,3 1,2"),
+        ("show x", ""),
+        // Files stay files, and so does what is no run.
+        ("report calls p.f", ""),
+        ("report calls --db ", ""),
+        ("import ", ""),
+        ("tag 1 ", ""),
+        ("tag 1 --remove ", "commit host"),
+        ("delete --where latest --keep 1 --per h", "host"),
+        ("report calls --metric ", "samples"),
+        ("report calls --met s", "samples"),
+        ("report -metric=", "samples"),
+        ("export --metric ", "samples"),
+        ("report calls --run 2 --fn o", "other"),
+        ("report calls commit=abd --fn o", "other"),
+        ("report calls --run commit=abc --fn o", ""),
+        (
+            "report calls --db profdb.db --fn std::v",
+            "std::vec|std::vim",
+        ),
+        ("report calls -fn=std::v", "std::vec|std::vim"),
+        ("report calls --fn main,std::ve", "main,std::vec"),
+        ("report calls --fn main>⎕", "main>⎕NS"),
+        ("report calls --fn ", functions),
+        // Without an import nothing is known of a file.
+        ("report calls q.folded --fn ", ""),
+        ("report calls --infile q.folded --fn ", ""),
+        // Where there is no database, or none of ours.
+        ("report calls --db none.db --fn ", ""),
+        ("report calls --db p.folded --fn ", ""),
+        ("show --db none.db ", ""),
+        ("", ""),
+        ("'", ""),
+    ];
+    for (line, expected) in table {
+        let between = if line.contains("fn") && !line.contains("--run=") {
+            '|'
+        } else {
+            ' '
+        };
+        let expected: Vec<&str> = expected
+            .split(between)
+            .filter(|candidate| !candidate.is_empty())
+            .collect();
+        let found = asked(folder.path(), &[&format!("profdb {line}")]);
+        assert_eq!(found, expected, "{line}");
+    }
+    assert_eq!(
+        asked(folder.path(), &["profdb show h"]),
+        ["host=\"big, blue\""]
+    );
+    assert!(!folder.path().join("none.db").exists());
+}
+
+#[test]
+fn many_names_are_too_many() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let names: String = (0..1000).map(|name| format!("f{name} 1\n")).collect();
+    fs::write(folder.path().join("p.folded"), names).expect("a file");
+    let imported = profdb(folder.path()).args(["import", "p.folded"]).output();
+    assert!(imported.expect("it runs").status.success());
+    let found = |line| asked(folder.path(), &[line]).len();
+    assert_eq!(found("profdb report calls --fn f"), 200);
+    assert_eq!(found("profdb report calls --fn f99"), 11);
+}
+
+/// Lines as they are written; what bash and zsh make of them, with quotes as a shell reads them; and
+/// what fish offers for the last word, which it quotes itself.
+const COMPLETED: &[(&str, &str, &str)] = &[
+    ("calls --fn std::ve", "calls --fn std::vec ", "std::vec"),
+    (
+        "calls --fn=std::ve",
+        "calls --fn=std::vec ",
+        "--fn=std::vec",
+    ),
+    (r"calls --fn \#", r"calls --fn \#.Main ", "#.Main"),
+    ("calls --fn map", r"calls --fn map\<a,\ b\> ", "map<a, b>"),
+    ("calls --fn it", r"calls --fn it\'s ", "it's"),
+    ("calls --fn '#.M", "calls --fn '#.Main' ", "#.Main"),
+    ("calls --fn \"a", "calls --fn \"a\\$b\" ", "a$b"),
+    ("calls --fn main,⎕", "calls --fn main,⎕NS ", "main,⎕NS"),
+    (
+        "calls --run commit=abd",
+        "calls --run commit=abd ",
+        "commit=abd",
+    ),
+    (
+        "calls h",
+        r#"calls host=\"big,\ blue\" "#,
+        "host=\"big, blue\"",
+    ),
+    ("calls q.f", "calls q.folded ", "q.folded"),
+    ("calls --metric s", "calls --metric samples ", "samples"),
+    (
+        "calls --from pyinstrument_j",
+        "calls --from pyinstrument_json ",
+        "pyinstrument_json",
+    ),
+];
+
+/// Types lines into a shell on a terminal of its own: after each, Tab, and Ctrl-T, upon which the
+/// shell writes the line down. It waits for what the shell says, and for no time.
+const TYPIST: &str = r#"
+import os, pty, sys
+shell, lines = sys.argv[1:-1], sys.argv[-1].split("\n")
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(shell[0], shell)
+seen = b""
+def wait(mark):
+    global seen
+    while mark not in seen:
+        seen += os.read(terminal, 4096)
+    seen = seen.split(mark, 1)[1]
+wait(b"READY")
+for line in lines:
+    os.write(terminal, line.encode() + b"\t\x14")
+    wait(b"WRITTEN")
+os.write(terminal, b"exit\r")
+try:
+    while os.read(terminal, 4096):
+        pass
+except OSError:
+    pass
+os.waitpid(pid, 0)
+"#;
+
+/// What lines become when they are completed by a shell that reads `settings` as its file `file`.
+fn completed_by(folder: &Path, shell: &[&str], file: &str, settings: &str) -> Option<Vec<String>> {
+    let (python, _) = (tools::find("python3")?, tools::find(shell[0])?);
+    fs::write(folder.join(file), settings).expect("a file");
+    let lines: Vec<String> = COMPLETED
+        .iter()
+        .map(|(line, ..)| format!("profdb report {line}"))
+        .collect();
+    let typed = Command::new(python)
+        .current_dir(folder)
+        .args(["-c", TYPIST])
+        .args(shell)
+        .arg(lines.join("\n"))
+        .env("PATH", path())
+        .env("ZDOTDIR", folder)
+        .env("TERM", "dumb")
+        .env("LC_ALL", "C.UTF-8")
+        .env_remove("PROFDB_DB")
+        .output();
+    let typed = typed.expect("it runs");
+    assert!(typed.status.success(), "{typed:?}");
+    let written = fs::read_to_string(folder.join("written")).expect("lines");
+    Some(written.lines().map(str::to_owned).collect())
+}
+
+/// The lines as bash and zsh complete them.
+fn expected() -> Vec<String> {
+    let lines = COMPLETED.iter();
+    lines
+        .map(|(_, completed, _)| format!("profdb report {completed}"))
+        .collect()
+}
+
+#[test]
+fn bash_completes_names_of_the_database() {
+    let folder = folder();
+    script(folder.path(), "bash", "profdb.bash");
+    let settings = r#"
+        . ./profdb.bash
+        write_down() { printf '%s\n' "$READLINE_LINE" >>written; READLINE_LINE=; echo WRITTEN; }
+        bind -x '"\C-t": write_down'
+        PS1=READY
+    "#;
+    let shell = ["bash", "--noprofile", "--rcfile", "settings", "-i"];
+    if let Some(found) = completed_by(folder.path(), &shell, "settings", settings) {
+        assert_eq!(found, expected());
+    }
+}
+
+#[test]
+fn zsh_completes_names_of_the_database() {
+    let folder = folder();
+    script(folder.path(), "zsh", "_profdb");
+    let settings = r#"
+        fpath=($PWD $fpath)
+        autoload -U compinit
+        compinit -u -D
+        write_down() { print -r -- "$BUFFER" >>written; BUFFER=; print WRITTEN }
+        zle -N write_down
+        bindkey '^T' write_down
+        PS1=READY
+    "#;
+    if let Some(found) = completed_by(folder.path(), &["zsh", "-d", "-i"], ".zshrc", settings) {
+        assert_eq!(found, expected());
+    }
+}
+
+#[test]
+fn fish_completes_names_of_the_database() {
+    let folder = folder();
+    let Some(fish) = tools::find("fish") else {
+        return;
+    };
+    script(folder.path(), "fish", "profdb.fish");
+    for (line, _, expected) in COMPLETED {
+        let offered = Command::new(&fish)
+            .current_dir(folder.path())
+            .args(["--no-config", "-c"])
+            .arg("source profdb.fish; complete -C $argv[1]")
+            .arg(format!("profdb report {line}"))
+            .env("PATH", path())
+            .env("HOME", folder.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("PROFDB_DB")
+            .output();
+        let offered = lines(&offered.expect("it runs"));
+        // A description may come after the name.
+        let names: Vec<&str> = offered
+            .iter()
+            .filter_map(|line| line.split('\t').next())
+            .collect();
+        assert_eq!(names, [*expected], "{line}");
+    }
+}
+
+/// `PATH` with the program that is tested first.
+fn path() -> OsString {
+    let own = Path::new(PROFDB).parent().expect("a folder").to_owned();
+    let rest = env::var_os("PATH").unwrap_or_default();
+    let all = [own].into_iter().chain(env::split_paths(&rest));
+    env::join_paths(all).expect("no colons")
+}
+
+fn script(folder: &Path, shell: &str, name: &str) {
+    let script = profdb(folder).args(["completions", shell]).output();
+    fs::write(folder.join(name), script.expect("it runs").stdout).expect("a file");
+}
