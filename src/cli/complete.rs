@@ -82,7 +82,7 @@ fn candidates(mut program: Command, line: &str, replaced: Option<&str>) -> Optio
     program.build();
     let line = Line::read(line);
     let begun = line.words.last()?.text.clone();
-    let said = Said::read(&program, &line.words)?;
+    let said = Question::read(&program, &line.words)?;
     let kind = Kind::of(said.asked?)?;
     let found = said.values(kind).ok()?;
     // A line ends where a candidate ends.
@@ -102,7 +102,7 @@ fn candidates(mut program: Command, line: &str, replaced: Option<&str>) -> Optio
 }
 
 /// What the words of a line say as far as the question goes.
-struct Said<'c> {
+struct Question<'c> {
     /// The argument whose value is being written.
     asked: Option<&'c Arg>,
     /// What of the value is there.
@@ -113,7 +113,7 @@ struct Said<'c> {
     run: Option<String>,
 }
 
-impl<'c> Said<'c> {
+impl<'c> Question<'c> {
     /// Reads the words as far as they make sense: the rest is not written yet.
     fn read(program: &'c Command, words: &[Word]) -> Option<Self> {
         let text = words.iter().map(|word| OsString::from(&word.expanded()));
@@ -142,10 +142,9 @@ impl<'c> Said<'c> {
             } else if let Some(below) = command.find_subcommand(word) {
                 command = below;
             } else {
-                let argument = positional(command, position);
-                argument
-                    .into_iter()
-                    .for_each(|known| said.note(known, word));
+                if let Some(argument) = positional(command, position) {
+                    said.note(argument, word);
+                }
                 position += 1;
             }
         }

@@ -1,6 +1,11 @@
 //! What shells offer while a command is written that is about runs of a database: the shells
 //! themselves are asked.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "hands PATH on to shells, and reads what they have written"
+)]
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -126,8 +131,8 @@ fn a_line_is_answered_with_what_fits() {
 #[test]
 fn many_names_are_too_many() {
     let folder = tempfile::tempdir().expect("a folder");
-    let names: String = (0..1000).map(|name| format!("f{name} 1\n")).collect();
-    fs::write(folder.path().join("p.folded"), names).expect("a file");
+    let names: Vec<String> = (0..1000).map(|name| format!("f{name} 1\n")).collect();
+    fs::write(folder.path().join("p.folded"), names.concat()).expect("a file");
     let imported = profdb(folder.path()).args(["import", "p.folded"]).output();
     assert!(imported.expect("it runs").status.success());
     let found = |line| asked(folder.path(), &[line]).len();
