@@ -239,12 +239,13 @@ fn edges_tell_who_called_whom() {
                 row("d", 1, 0.5, Some(0.5)),
             ],
         ),
-        // What was spent in several functions of a module together takes paths.
+        // What was spent in several functions of a module together takes paths: own costs are shown
+        // instead, and sort the rows.
         (
             "callees",
             vec![("fn", "a"), ("by", "module")],
             Some(8.5),
-            vec![row("m", 2, 2.0, Some(4.0)), row("n", 4, 3.5, None)],
+            vec![row("n", 4, 3.5, None), row("m", 2, 2.0, Some(4.0))],
         ),
     ];
     for (report, flags, selected, rows) in table {

@@ -762,6 +762,10 @@ fn check(program: &clap::Command, line: &str) -> Result<(), String> {
     if first.starts_with('-') {
         return flag(program, first);
     }
+    // `profdb FILE` shows a file.
+    if first == "FILE" || first == "DB" || first.contains('.') {
+        return Ok(());
+    }
     let mut command = program.find_subcommand(first).ok_or("no such subcommand")?;
     if first == "report" {
         let names = |word: &&str| {
