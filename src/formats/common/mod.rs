@@ -5,6 +5,7 @@ pub(super) mod call_tree;
 pub(super) mod counted;
 pub(super) mod demangle;
 pub(super) mod json;
+pub(super) mod lisp_names;
 pub(super) mod metric_names;
 pub(super) mod names;
 pub(super) mod repeated;

@@ -27,6 +27,8 @@
 //!   a root, at depth 1 a thread (LispWorks says process), which hold functions without being listed among them and call
 //!   nothing: a function directly below them has no caller. Further down it is listed as `pseudo`. A name is that of one
 //!   thing wherever it comes; its first node decides.
+//! - The package in a name as module, as the name has it: `SHOP` of `SHOP::F`, `(METHOD SHOP::AREA (SHOP::BOX))` and
+//!   `(FLET SHOP::WALK :IN SHOP::F)`. The name keeps it. Keywords, strings and symbols without a package have no module.
 //! - Comments (lines that start with a semicolon), empty lines, byte order mark, LF and CRLF.
 //! - Copies of a function's figures that differ: the first is kept, a note says so. Another note says where Seen-Count is not
 //!   the sum over the tree, as in trees that were cut.
@@ -48,6 +50,7 @@ use crate::events::{
     Unit,
 };
 use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::lisp_names::package;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
@@ -57,7 +60,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "lispworks_tree",
     summary: "LispWorks profiler trees (save-current-profiler-tree)",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,
@@ -482,8 +485,14 @@ impl<'s> Tree<'s> {
             1 => Kind::Thread,
             _ => Kind::Pseudo,
         };
+        let module = if kind == Kind::Function {
+            package(name)
+        } else {
+            ""
+        };
         let function = self.sink.function(FunctionDef {
             kind,
+            module,
             ..FunctionDef::named(name)
         });
         self.names.add(

@@ -26,6 +26,7 @@ use std::io::Write;
 use hashbrown::HashMap;
 
 use crate::events::Kind;
+use crate::formats::common::lisp_names::package;
 use crate::formats::common::written::{
     lose_calls, lose_facts, lose_metric, lose_raw_names, lose_total, one_line, whole,
 };
@@ -212,9 +213,10 @@ impl WrittenNames {
                 text = format!("\"{text}\"");
             }
             losses.add(NAMES, (text != function.name).into());
-            let has_place = !function.module.is_empty()
-                || !function.file.is_empty()
-                || function.place != (0, 0);
+            // Readers find the package in the name.
+            let module = if is_quoted(&text) { "" } else { package(&text) };
+            let has_place =
+                function.module != module || !function.file.is_empty() || function.place != (0, 0);
             losses.add(PLACES, has_place.into());
             // A reader has one entry for a name, and the first figures of it count: each line needs
             // the sum.

@@ -23,6 +23,8 @@
 //!   is in the file, `NIL` too. Blocks of one thread are put together, one without samples is kept.
 //! - Stacks, which have the innermost frame first. Functions are told apart by name and first path; several ids of one pair
 //!   are one function. The path is the function's file; `NIL` is unknown.
+//! - The package in a name as module: `SHOP` of `SHOP::F`, `(LABELS SHOP::QUICK :IN SHOP::SORT)` and `(METHOD SHOP::AREA (T))`. The
+//!   name keeps it. Keywords, strings and symbols without a package have no module.
 //! - Frames with the number of a thread that has begun by then: unknown frames, of kind `pseudo`. Frames with an id that no
 //!   symbol has are called by the id.
 //! - A stack without frames counts for its thread alone.
@@ -47,6 +49,7 @@ use crate::events::{
     Frame, FunctionDef, FunctionId, Kind, MetricId, Note, Sample, Severity, Sink, Unit,
 };
 use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::lisp_names::package;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
@@ -56,7 +59,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "sampler",
     summary: "Apple Sampler traces, as written from SBCL's sb-sprof",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,
@@ -528,8 +531,14 @@ impl<'s> Trace<'s> {
             } else {
                 Kind::Function
             };
+            let module = if kind == Kind::Function {
+                package(&symbol.name)
+            } else {
+                ""
+            };
             self.sink.function(FunctionDef {
                 kind,
+                module,
                 file: &symbol.file,
                 ..FunctionDef::named(&symbol.name)
             })

@@ -26,6 +26,7 @@ use byteorder::{BE, ByteOrder, WriteBytesExt};
 use hashbrown::{HashMap, HashSet};
 
 use crate::events::Kind;
+use crate::formats::common::lisp_names::package;
 use crate::formats::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use crate::formats::common::written::{
     has_place, lose_calls, lose_facts, lose_metric, lose_raw_names, lose_total, one_line, whole,
@@ -314,9 +315,12 @@ impl Symbols {
             let is_read =
                 *name == function.name && (file == function.file || function.file.is_empty());
             losses.add(NAMES, (!is_read || function.file == "NIL").into());
+            // Readers find the package in the name, unless it is that of unknown code.
+            let is_unknown = id.is_some_and(|id| borrowed.contains(&id));
+            let module = if is_unknown { "" } else { package(&name) };
             losses.add(
                 PLACES,
-                (!function.module.is_empty() || function.place != (0, 0)).into(),
+                (function.module != module || function.place != (0, 0)).into(),
             );
             // Unknown code with the number of a thread is no function.
             let number = id.filter(|id| borrowed.contains(id));
