@@ -39,16 +39,14 @@
 WITH entries AS (
   SELECT f.name, f.module, IIF(i.file = '', f.file, i.file) AS file, NULL AS kind, i.function_id AS id, i.line, i.col,
     i.calls, i.exclusive, i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
-  FROM line_costs AS i CROSS JOIN functions AS f
-  WHERE f.function_id = i.function_id
+  FROM line_costs AS i CROSS JOIN functions AS f ON f.function_id = i.function_id
 )
 SELECT
-  r.name || '[' || IIF(r.file = f.file, '', r.file || ':') || r.line || IIF(r.col = 0, '', ':' || r.col) || ']' AS element, r.name AS function, r.line AS line,
-  NULLIF(r.col, 0) AS col, r.cost AS cost, r.cost_pct AS cost_pct,
-  r.exclusive AS own, 100 * r.exclusive / r.total AS own_pct, r.cumulative AS whole,
-  100 * r.cumulative / r.total AS whole_pct, r.calls AS calls, r.cum_pct AS cum_pct,
-  r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, r.module AS module, r.file AS file, NULLIF(r.file, f.file) AS line_file,
-  r.exclusive AS exclusive,
-  100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
+  r.name || '[' || IIF(r.file = f.file, '', r.file || ':') || r.line || IIF(r.col = 0, '', ':' || r.col) || ']' AS element,
+  r.name AS function, r.line AS line, NULLIF(r.col, 0) AS col, r.cost AS cost, r.cost_pct AS cost_pct, r.exclusive AS own,
+  100 * r.exclusive / r.total AS own_pct, r.cumulative AS whole, 100 * r.cumulative / r.total AS whole_pct, r.calls AS calls,
+  r.cum_pct AS cum_pct, r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, r.module AS module, r.file AS file,
+  NULLIF(r.file, f.file) AS line_file, r.exclusive AS exclusive, 100 * r.exclusive / r.total AS exclusive_pct,
+  r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
 FROM ranked AS r JOIN functions AS f ON f.function_id = r.id$up_to
 ORDER BY $sorted$first;

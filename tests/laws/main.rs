@@ -57,7 +57,14 @@ const CUTS: usize = 200;
 const OF_ONE_RUN: [&str; 2] = ["run_id", "imported_at"];
 
 /// Columns that count from the run's first node.
-const NODE_COLUMNS: [&str; 4] = ["node_id", "parent_id", "last_id", "outer_id"];
+const NODE_COLUMNS: [&str; 6] = [
+    "node_id",
+    "parent_id",
+    "last_id",
+    "outer_id",
+    "ancestor_id",
+    "top_id",
+];
 
 /// Formats whose signature may stand anywhere in the first line.
 const BEGINS_WITH_ANYTHING: [&str; 3] = ["dyalog_csv", "lispworks_tree", "perf_script"];

@@ -144,8 +144,11 @@ impl FromStr for RunSet {
     type Err = SetError;
 
     fn from_str(text: &str) -> Result<Self, SetError> {
-        if is_file(text) {
-            return Ok(Self::File(text.into()));
+        // A blank at the end may belong to a path; before a path, or after a mere dot, it cannot.
+        for text in [text, text.trim_matches(BLANKS)] {
+            if is_file(text) {
+                return Ok(Self::File(text.into()));
+            }
         }
         let found = all_consuming(delimited(space0, set, space0)).parse(text);
         found.map(|(_, set)| set).map_err(|error| {
@@ -205,6 +208,9 @@ impl fmt::Display for Tag {
         )
     }
 }
+
+/// What may stand before and after a set.
+const BLANKS: [char; 2] = [' ', '\t'];
 
 const QUOTES: [char; 2] = ['\'', '"'];
 
@@ -412,7 +418,7 @@ fn word(input: &str) -> Parsed<'_, RunSet> {
         not((space0, eof)),
     )
     .parse(input)?;
-    let text = input.trim_end();
+    let text = input.trim_end_matches(BLANKS);
     let is_uid = (SHORTEST_UID..=LONGEST_UID).contains(&text.len())
         && text
             .bytes()
@@ -532,7 +538,7 @@ mod tests {
             ("a=b,=c", 5, "\"=c\""),
             ("a=b,a=c", 5, "\"a=c\""),
             ("ä=b,ä=c", 5, "\"ä=c\""),
-            ("a=\"b", 3, "\"\"b\""),
+            ("a=\"b", 5, "the end"),
             ("a=\"b\"c", 6, "\"c\""),
             ("my key=b", 7, "\"=b\""),
             ("=b", 1, "\"=b\""),
