@@ -130,7 +130,7 @@ fn in_every_format(
         )?;
         let text = String::from_utf8(text)?;
         let read = match format {
-            render::Format::Text => text_table(&answer, &found, &text, time),
+            render::Format::Text => text_table(&answer, &found, &text),
             render::Format::Csv => compare(
                 &answer,
                 &found,
@@ -173,7 +173,11 @@ fn in_every_format(
                 &found,
                 &markdown_rows(&text)?,
                 |column| column.is_in(Medium::Text),
-                markdown_cell(time),
+                markdown_cell(factor_of(
+                    text.lines()
+                        .find(|line| line.starts_with('|'))
+                        .unwrap_or_default(),
+                )),
             ),
         };
         read.map_err(|fault| format!("{name}: {}", fault.message().unwrap_or("?")))?;
@@ -393,14 +397,34 @@ fn json(
     Ok(())
 }
 
+/// How many base units make one of the unit that the heads of a table name.
+fn factor_of(heads: &str) -> f64 {
+    const UNITS: [(&str, f64); 8] = [
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("msec", 1e6),
+        ("s", 1e9),
+        ("bytes", 1.0),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+    ];
+    let mut words = heads.split([' ', '|', '(']);
+    words
+        .find_map(|word| UNITS.iter().find(|(unit, _)| *unit == word))
+        .map_or(1.0, |(_, factor)| *factor)
+}
+
 /// Whether a cell of a table is the value.
-fn table_cell(value: &Value, kind: Kind, time: bool, cell: &str) -> bool {
+fn table_cell(value: &Value, kind: Kind, factor: f64, cell: &str) -> bool {
     match value {
         Value::Null => cell.is_empty() || cell == "-",
         Value::Integer(value) => cell == value.to_string(),
-        Value::Real(value) => cell
-            .parse::<f64>()
-            .is_ok_and(|cell| (cell - figure(*value, kind, time)).abs() < ROUNDED),
+        Value::Real(value) => cell.parse::<f64>().is_ok_and(|cell| {
+            let is_scaled = matches!(kind, Kind::Cost | Kind::Raw);
+            let shown = if is_scaled { *value / factor } else { *value };
+            (cell - shown).abs() < ROUNDED
+        }),
         Value::Text(text) => {
             // After a name may stand what tells it from others.
             let name = plain(text);
@@ -452,14 +476,14 @@ fn markdown_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
         .collect()
 }
 
-fn markdown_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
+fn markdown_cell(factor: f64) -> impl Fn(&Value, Kind, &str) -> bool {
     move |value, kind, cell| {
         let name = if kind == Kind::Node {
             unindented(cell, value)
         } else {
             cell
         };
-        table_cell(value, kind, time, name)
+        table_cell(value, kind, factor, name)
     }
 }
 
@@ -486,13 +510,9 @@ fn unindented<'c>(cell: &'c str, value: &Value) -> &'c str {
 
 /// A table for people has no marks between its columns: what a row must hold is taken from it piece
 /// by piece.
-fn text_table(
-    answer: &Answer<'_>,
-    found: &[Vec<Value>],
-    text: &str,
-    time: bool,
-) -> Result<(), Failed> {
+fn text_table(answer: &Answer<'_>, found: &[Vec<Value>], text: &str) -> Result<(), Failed> {
     let columns = shown(answer, found, |column| column.is_in(Medium::Text));
+    let factor = factor_of(text.lines().nth(2).unwrap_or_default());
     // What comes before the rows: the total, an empty line, the heads of the columns.
     let lines: Vec<&str> = text.lines().skip(3).collect();
     ensure(lines.len() == found.len(), || {
@@ -531,7 +551,7 @@ fn text_table(
                 && matches!(kind, Kind::Line | Kind::Text | Kind::Name | Kind::Node))
             {
                 let (cell, behind) = rest.split_once(' ').unwrap_or((rest, ""));
-                ensure(table_cell(&row[*at], *kind, time, cell), || {
+                ensure(table_cell(&row[*at], *kind, factor, cell), || {
                     format!("{cell:?} for {:?}: {line}", row[*at])
                 })?;
                 rest = behind;
