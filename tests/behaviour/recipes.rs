@@ -148,15 +148,7 @@ fn is_there(need: &str) -> bool {
         }
         "php" => {
             let there = tools::find("php").is_some()
-                && asks(
-                    "php",
-                    &[
-                        "-d",
-                        "zend_extension=xdebug.so",
-                        "-r",
-                        "exit(extension_loaded('xdebug') ? 0 : 1);",
-                    ],
-                );
+                && asks("php", &["-r", "exit(extension_loaded('xdebug') ? 0 : 1);"]);
             if !there {
                 tools::not_tried_here("PHP with Xdebug");
             }
