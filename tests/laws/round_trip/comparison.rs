@@ -324,6 +324,13 @@ impl Trip<'_> {
         for at in missing {
             let function = &self.before.functions[at];
             let is_free = function.is_free(self.metrics.iter().map(|(before, _)| *before));
+            // Where only own costs are written, what costs nothing itself has no place.
+            let is_unpaid = !self.before.is_tree
+                && self.tells("inclusive")
+                && self
+                    .metrics
+                    .iter()
+                    .all(|(before, _)| function.costs[*before][0].is_none_or(|own| own < 0.5));
             let is_placed = function.places > 0 || !self.before.is_tree;
             let what = format!("function: {:?} is missing", function.identity);
             self.gone += 1;
@@ -331,7 +338,9 @@ impl Trip<'_> {
             match (function.is_container(), is_placed) {
                 (true, _) if is_free || !is_placed => self.left_out += 1,
                 (_, false) => self.differs(&["absent"]),
-                (_, true) if (is_free || self.is_below_nothing(at)) && self.tells("free") => {}
+                (_, true)
+                    if (is_free || is_unpaid || self.is_below_nothing(at))
+                        && self.tells("free") => {}
                 _ => self.fault(what),
             }
         }
