@@ -39,6 +39,7 @@ CREATE TEMP TABLE IF NOT EXISTS callers_of_selection (
 );
 CREATE TEMP TABLE IF NOT EXISTS callees_of_selection (
   callee_id  INTEGER NOT NULL, -- who was called: a function, or the first of its group
+  caller_id  INTEGER NOT NULL, -- who called
   line       INTEGER,          -- from which line; NULL if unknown
   col        INTEGER,          -- from which column; NULL if unknown
   kind       TEXT NOT NULL,    -- call

@@ -15,7 +15,8 @@ callers_of_selection AS (
 
 -- Whom the functions of the first step called, in the whole run.
 callees_of_selection AS (
-  SELECT e.callee_id, e.kind, e.calls, e.exclusive, e.cumulative
+  SELECT e.callee_id, e.caller_id, NULLIF(e.caller_line, -1) AS line, NULLIF(e.caller_col, 0) AS col, e.kind, e.calls,
+    e.exclusive, e.cumulative
   FROM question AS q CROSS JOIN step_1_functions AS p CROSS JOIN $edges AS e
   WHERE $edges_of_metric AND e.caller_id = p.function_id
 )

@@ -1,7 +1,9 @@
 CREATE VIEW source_lines (
   -- Source of the lines of a run, as it was when the run was imported with --source, one row per function and line. It
-  -- goes with the view lines by run_id, function_id, file and line; a line that only other runs with the same text know
-  -- may be there, too. Ask with run_id.
+  -- goes with the view lines by run_id, function_id, file and line. There are more lines than that view has: those
+  -- without figures, unless the import was told --source-lines figures; where the text is a file, what is stored of its other
+  -- functions; and what other runs with the same text have stored of it. Report function --all-lines cuts out
+  -- the lines of one function. Ask with run_id and function_id.
   run_id,      -- number of the run
   function,    -- name of the function
   file,        -- file of the line, as the run names it; '' if unknown

@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
     use crate::cli::walk::DEEPEST;
-    use crate::source::{Place, find};
+    use crate::source::{Extent, Place, find};
 
     fn write(root: &Path, files: &[(&str, &str)]) {
         for (name, content) in files {
@@ -134,6 +134,7 @@ mod tests {
             name: name.to_owned(),
             file: file.to_owned(),
             lines: [0, 1].into(),
+            extent: Extent::default(),
         };
         let mut places: Vec<Place> = files.iter().map(|file| place("f", file)).collect();
         places.extend(["#.../other/Go", "#.folder.Go", "#.other.Go"].map(|name| place(name, "")));

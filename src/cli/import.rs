@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 
 use super::args::{contradiction, input_format, tag};
 use super::database::{DatabaseArgs, WaitArgs};
@@ -24,6 +24,7 @@ use crate::base::error::{ImportError, Stop};
 use crate::formats::Format;
 use crate::pipeline;
 use crate::pipeline::{Imported, Parsed};
+use crate::source::SourceLines;
 use crate::store::{Database, Outcome, RunMeta, Tag, WholeRun, remove_abandoned};
 
 /// Files that may be parsed, or wait to be stored, ahead of a group.
@@ -69,6 +70,25 @@ pub(super) struct Import {
     /// --code`
     #[arg(long, value_name = "DIR")]
     source: Option<PathBuf>,
+    /// Which lines of the source are stored: those of functions, up to the next one in the file, or
+    /// only those with figures
+    #[arg(
+        long,
+        value_name = "WHICH",
+        requires = "source",
+        default_value = "functions",
+        value_parser = source_lines()
+    )]
+    source_lines: SourceLines,
+}
+
+/// A choice of [`SourceLines`].
+fn source_lines() -> impl TypedValueParser<Value = SourceLines> {
+    PossibleValuesParser::new(SourceLines::ALL.map(|(name, _)| name)).map(|given| {
+        let mut choices = SourceLines::ALL.iter();
+        let found = choices.find(|(name, _)| *name == given);
+        found.map_or_else(SourceLines::default, |(_, lines)| *lines)
+    })
 }
 
 /// A run has one value for each key.
@@ -101,6 +121,7 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
             .collect(),
         again: import.again,
         source: source.clone(),
+        source_lines: import.source_lines,
         ..pipeline::meta(format, &import.options.0, name, fingerprint)
     };
     let reading = Reading {

@@ -18,7 +18,10 @@ use super::state::tell;
 use crate::base::error::Stop;
 use crate::report::header::{Header, Parameter, ParameterDef};
 use crate::report::render::Format;
-use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
+use crate::report::{
+    self, ALL_LINES, Argument, Base, NameSyntax, REPORTS, Report, Request, shows_code,
+};
+use crate::source::SourceLines;
 
 /// The flag for the source of every line.
 const CODE: &str = "code";
@@ -130,12 +133,21 @@ fn subcommand(report: &'static Report) -> Command {
     } else {
         command
     };
+    if shows_code(&header) {
+        // Source is shown where it is known, and asking for it is no mistake.
+        let code = Arg::new(CODE)
+            .long(CODE)
+            .action(ArgAction::SetTrue)
+            .hide(true)
+            .help("Nothing more: the source is shown without it");
+        return command.arg(code).arg(source_flag());
+    }
     if header
         .parameters
         .iter()
         .any(|parameter| parameter.name == CODE)
     {
-        command.arg(source_flag())
+        command.arg(source_flag().requires(CODE))
     } else {
         command
     }
@@ -159,16 +171,13 @@ fn not_in_variant(header: &Header<'static>, other: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// Goes with [`CODE`]: it says where the source is, which is no parameter of a SELECT.
+/// Goes with [`CODE`], where that is a choice: it says where the source is, which is no parameter of a SELECT.
 fn source_flag() -> Arg {
     Arg::new(SOURCE)
         .long(SOURCE)
         .value_name("DIR")
         .value_parser(clap::value_parser!(PathBuf))
-        .requires(CODE)
-        .help(
-            "Folder with the source that --code shows [default: what `import --source` has stored]",
-        )
+        .help("Folder with the source that is shown [default: what `import --source` has stored]")
 }
 
 /// `bottom-up` for `bottom_up`.
@@ -272,7 +281,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         all_columns: matches!(output.format(), Format::Json | Format::JsonLines),
         ..request(report, matches)
     };
-    let wants_code = request.arguments.iter().any(|(name, _)| name == CODE);
+    let wants_code = request.has(CODE);
     if wants_code && matches.contains_id("outfile") {
         return Err(complain(
             "--code is for the screen: leave out --outfile, or --code",
@@ -294,8 +303,13 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let folder = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten();
     if let Some(folder) = folder {
         let sources = Sources::open(folder, stop)?;
+        let lines = if request.has(ALL_LINES) {
+            SourceLines::Functions
+        } else {
+            SourceLines::Figures
+        };
         let remarks = asked_of
-            .show_source(run.run_id, &sources)
+            .show_source(run.run_id, &sources, lines)
             .map_err(|error| database(error, stop))?;
         warn_some(&folder.display().to_string(), &remarks);
     }
@@ -309,7 +323,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         let script = answer.script.clone();
         return target.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
     }
-    if wants_code {
+    if wants_code || request.has(ALL_LINES) {
         let (missing, lines) = answer
             .lines_without_code()
             .map_err(|error| database(error, stop))?;

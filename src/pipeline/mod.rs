@@ -18,6 +18,7 @@ use crate::base::threads::joined;
 use crate::formats::{Format, Options};
 use crate::input::{Fingerprint, Input};
 use crate::profile::{Batch, Output, RunSummary, TreeBuilder};
+use crate::source::SourceLines;
 use crate::store::{Database, Outcome, RunMeta, StoreError};
 use event_queue::{EventBatch, EventQueue};
 
@@ -93,6 +94,7 @@ pub fn meta(format: &Format, options: &Options, name: &str, fingerprint: Fingerp
         tags: Vec::new(),
         again: false,
         source: None,
+        source_lines: SourceLines::default(),
     }
 }
 

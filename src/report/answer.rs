@@ -391,6 +391,11 @@ fn read(
 }
 
 impl Answer<'_> {
+    /// Whether rows have been kept, and there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(&self.rows, Rows::Kept(rows) if rows.is_empty())
+    }
+
     /// Keeps the rows, if they are not too long.
     pub(super) fn keep(&mut self) -> Result<(), StoreError> {
         let mut kept = Vec::new();

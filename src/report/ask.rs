@@ -158,6 +158,14 @@ fn answer<'d>(
     if !question.header.many_rows {
         answer.keep()?;
     }
+    // A report on the lines of functions has nothing to say where none is known.
+    if question.shows("callees") && answer.is_empty() {
+        let path = question.path.unwrap_or_default();
+        return Err(ReportError::NothingSelected(format!(
+            "run {} knows no lines of {path}: report callees says whom it called, data what it cost",
+            question.run.run_id
+        )));
+    }
     let known = asked.known(&mut answer)?;
     Ok((answer, known))
 }

@@ -42,6 +42,10 @@ pub const REPORTS: &[Report] = &[
         include_str!("../../queries/reports/cumulative.sql"),
     ),
     report("lines", include_str!("../../queries/reports/lines.sql")),
+    report(
+        "function",
+        include_str!("../../queries/reports/function.sql"),
+    ),
     Report {
         nodes: Some(ShownNodes::Tree),
         ..report("tree", include_str!("../../queries/reports/tree.sql"))

@@ -76,7 +76,7 @@ pub(super) fn wants(question: &Question<'_>) -> Wants {
     let elements = reads("element_costs");
     Wants {
         functions: elements || (by_functions && reads("function_costs")),
-        lines: elements || reads("line_costs"),
+        lines: elements || reads("line_costs") || reads("figured_lines"),
         callers: reads("callers_of_selection"),
         callees: reads("callees_of_selection"),
         containers: match question.groups {
@@ -155,7 +155,7 @@ pub(super) fn fill(
         calls(
             connection,
             "INSERT INTO temp.callers_of_selection (caller_id, line, col, kind, calls, exclusive, cumulative)
-             VALUES (?1, ?2, ?3, 'call', ?4, ?5, ?6)",
+             VALUES (?1, ?3, ?4, 'call', ?5, ?6, ?7)",
             &sums.callers,
         )?;
     }
@@ -163,8 +163,8 @@ pub(super) fn fill(
         filled.insert("callees_of_selection");
         calls(
             connection,
-            "INSERT INTO temp.callees_of_selection (callee_id, line, col, kind, calls, exclusive, cumulative)
-             VALUES (?1, ?2, ?3, 'call', ?4, ?5, ?6)",
+            "INSERT INTO temp.callees_of_selection (caller_id, callee_id, line, col, kind, calls, exclusive, cumulative)
+             VALUES (?1, ?2, ?3, ?4, 'call', ?5, ?6, ?7)",
             &sums.callees,
         )?;
     }
@@ -235,7 +235,8 @@ fn elements(connection: &Connection, sums: &Sums) -> rusqlite::Result<()> {
 fn calls(connection: &Connection, sql: &str, calls: &[CallCosts]) -> rusqlite::Result<()> {
     insert(connection, sql, calls, |costs, run| {
         run(params![
-            costs.function_id,
+            costs.caller_id,
+            costs.callee_id,
             costs.line,
             costs.col,
             costs.calls,

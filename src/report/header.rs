@@ -206,6 +206,8 @@ pub enum Meaning {
     File,
     /// Its source.
     Code,
+    /// Whom it called.
+    Callees,
     /// How often it was called.
     Calls,
     /// The cost asked for: cumulative, or exclusive with the flag `exclusive`.
@@ -246,12 +248,13 @@ pub enum Meaning {
 
 impl Meaning {
     /// The meanings by their words in headers.
-    const ALL: [(&'static str, Self); 23] = [
+    const ALL: [(&'static str, Self); 24] = [
         ("element", Self::Element),
         ("line", Self::Line),
         ("depth", Self::Depth),
         ("file", Self::File),
         ("code", Self::Code),
+        ("callees", Self::Callees),
         ("calls", Self::Calls),
         ("cost", Self::Cost),
         ("exclusive", Self::Exclusive),

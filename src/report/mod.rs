@@ -28,5 +28,5 @@ pub use error::ReportError;
 pub use path::NameSyntax;
 pub use plain_sql::{query, table};
 pub(crate) use question::choose_metric;
-pub use question::{Argument, Base, Request};
+pub use question::{ALL_LINES, Argument, Base, Request, shows_code};
 pub use run_list::run_list;

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use super::names::{Kinds, PickedBy, listed};
 use super::path::Operator;
-use super::question::{Base, Filter, Groups, Question, Sort, WantedLabel, has_tree};
+use super::question::{Base, Filter, Groups, Question, ShownLines, Sort, WantedLabel, has_tree};
 use super::selection::{Selection, Step, Target};
 use super::statement::Parts;
 use crate::events;
@@ -436,6 +436,17 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         parts.part("subtrees", fragment!("roots"));
     }
     let is_all = selection.target == Target::Run && !is_filtered;
+    parts.file(fragment!("function_lines"));
+    parts.word("$path_functions", format!("step_{last}_functions"));
+    parts.word(
+        "$without_figures",
+        if question.lines == ShownLines::All {
+            "\n  UNION ALL\n  SELECT s.id, s.file, s.line, 0, NULL, NULL, NULL, 0 FROM function_source AS s\n  \
+             WHERE NOT EXISTS (SELECT 1 FROM figured_lines AS l WHERE l.id = s.id AND l.file = s.file AND l.line = s.line)"
+        } else {
+            ""
+        },
+    );
     parts.file(match selection.target {
         Target::Functions => fragment!("selection_of_functions"),
         Target::Run if is_all => fragment!("whole_run"),

@@ -7,10 +7,13 @@ use regex::Regex;
 
 use super::catalog::{Report, by_name};
 use super::error::ReportError;
-use super::header::{Header, LABEL_KEY, Needs, Parameter};
+use super::header::{Header, LABEL_KEY, Meaning, Needs, Parameter};
 use super::path::NameSyntax;
 use crate::events;
 use crate::store::{MetricInfo, RunInfo};
+
+/// The flag for lines without figures.
+pub const ALL_LINES: &str = "all_lines";
 
 /// Nanoseconds in a millisecond, in which a bias is given.
 const NANOSECONDS: f64 = 1e6;
@@ -68,6 +71,12 @@ pub enum Argument {
 }
 
 impl Request {
+    /// Whether a parameter is given.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.argument(name).is_some()
+    }
+
     pub(super) fn argument(&self, name: &str) -> Option<&Argument> {
         self.arguments
             .iter()
@@ -117,6 +126,15 @@ pub(super) enum Sort {
     Exclusive,
     Cumulative,
     Name,
+}
+
+/// Which lines of a function are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ShownLines {
+    /// Those that the profile tells something of.
+    WithFigures,
+    /// Those, and the others of its source.
+    All,
 }
 
 /// A label that samples must have: its key, and its value unless any will do.
@@ -171,6 +189,8 @@ pub(super) struct Question<'q> {
     pub min_pct: Option<f64>,
     /// The source of lines is shown.
     pub code: bool,
+    /// Which lines of a function are shown.
+    pub lines: ShownLines,
 }
 
 impl<'q> Question<'q> {
@@ -215,7 +235,8 @@ impl<'q> Question<'q> {
         let (first, depth) = (count("first"), count("depth"));
         let (pct, min_pct) = (percentage("pct"), percentage("min_pct"));
         let is_set = |name: &str| request.argument(name).is_some();
-        let (exclusive, code) = (is_set("exclusive"), is_set("code"));
+        let exclusive = is_set("exclusive");
+        let code = is_set("code") || shows_code(&header);
         let is_wanted = |flag: &str| request.all_columns || is_set(flag);
         let runs_up = header
             .columns
@@ -244,6 +265,11 @@ impl<'q> Question<'q> {
             depth,
             min_pct,
             code,
+            lines: if is_set(ALL_LINES) {
+                ShownLines::All
+            } else {
+                ShownLines::WithFigures
+            },
         })
     }
 
@@ -261,6 +287,13 @@ impl<'q> Question<'q> {
     pub(super) fn prunes(&self) -> bool {
         self.depth.is_some() || self.min_pct.is_some()
     }
+}
+
+/// Whether a report shows the source of lines without being asked to.
+#[must_use]
+pub fn shows_code(header: &Header<'_>) -> bool {
+    let mut columns = header.columns.iter();
+    columns.any(|column| column.shows == Some(Meaning::Code) && column.when.is_none())
 }
 
 /// Whether a run knows paths.

@@ -5,6 +5,7 @@
 //! function of an APL workspace, `#.Shop.Price`, in the scripts, where folders are
 //! namespaces. What fits twice is left out: no source is better than a wrong one.
 
+mod extent;
 mod script;
 
 use std::cmp::Ordering;
@@ -14,6 +15,8 @@ use std::io;
 
 use hashbrown::HashMap;
 use sha2::{Digest, Sha256};
+
+pub use extent::Extent;
 
 /// The largest file that is read, in bytes.
 pub const LARGEST_SOURCE: u64 = 16 * 1024 * 1024;
@@ -37,6 +40,22 @@ pub trait Folder: Debug + Send + Sync {
     fn read(&self, file: usize) -> io::Result<Vec<u8>>;
 }
 
+/// Which lines of a function are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SourceLines {
+    /// All of them, as far as they are known to be the function's.
+    #[default]
+    Functions,
+    /// Those that the run has figures for.
+    Figures,
+}
+
+impl SourceLines {
+    /// The choices by their names on the command line.
+    pub const ALL: [(&'static str, Self); 2] =
+        [("functions", Self::Functions), ("figures", Self::Figures)];
+}
+
 /// Lines of one function in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -48,6 +67,16 @@ pub struct Place {
     pub file: String,
     /// The lines, as the profiler numbers them.
     pub lines: BTreeSet<i64>,
+    /// Lines that are kept besides, where there are any.
+    pub extent: Extent,
+}
+
+impl Place {
+    /// Whether a line is kept.
+    #[must_use]
+    pub fn keeps(&self, line: i64) -> bool {
+        self.lines.contains(&line) || self.extent.contains(line)
+    }
 }
 
 /// A file or function, with the lines that were asked for.
@@ -204,13 +233,12 @@ impl<'a> Search<'a> {
                 continue;
             };
             let text = decode(&bytes);
-            let numbers: BTreeSet<i64> = asked[wanted]
-                .iter()
-                .flat_map(|at| self.places[*at].lines.iter().copied())
-                .collect();
+            let of_file = || asked[wanted].iter().map(|at| &self.places[*at]);
             // All places of a file share one text, so that it is stored once.
-            let lines = pick(text.lines(), 1, &numbers);
-            if !lines.is_empty() {
+            let lines = pick(text.lines(), 1, |line| {
+                of_file().any(|place| place.keeps(line))
+            });
+            if of_file().any(|place| has_any(&lines, place)) {
                 for at in &asked[wanted] {
                     self.found.places[*at] = Some(self.found.texts.len());
                 }
@@ -279,11 +307,9 @@ impl<'a> Search<'a> {
                             // its own.
                             sha256: hash_lines(function.lines),
                             first_line: 0,
-                            lines: pick(
-                                function.lines.iter().copied(),
-                                0,
-                                &self.places[place].lines,
-                            ),
+                            lines: pick(function.lines.iter().copied(), 0, |line| {
+                                self.places[place].keeps(line)
+                            }),
                         };
                         best.entry(place).or_default().offer(text, score);
                     }
@@ -299,7 +325,7 @@ impl<'a> Search<'a> {
         for (place, best) in best {
             match best.only {
                 // Without one of the lines that were asked for it tells nothing.
-                Some(text) if text.lines.is_empty() => {}
+                Some(text) if !has_any(&text.lines, &self.places[place]) => {}
                 Some(text) => {
                     self.found.places[place] = Some(self.found.texts.len());
                     self.found.texts.push(text);
@@ -375,15 +401,20 @@ fn decode(bytes: &[u8]) -> String {
     }
 }
 
-/// Lines by their numbers.
+/// Whether there is one of the lines that were asked for.
+fn has_any(lines: &BTreeMap<i64, String>, place: &Place) -> bool {
+    place.lines.iter().any(|line| lines.contains_key(line))
+}
+
+/// The lines that are wanted, by their numbers.
 fn pick<'a>(
     lines: impl Iterator<Item = &'a str>,
     first_line: i64,
-    numbers: &BTreeSet<i64>,
+    is_wanted: impl Fn(i64) -> bool,
 ) -> BTreeMap<i64, String> {
     let wanted = (first_line..)
         .zip(lines)
-        .filter(|(number, _)| numbers.contains(number));
+        .filter(|(number, _)| is_wanted(*number));
     wanted
         .map(|(number, line)| (number, shortened(line.trim())))
         .collect()
@@ -449,6 +480,7 @@ mod tests {
             name: name.to_owned(),
             file: file.to_owned(),
             lines: lines.iter().copied().collect(),
+            extent: Extent::default(),
         }
     }
 

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::base::hex::hex;
 use crate::input::Fingerprint;
-use crate::source::Folder;
+use crate::source::{Folder, SourceLines};
 
 /// What is known of a run besides its rows.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct RunMeta {
     pub again: bool,
     /// Where the source of its lines is, to be stored as it is now.
     pub source: Option<Arc<dyn Folder>>,
+    /// Which lines of it are stored.
+    pub source_lines: SourceLines,
 }
 
 impl RunMeta {
@@ -165,6 +167,7 @@ mod tests {
             tags,
             again: false,
             source: None,
+            source_lines: SourceLines::default(),
         }
     }
 

@@ -1,16 +1,19 @@
 //! The source of a run's lines: as it was at the import, in tables; as it is now, in a table of the
 //! connection.
 //!
-//! What is stored are the lines that the run has figures for, not whole files: as much as the run
-//! itself, whatever the size of the files. The hash of the whole says which version they are from.
+//! What is stored are the lines of the functions that the run has figures for, or only the lines with
+//! figures: then it is as much as the run itself, whatever the size of the files. The hash of the
+//! whole says which version they are from.
 //! A text that several runs have is stored once.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, named_params, params};
 
 use super::database::Database;
 use super::error::StoreError;
 use crate::base::hex::hex;
-use crate::source::{self, Folder, Found, Place, Stopped};
+use crate::source::{self, Extent, Folder, Found, Place, SourceLines, Stopped};
 
 const WANTED: &str = include_str!("../../queries/sources/wanted.sql");
 const SHOWN: &str = include_str!("../../queries/sources/shown.sql");
@@ -21,9 +24,14 @@ impl Database {
     ///
     /// # Errors
     /// When the database cannot be read, or a stop is asked for.
-    pub fn show_source(&self, run_id: i64, folder: &dyn Folder) -> Result<Vec<String>, StoreError> {
+    pub fn show_source(
+        &self,
+        run_id: i64,
+        folder: &dyn Folder,
+        lines: SourceLines,
+    ) -> Result<Vec<String>, StoreError> {
         let failed = |source| self.failed(source);
-        let places = wanted(&self.connection, run_id).map_err(failed)?;
+        let places = wanted(&self.connection, run_id, lines).map_err(failed)?;
         let found = source::find(folder, &places)?;
         show(&self.connection, run_id, &places, &found).map_err(failed)?;
         Ok(found.remarks)
@@ -35,8 +43,9 @@ pub(super) fn store(
     transaction: &Connection,
     run_id: i64,
     folder: &dyn Folder,
+    lines: SourceLines,
 ) -> rusqlite::Result<Result<(), Stopped>> {
-    let places = wanted(transaction, run_id)?;
+    let places = wanted(transaction, run_id, lines)?;
     let found = match source::find(folder, &places) {
         Ok(found) => found,
         Err(stopped) => return Ok(Err(stopped)),
@@ -88,26 +97,54 @@ pub(super) fn store(
 }
 
 /// The lines that a run knows, by function and file.
-fn wanted(connection: &Connection, run_id: i64) -> rusqlite::Result<Vec<Place>> {
+fn wanted(connection: &Connection, run_id: i64, kept: SourceLines) -> rusqlite::Result<Vec<Place>> {
     let mut statement = connection.prepare(WANTED)?;
     let mut rows = statement.query(named_params! { ":run": run_id })?;
-    let mut places: Vec<Place> = Vec::new();
+    // Each place with its lines and the one where the function begins.
+    let mut places: Vec<(Place, BTreeSet<i64>)> = Vec::new();
+    let mut known: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let (function_id, file, line): (_, String, _) = (row.get(0)?, row.get(1)?, row.get(3)?);
         // Rows come by function and file, so those of one place follow each other.
-        match places.last_mut() {
-            Some(place) if place.function_id == function_id && place.file == file => {
+        match places.last() {
+            Some((place, _)) if place.function_id == function_id && place.file == file => {}
+            _ => {
+                let place = Place {
+                    function_id,
+                    name: row.get(2)?,
+                    file: file.clone(),
+                    lines: BTreeSet::new(),
+                    extent: Extent::default(),
+                };
+                places.push((place, BTreeSet::new()));
+            }
+        }
+        if let Some((place, marks)) = places.last_mut() {
+            marks.insert(line);
+            let begins: bool = row.get(4)?;
+            if !begins {
                 place.lines.insert(line);
             }
-            _ => places.push(Place {
-                function_id,
-                name: row.get(2)?,
-                file,
-                lines: [line].into(),
-            }),
+        }
+        if kept == SourceLines::Functions && !file.is_empty() {
+            known.entry(file).or_default().insert(line);
         }
     }
-    Ok(places)
+    // A function without a line of its own only says where the one before it ends.
+    places.retain(|(place, _)| !place.lines.is_empty());
+    let extent = |place: &Place, marks: &BTreeSet<i64>| match kept {
+        SourceLines::Figures => Extent::default(),
+        // A text without a file is that of one function.
+        SourceLines::Functions if place.file.is_empty() => Extent::all(),
+        SourceLines::Functions => Extent::between(marks, &known[&place.file]),
+    };
+    Ok(places
+        .into_iter()
+        .map(|(place, marks)| Place {
+            extent: extent(&place, &marks),
+            ..place
+        })
+        .collect())
 }
 
 /// How many lines have no source, and how many lines there are.
@@ -141,7 +178,7 @@ fn show(
             .map(|text| &found.texts[text].lines)
             .into_iter()
             .flatten();
-        for (line, text) in lines.filter(|(line, _)| place.lines.contains(line)) {
+        for (line, text) in lines.filter(|(line, _)| place.keeps(**line)) {
             insert.execute(params![run_id, place.function_id, place.file, line, text])?;
         }
     }

@@ -159,6 +159,7 @@ fn stored(samples: &[Taken], default: usize) -> Database {
         tags: Vec::new(),
         again: false,
         source: None,
+        source_lines: profdb::source::SourceLines::default(),
     };
     writer.finish(&totals, &meta).expect("memory");
     database

@@ -8,6 +8,7 @@ mod corpus;
 mod crashes;
 mod files;
 mod folders;
+mod function;
 mod groups;
 mod hostile;
 mod hostile_databases;

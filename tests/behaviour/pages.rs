@@ -175,6 +175,7 @@ impl Shape {
             },
             title: None,
             source,
+            source_lines: profdb::source::SourceLines::default(),
             tags: vec![("key".to_owned(), "value".to_owned())],
             again: true,
         };

@@ -57,6 +57,8 @@ const FLAGS: &[&[(&str, &str)]] = &[
     &[("bias", "0.0001"), ("fn", "NAME"), ("hide", "FILTER")],
     &[("thread", "THREAD"), ("sort", "cumulative")],
     &[("lines", ""), ("fn", "NAME"), ("code", "")],
+    &[("all_lines", ""), ("fn", "NAME")],
+    &[("all_lines", ""), ("fn", "*"), ("hide", "FILTER")],
 ];
 
 /// The same for runs with labels.
@@ -213,7 +215,16 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
 /// with more of them. Costs that nodes do not hold themselves take some lines more.
 fn check_length(what: &str, sql: &str, request: &Request, run: &RunInfo) {
     let is_given = |name: &str| request.arguments.iter().any(|(given, _)| given == name);
-    let asks = ["fn", "thread", "focus", "ignore", "hide", "label", "by"];
+    let asks = [
+        "fn",
+        "thread",
+        "focus",
+        "ignore",
+        "hide",
+        "label",
+        "by",
+        "all_lines",
+    ];
     let path = request
         .arguments
         .iter()

@@ -61,6 +61,7 @@ fn database() -> Database {
             tags: Vec::new(),
             again: true,
             source: None,
+            source_lines: profdb::source::SourceLines::default(),
         };
         let outcome = writer.finish(&totals, &meta).expect("memory");
         assert!(matches!(outcome, Outcome::Stored(_)), "{outcome:?}");

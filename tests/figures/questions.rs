@@ -265,6 +265,7 @@ fn store(database: &mut Database, samples: &[Taken]) {
         tags: Vec::new(),
         again: true,
         source: None,
+        source_lines: profdb::source::SourceLines::default(),
     };
     writer.finish(&totals, &meta).expect("memory");
 }

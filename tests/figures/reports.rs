@@ -20,12 +20,13 @@ use crate::support::report_model::{
 use crate::support::selection_model::{Model, Name, Operator, Path, Row, rows_of};
 use crate::support::selection_runs::{METRICS, Run, runs};
 
-/// Reports that a model answers, too. Labels have a model of their own (tests/behaviour/labels.rs).
+/// Reports that a model answers, too. Labels have a model of their own (tests/behaviour/labels.rs); lines
+/// of one function are compared with the tables (tests/behaviour/function.rs).
 fn reports() -> Vec<&'static str> {
     profdb::report::REPORTS
         .iter()
         .map(|report| report.name)
-        .filter(|name| *name != "labels")
+        .filter(|name| !["labels", "function"].contains(name))
         .collect()
 }
 

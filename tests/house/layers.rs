@@ -93,6 +93,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         "an import from end to end",
         &[
             "base",
+            "source",
             "input",
             "events",
             "profile",

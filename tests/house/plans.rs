@@ -187,6 +187,7 @@ const FLAGS: &[&[(&str, &str)]] = &[
     &[("metric", "ticks"), ("exclusive", "")],
     &[("bias", "0")],
     &[("lines", ""), ("code", "")],
+    &[("all_lines", ""), ("fn", "NAME")],
     &[("by", "module")],
     &[("by", "file"), ("fn", "NAME")],
     &[("fn", "NAME")],

@@ -176,6 +176,7 @@ impl Run {
             tags: Vec::new(),
             again: true,
             source: None,
+            source_lines: profdb::source::SourceLines::default(),
         };
         let outcome = writer.finish(&totals, &meta).expect("memory");
         let Outcome::Stored(run) = outcome else {

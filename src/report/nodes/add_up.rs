@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use rusqlite::Connection;
 
-use super::functions::number;
+use super::functions::{Functions, number};
 use super::pass::{LineNodes, Needs, Open, Pass, Passed, Selected, Visit, pass};
 use super::question::{ContainerKind, NodeQuestion};
 use super::read::Next;
@@ -80,8 +80,10 @@ pub(in crate::report) struct LineCosts {
 /// What calls by one caller from one line cost, or of one callee. `None` where a part is unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::report) struct CallCosts {
-    /// The caller, 0 for none; or the callee, or the first function of its group.
-    pub(in crate::report) function_id: i64,
+    /// The caller, 0 for none.
+    pub(in crate::report) caller_id: i64,
+    /// The callee, or the first function of its group; 0 for what is selected.
+    pub(in crate::report) callee_id: i64,
     /// Line and column of the caller.
     pub(in crate::report) line: Option<i64>,
     pub(in crate::report) col: Option<i64>,
@@ -227,8 +229,8 @@ struct Calling {
     totals: Vec<CallTotal>,
 }
 
-/// A caller or callee, with line and column of the caller.
-type Call = (Option<usize>, Option<i64>, Option<i64>);
+/// A caller, the group of its callee, and line and column of the caller.
+type Call = (Option<usize>, Option<usize>, Option<i64>, Option<i64>);
 
 #[derive(Clone, Copy, Default)]
 struct CallTotal {
@@ -252,10 +254,11 @@ impl Calling {
         Ok(())
     }
 
-    fn rows(self, id: impl Fn(Option<usize>) -> i64) -> Vec<CallCosts> {
+    fn rows(self, functions: &Functions) -> Vec<CallCosts> {
         let rows = self.keys.iter().zip(&self.totals);
-        rows.map(|((function, line, col), total)| CallCosts {
-            function_id: id(*function),
+        rows.map(|((caller, callee, line, col), total)| CallCosts {
+            caller_id: caller.map_or(0, |caller| functions.all[caller].id),
+            callee_id: callee.map_or(0, |group| functions.groups[group]),
             line: *line,
             col: *col,
             calls: total.calls.all(),
@@ -298,9 +301,10 @@ impl Visit for Adder {
             total(&mut self.functions, group).add(node, self.has_readings)?;
         }
         if let (true, true, Some(group)) = (self.wants.callees, node.is_callee, group) {
-            let (line, col) = pass.above(node).map_or((None, None), line);
-            self.callees
-                .add((Some(group), line, col), node, node.is_outermost_callee)?;
+            let above = pass.above(node);
+            let (line, col) = above.map_or((None, None), line);
+            let call = (above.map(|above| above.function), Some(group), line, col);
+            self.callees.add(call, node, node.is_outermost_callee)?;
         }
         let is_outermost = node.is_selected && !node.is_below_selected;
         if node.is_selected && self.wants.callers {
@@ -309,9 +313,9 @@ impl Visit for Adder {
             let call = match above.filter(|above| !pass.is_container(above.function)) {
                 Some(above) => {
                     let (line, col) = line(above);
-                    (Some(above.function), line, col)
+                    (Some(above.function), None, line, col)
                 }
-                None => (None, None, None),
+                None => (None, None, None, None),
             };
             self.callers.add(call, node, is_outermost)?;
         }
@@ -364,12 +368,8 @@ impl Adder {
                     figures: total.figures(with_readings, Costs::all),
                 })
                 .collect(),
-            callers: self
-                .callers
-                .rows(|caller| caller.map_or(0, |caller| functions.all[caller].id)),
-            callees: self
-                .callees
-                .rows(|group| group.map_or(0, |group| functions.groups[group])),
+            callers: self.callers.rows(functions),
+            callees: self.callees.rows(functions),
             containers: self
                 .containers
                 .iter()

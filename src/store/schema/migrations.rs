@@ -55,6 +55,10 @@ pub(in crate::store) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../../../migrations/0008_function_counts.sql"),
         kind: MigrationKind::Restates,
     },
+    Migration {
+        sql: include_str!("../../../migrations/0009_source_lines.sql"),
+        kind: MigrationKind::Restates,
+    },
 ];
 
 /// The tables as all migrations together leave them, for a database that is empty: one step, and no

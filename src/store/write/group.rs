@@ -70,7 +70,8 @@ impl Database {
             let added = self.add_run(&run, &mut ids, pages.as_mut());
             let outcome = added.map_err(|cause| self.failed(cause))?;
             if let (Outcome::Stored(id), Some(folder)) = (outcome, &run.meta.source) {
-                let stored = sources::store(&self.connection, id, folder.as_ref());
+                let stored =
+                    sources::store(&self.connection, id, folder.as_ref(), run.meta.source_lines);
                 stored.map_err(|source| self.failed(source))??;
             }
             outcomes.push(outcome);

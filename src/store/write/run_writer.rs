@@ -161,7 +161,12 @@ impl RunWriter<'_> {
         }
         // This comes after the totals, because the lines that are looked for are read from them.
         if let Some(folder) = &meta.source {
-            let stored = sources::store(&self.database.connection, run, folder.as_ref());
+            let stored = sources::store(
+                &self.database.connection,
+                run,
+                folder.as_ref(),
+                meta.source_lines,
+            );
             stored.map_err(|source| self.database.failed(source))??;
         }
         let has_appended = self.append_segment()?;

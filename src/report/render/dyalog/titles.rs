@@ -7,12 +7,13 @@
 use crate::report::header::{Column, Meaning, TitledMedium};
 
 /// Titles by what a column shows, in tables, CSV and XML; `@` means the unit of the metric.
-const TITLES: [(Meaning, [&str; 3]); 22] = [
+const TITLES: [(Meaning, [&str; 3]); 23] = [
     (Meaning::Element, ["Element", "Element", "Element"]),
     (Meaning::Line, ["Line", "Line", "Line"]),
     (Meaning::Depth, ["Depth", "Depth", "Depth"]),
     (Meaning::File, ["File", "File", "File"]),
     (Meaning::Code, ["Code", "Code", "Code"]),
+    (Meaning::Callees, ["Callees", "Callees", "Callees"]),
     (Meaning::Calls, ["Calls", "Calls", "Calls"]),
     (Meaning::Exclusive, ["@", "Time", "ExclusiveTime"]),
     (Meaning::Cumulative, ["@", "Time", "InclusiveTime"]),

@@ -1,0 +1,39 @@
+-- A function line by line: what each line cost, whom it called, and its source where that is stored.
+--
+-- :all_lines FLAG         also lines that never ran and blank ones, as far as their source is known
+-- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
+-- :fn PATH                the function; A,B: B within A; A>B: B called by A; * and ? fit any text
+-- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
+-- :focus FILTER ?         only what happened below functions whose name, module or file fits
+-- :ignore FILTER ?        without what happened below functions whose name, module or file fits
+-- :hide FILTER ?          without such functions, whose cost goes to their callers
+--
+-- about: function
+--> element        NAME is=element text                        function and line
+--> function       TEXT is=element csv xml json                the function
+--> line           LINE is=line csv xml json                   the line
+--> col            LINE json                                   its column or clause; NULL if unknown
+--> calls          COUNT is=calls text csv xml optional json   how often the line was executed; NULL if unknown, or if it never was
+--> exclusive      COST is=exclusive text csv xml json         cost of the line itself; NULL if it has no figures
+--> cumulative     COST is=cumulative text csv xml json        cost with what it called, recursion counted once; NULL if unknown
+--> cumulative_pct PERCENT is=percent text csv xml optional json  the same, % of the run's total
+--> callees        TEXT is=callees text csv xml optional json  whom it called, the most expensive first; NULL if unknown
+--> code           TEXT is=code text csv xml optional json     its source; NULL if unknown
+--> module         TEXT json                                   module, package, program or library
+--> file           TEXT json                                   source file of the line
+--> exclusive_pct  PERCENT json                                cost of the line itself, % of the run's total
+WITH entries AS (
+  SELECT l.id, l.file, l.line, l.col, l.calls, l.exclusive, l.cumulative, l.has_callees FROM figured_lines AS l$without_figures
+)
+SELECT
+  f.name || '[' || r.line || IIF(r.col = 0, '', ':' || r.col) || ']' AS element, f.name AS function, r.line AS line,
+  NULLIF(r.col, 0) AS col, r.calls AS calls, r.exclusive AS exclusive, r.cumulative AS cumulative,
+  100 * r.cumulative / $total AS cumulative_pct,
+  (SELECT GROUP_CONCAT(c.name, ', ')
+   FROM (SELECT g.name FROM line_calls AS c CROSS JOIN functions AS g
+     WHERE r.has_callees AND c.id = r.id AND c.line = r.line AND r.col IN (0, c.col) AND g.function_id = c.callee_id
+     ORDER BY c.cumulative DESC, g.name, g.function_id) AS c) AS callees,
+  $code AS code, f.module AS module, r.file AS file, 100 * r.exclusive / $total AS exclusive_pct
+FROM entries AS r CROSS JOIN functions AS f
+WHERE f.function_id = r.id
+ORDER BY f.name, f.module, r.id, r.file, r.line, r.col;
