@@ -29,7 +29,7 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["list", "weblist", "annotate", "source", "disasm"],
-        "`profdb report lines --code --source DIR` shows lines with their source, `profdb runs` the runs of a database",
+        "`profdb report function --fn NAME --source DIR` shows a function line by line, `profdb report lines` the lines that cost most, `profdb runs` the runs of a database",
     ),
     (
         &["calltree", "graph"],

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::Resettable;
 use clap::{Args, Command};
+use clap_mangen::roff::{Roff, bold, roman};
 
 use super::failure::{Failure, unwritten};
+use super::help;
 use super::output::write_file;
 use crate::base::error::Stop;
 
@@ -36,14 +39,44 @@ fn pages(command: Command, folder: &Path, stop: &Stop) -> Result<(), Failure> {
     for below in command.get_subcommands() {
         pages(below.clone(), folder, stop)?;
     }
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
+    let more = sections(name);
+    // Sections of their own have what the long help has at its end.
+    let command = command.after_long_help(Resettable::Reset);
     let page = clap_mangen::Man::new(command)
         .date(released())
         .source(concat!("profdb ", env!("CARGO_PKG_VERSION")));
     write_file(&folder.join(page.get_filename()), stop, |out| {
         let mut text = Vec::new();
         page.render(&mut text)?;
+        more.to_writer(&mut text)?;
         Ok(out.write_all(tidied(&String::from_utf8_lossy(&text)).as_bytes())?)
     })
+}
+
+/// What a manual page has beside what clap knows of the command.
+fn sections(name: &str) -> Roff {
+    let mut sections = Roff::new();
+    let examples = help::examples(name);
+    if !examples.is_empty() {
+        sections.control("SH", ["EXAMPLES"]).control("nf", []);
+        for example in examples {
+            sections.text([roman(*example)]);
+        }
+        sections.control("fi", []);
+    }
+    let tables = [
+        ("EXIT STATUS", help::exit_codes().collect::<Vec<_>>()),
+        ("ENVIRONMENT", help::environment().to_vec()),
+    ];
+    for (title, rows) in tables {
+        sections.control("SH", [title]);
+        for (word, meaning) in rows {
+            sections.control("TP", []);
+            sections.text([bold(word)]).text([roman(meaning)]);
+        }
+    }
+    sections
 }
 
 /// The date of the latest release: `## 0.1.0 - 2026-11-21`.

@@ -20,6 +20,7 @@ mod failure;
 mod first_word;
 mod folder;
 mod formats;
+mod help;
 mod import;
 mod known;
 mod man;

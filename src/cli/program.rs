@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{Failure, complain, explain, line, output, say};
+use super::help::explained;
 use super::{
     check, compact, complete, completions, convert, delete, dump, dyalog_switches, export,
     first_word, formats, import, man, merge, report, runs, schema, show, sql, tag,
@@ -21,6 +22,7 @@ use crate::store::{later_runs_by_pages, versions};
     name = "profdb",
     infer_long_args = true,
     arg_required_else_help = true,
+    override_usage = "profdb <COMMAND>\n       profdb <FILE>     (the summary of a profile, or the runs of a database)",
     max_term_width = 100
 )]
 struct Cli {
@@ -163,7 +165,10 @@ pub fn program() -> clap::Command {
         "{} (schema version {schema}, SQLite {sqlite})",
         env!("CARGO_PKG_VERSION")
     );
-    Cli::command()
-        .version(version)
-        .subcommand(report::command())
+    explained(
+        Cli::command()
+            .version(version)
+            .subcommand(report::command()),
+        "",
+    )
 }

@@ -42,6 +42,10 @@ const SHORTER: &str = "Flags may be cut short as long as they are clear, and may
 pub(super) fn command() -> Command {
     Command::new("report")
         .about("Answers a question about a run, or straight about a file")
+        // After `import`: these two are what a new user looks for.
+        .display_order(1)
+        .override_usage("profdb report [REPORT] [OPTIONS] [FILE|SET]")
+        .subcommand_help_heading("Reports")
         .after_help(format!(
             "Without a name, the report is summary: `profdb report run.xml`.\n{SHORTER}"
         ))
@@ -66,8 +70,14 @@ fn state() -> Command {
 
 fn subcommand(report: &'static Report) -> Command {
     let header = report.header();
-    let mut about = vec![header.about.trim_end_matches('.').to_owned()];
-    about.extend(header.prose.iter().map(|line| (*line).to_owned()));
+    let about = header.about.trim_end_matches('.');
+    // The list of reports has a line for each; its own help has all that is said of it.
+    let more = header.prose.join(" ");
+    let more = if more.is_empty() {
+        about.to_owned()
+    } else {
+        format!("{about}.\n\n{}", more.trim())
+    };
     let command = SourceArgs::augment_args(Command::new(report.name).aliases(dashed(report.name)))
         .infer_long_args(true)
         .arg(Arg::new("metric").long("metric").value_name("NAME").help("What to count [default: the run's own choice]"))
@@ -102,7 +112,8 @@ fn subcommand(report: &'static Report) -> Command {
         );
     // The arguments bring a text of their own, which is not what the report is about.
     let command = OutputArgs::augment_args(command)
-        .about(about.join("\n"))
+        .about(about.to_owned())
+        .long_about(more)
         .after_help(SHORTER);
     let rival = header
         .parameters

@@ -6,6 +6,7 @@ mod completions;
 mod concurrency;
 mod corpus;
 mod crashes;
+mod examples;
 mod files;
 mod folders;
 mod function;

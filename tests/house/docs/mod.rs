@@ -648,6 +648,12 @@ fn write_help(text: &mut String, command: &clap::Command) {
         .render_long_help()
         .to_string();
     let _ = write!(text, "\n## {name}\n\n```text\n");
+    // What is at the end of every help text is said once.
+    let help = if name == "profdb" {
+        &help
+    } else {
+        help.split("\nExit codes:\n").next().unwrap_or_default()
+    };
     for line in help.trim_end().lines() {
         let _ = writeln!(text, "{}", line.trim_end());
     }

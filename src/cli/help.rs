@@ -1,0 +1,278 @@
+//! What long help and manual pages add to what the flags say: examples, exit codes and the
+//! environment.
+
+use std::fmt::Write as _;
+
+use clap::Command;
+
+/// Has the table of exit codes.
+const ARCHITECTURE: &str = include_str!("../../ARCHITECTURE.md");
+
+/// What users may run, by command. Each is run by a test.
+const EXAMPLES: &[(&str, &[&str])] = &[
+    (
+        "profdb",
+        &[
+            "profdb run.xml",
+            "profdb import run.xml",
+            "profdb report summary --first 10",
+            "profdb report calls --fn '#.Util.fmt∆Num'",
+            "profdb sql 'SELECT function, exclusive FROM summary ORDER BY exclusive DESC LIMIT 5'",
+        ],
+    ),
+    (
+        "profdb import",
+        &[
+            "profdb import run.xml",
+            "profdb import --tag branch=main profiles",
+            "profdb import --from dyalog_xml --title before - < run.xml",
+        ],
+    ),
+    (
+        "profdb runs",
+        &[
+            "profdb runs",
+            "profdb runs --format json --outfile runs.json",
+        ],
+    ),
+    (
+        "profdb show",
+        &["profdb show", "profdb show 1 --format json"],
+    ),
+    (
+        "profdb tag",
+        &[
+            "profdb tag latest branch=main",
+            "profdb tag 1 --remove branch",
+        ],
+    ),
+    (
+        "profdb delete",
+        &[
+            "profdb delete latest",
+            "profdb delete --keep 5 --per branch --yes",
+        ],
+    ),
+    ("profdb compact", &["profdb compact"]),
+    ("profdb merge", &["profdb merge profdb.db theirs.db"]),
+    (
+        "profdb export",
+        &[
+            "profdb export --format flamegraph -o run.svg",
+            "profdb export 1 --format pprof -o run.pb.gz",
+        ],
+    ),
+    (
+        "profdb convert",
+        &[
+            "profdb convert run.xml --to folded",
+            "profdb convert run.xml --to speedscope -o run.speedscope.json",
+        ],
+    ),
+    (
+        "profdb sql",
+        &[
+            "profdb sql 'SELECT function, exclusive FROM summary ORDER BY exclusive DESC LIMIT 5'",
+            "profdb sql 'SELECT count(*) FROM tree' run.xml",
+        ],
+    ),
+    ("profdb dump", &["profdb dump run.xml"]),
+    (
+        "profdb check",
+        &["profdb check", "profdb check --format json"],
+    ),
+    ("profdb schema", &["profdb schema"]),
+    (
+        "profdb formats",
+        &["profdb formats", "profdb formats speedscope"],
+    ),
+    (
+        "profdb completions",
+        &["profdb completions bash > profdb.bash"],
+    ),
+    ("profdb man", &["profdb man share/man/man1"]),
+    (
+        "profdb report",
+        &[
+            "profdb report",
+            "profdb report tree run.xml --depth 3",
+            "profdb report exclusive branch=main --first 10 --format csv",
+        ],
+    ),
+    (
+        "profdb report summary",
+        &[
+            "profdb report summary --first 10",
+            "profdb report summary --lines --exclusive run.xml",
+            "profdb report summary cpu.pprof --by label:thread",
+        ],
+    ),
+    (
+        "profdb report calls",
+        &[
+            "profdb report calls --fn '#.Util.fmt∆Num'",
+            "profdb report calls --fn '*.fmt*' run.xml",
+        ],
+    ),
+    (
+        "profdb report call_lines",
+        &["profdb report call_lines --fn '#.Util.fmt∆Num'"],
+    ),
+    (
+        "profdb report callees",
+        &["profdb report callees --fn '#.Shop.Main' run.xml"],
+    ),
+    (
+        "profdb report exclusive",
+        &[
+            "profdb report exclusive --pct 80",
+            "profdb report exclusive --fn '#.Shop.Main>#.Shop.Load'",
+        ],
+    ),
+    (
+        "profdb report cumulative",
+        &["profdb report cumulative --first 10"],
+    ),
+    (
+        "profdb report lines",
+        &[
+            "profdb report lines --first 10",
+            "profdb report lines --code --source src",
+        ],
+    ),
+    (
+        "profdb report function",
+        &[
+            "profdb report function --fn '#.Shop.Load'",
+            "profdb report function --fn '#.Shop.Load' --all-lines --source src",
+        ],
+    ),
+    (
+        "profdb report tree",
+        &[
+            "profdb report tree --depth 3 --min-pct 1",
+            "profdb report tree --fn '#.Shop.Load' run.xml",
+        ],
+    ),
+    (
+        "profdb report bottom_up",
+        &[
+            "profdb report bottom_up --first 5",
+            "profdb report bottom_up --fn '#.Util.fmt∆Num'",
+        ],
+    ),
+    (
+        "profdb report paths",
+        &[
+            "profdb report paths --first 5",
+            "profdb report paths --fn '#.Shop.Main' --first 5",
+        ],
+    ),
+    (
+        "profdb report labels",
+        &[
+            "profdb report labels cpu.pprof",
+            "profdb report labels cpu.pprof --label thread=main",
+        ],
+    ),
+    (
+        "profdb report data",
+        &["profdb report data --format csv --outfile figures.csv"],
+    ),
+    ("profdb report state", &["profdb report state run.xml"]),
+];
+
+/// The variables that the program reads.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    (
+        "PROFDB_DB",
+        "The database where --db names none; profdb.db without it",
+    ),
+    (
+        "PROFDB_PAGER, PAGER",
+        "The pager, the first that is set; empty for none, less -FRX without them",
+    ),
+    ("TERM", "A terminal that is dumb has no pager"),
+    (
+        "TMPDIR",
+        "Folder for the temporary database of a file that is asked without importing it",
+    ),
+];
+
+/// Examples of a command, by its whole name.
+pub(super) fn examples(name: &str) -> &'static [&'static str] {
+    EXAMPLES
+        .iter()
+        .find(|(of, _)| *of == name)
+        .map_or(&[], |(_, examples)| examples)
+}
+
+/// Exit codes and what they mean.
+pub(super) fn exit_codes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let (_, table) = ARCHITECTURE
+        .split_once("\n## Exit codes\n")
+        .unwrap_or_default();
+    let rows = table.lines().take_while(|line| !line.starts_with('#'));
+    rows.filter_map(|row| {
+        let (code, meaning) = row
+            .strip_prefix("| ")?
+            .strip_suffix(" |")?
+            .split_once(" | ")?;
+        code.parse::<u8>().ok()?;
+        Some((code, meaning))
+    })
+}
+
+/// Variables of the environment and what they say.
+pub(super) fn environment() -> &'static [(&'static str, &'static str)] {
+    ENVIRONMENT
+}
+
+/// Adds them to the long help of a command and of those below it.
+pub(super) fn explained(command: Command, above: &str) -> Command {
+    let name = format!("{above}{}", command.get_name());
+    let mut text = command
+        .get_after_help()
+        .map(|after| format!("{after}\n\n"))
+        .unwrap_or_default();
+    let examples = examples(&name);
+    if !examples.is_empty() {
+        text += "Examples:\n";
+        text.extend(examples.iter().flat_map(|example| ["  ", example, "\n"]));
+        text.push('\n');
+    }
+    text += "Exit codes:\n";
+    for (code, meaning) in exit_codes() {
+        let meaning = hanging(meaning, 7);
+        let _ = writeln!(text, "  {code:<4} {meaning}");
+    }
+    text += "\nEnvironment:\n";
+    for (variable, meaning) in ENVIRONMENT {
+        let _ = writeln!(text, "  {variable}\n      {meaning}");
+    }
+    let below = format!("{name} ");
+    command
+        .after_long_help(text)
+        .mut_subcommands(|command| explained(command, &below))
+}
+
+/// A text in lines of at most 80 columns, those after the first begin at column `indent`: clap breaks
+/// long lines, but does not know where they begin.
+fn hanging(text: &str, indent: usize) -> String {
+    let mut shown = String::new();
+    let mut column = indent;
+    for word in text.split(' ') {
+        let width = word.chars().count();
+        if column == indent {
+        } else if column + 1 + width > 80 {
+            let _ = write!(shown, "\n{:indent$}", "");
+            column = indent;
+        } else {
+            shown.push(' ');
+            column += 1;
+        }
+        shown += word;
+        column += width;
+    }
+    shown
+}

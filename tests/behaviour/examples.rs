@@ -1,0 +1,65 @@
+//! The examples of help texts and manual pages work.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Examples of the long help of a command and of those below it, by command.
+fn examples(command: &clap::Command, above: &str, found: &mut Vec<(String, Vec<String>)>) {
+    let name = format!("{above}{}", command.get_name());
+    let help = command.get_after_long_help().map(ToString::to_string);
+    let help = help.unwrap_or_default();
+    let shown = help.lines().filter_map(|line| line.strip_prefix("  "));
+    let shown = shown.filter(|line| line.starts_with("profdb "));
+    found.push((name.clone(), shown.map(str::to_owned).collect()));
+    for below in command.get_subcommands() {
+        examples(below, &format!("{name} "), found);
+    }
+}
+
+#[test]
+fn every_command_has_examples_of_itself_and_they_work() {
+    let mut found = Vec::new();
+    examples(&profdb::cli::program(), "", &mut found);
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let program = Path::new(env!("CARGO_BIN_EXE_profdb"));
+    let programs = program.parent().expect("its folder").display();
+    for (name, examples) in found {
+        assert!(!examples.is_empty(), "{name} has no examples");
+        for example in examples {
+            assert!(example.starts_with(&name), "{name}: {example}");
+            let place = tempfile::tempdir().expect("a folder");
+            let folder = place.path();
+            let copy = |case: &str, name: &str| {
+                fs::copy(cases.join(case), folder.join(name)).expect("a copy");
+            };
+            fs::create_dir(folder.join("profiles")).expect("a folder");
+            fs::create_dir(folder.join("src")).expect("a folder");
+            copy("dyalog_xml/shop-tree/case.in/run.xml", "run.xml");
+            copy("dyalog_xml/shop-tree/case.in/run.xml", "profiles/a.xml");
+            copy("pprof/labels/case.in/run.pb", "cpu.pprof");
+            fs::write(
+                folder.join("src/Shop.aplf"),
+                "r←Load x\nr←Read x\nr←r,1\nr←fmt∆Num¨r\n",
+            )
+            .expect("room for a small file");
+            let run = |line: &str| {
+                let line = format!("PATH='{programs}':$PATH; {line}");
+                let mut shell = Command::new("sh");
+                let output = shell
+                    .args(["-c", &line])
+                    .current_dir(folder)
+                    .env_remove("PROFDB_DB")
+                    .output()
+                    .expect("a shell");
+                let complained = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert_eq!(output.status.code(), Some(0), "{line}\n{complained}");
+            };
+            run("profdb import --tag branch=main run.xml");
+            run("profdb import --db theirs.db --title other run.xml");
+            run(&example);
+        }
+    }
+}
