@@ -1,9 +1,10 @@
 CREATE VIEW ancestors (
   -- Who led to a call: one row per run, metric, function node and node of a function above it. It has rows only where
-  -- run_id is asked for (run_id = 1, run_id IN (1, 2), a join): those of all runs would be too many. Ask with metric and
-  -- function (or node_id), too, ORDER BY depth for the path from the root. Costs are those of the node, not of the
+  -- run_id is asked for (run_id = 1, run_id IN (1, 2), a join with such a number): those of all runs would be too many. A
+  -- range, IS or an expression (run_id > 1, run_id + 0 = 1) does not ask: there are no rows. Ask with metric and function
+  -- (or node_id), too, ORDER BY depth for the path from the root. Costs are those of the node, not of the
   -- ancestor: to add up what a function cost below each ancestor, take is_outermost, or recursion counts twice.
-  run_id,           -- number of the run, as the question has it
+  run_id,           -- number of the run, as text: CAST(run_id AS INTEGER) has the number, and its order
   metric,           -- what was measured: time, ticks, samples, alloc
   node_id,          -- number of the node
   function,         -- name of its function

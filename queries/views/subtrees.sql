@@ -1,9 +1,10 @@
 CREATE VIEW subtrees (
   -- What ran below a function: one row per run, metric, outermost call of function `top` and function node in the tree of
-  -- that call, itself among them. It has rows only where run_id is asked for (run_id = 1, run_id IN (1, 2), a join): those of
-  -- all runs would be too many. Ask with metric and top (or top_id), too. No node comes twice for one top: exclusive adds up
-  -- to what the top cost in all, and cumulative by function where is_outermost.
-  run_id,        -- number of the run, as the question has it
+  -- that call, itself among them. It has rows only where run_id is asked for (run_id = 1, run_id IN (1, 2), a join with
+  -- such a number): those of all runs would be too many. A range, IS or an expression (run_id > 1, run_id + 0 = 1) does not
+  -- ask: there are no rows. Ask with metric and top (or top_id), too. No node comes twice for one top: exclusive adds up to
+  -- what the top cost in all, and cumulative by function where is_outermost.
+  run_id,        -- number of the run, as text: CAST(run_id AS INTEGER) has the number, and its order
   metric,        -- what was measured: time, ticks, samples, alloc
   top,           -- name of the function at the top
   top_kind,      -- its kind: function, pseudo, root, process, thread or part

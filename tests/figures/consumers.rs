@@ -80,7 +80,7 @@ fn written(folder: &Path, format: &str, database: &Database, run: &RunInfo) -> P
 }
 
 /// Runs a program that these tests need.
-fn answer(package: &str, program: &str, arguments: &[&str]) -> String {
+pub(super) fn answer(package: &str, program: &str, arguments: &[&str]) -> String {
     let Output {
         status,
         stdout,
@@ -431,7 +431,7 @@ for name in sys.argv[2:]:
 }
 
 /// Whether Python has a module. Where it has none, the calling test is noted as not tried.
-fn has_module(module: &str) -> bool {
+pub(super) fn has_module(module: &str) -> bool {
     let Some(python) = tools::find("python3") else {
         return false;
     };

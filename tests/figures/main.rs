@@ -10,6 +10,7 @@ mod callgrind;
 mod callgrind_writers;
 mod chrome_trace;
 mod consumers;
+mod database_readers;
 mod edges;
 mod exit_order;
 mod fidelity;

@@ -1,0 +1,175 @@
+//! Programs that read SQLite's databases show every table and view, however large the runs are:
+//! datasette, sqlite-utils, pandas, and `DuckDB` where its extension for SQLite can be had. They are
+//! packages of Python. What they show first of each comes within the time that datasette gives a
+//! question, which is asked in steps of SQLite's virtual machine: these are the same everywhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use profdb::store::Database;
+
+use super::consumers::{answer, has_module};
+use crate::support::tools;
+
+#[path = "../../benches/profiles/mod.rs"]
+mod profiles;
+
+use profiles::{Profile, Version, dyalog, lisp};
+
+/// Nodes of each of the four runs of a database.
+const NODES: usize = 60_000;
+
+fn profdb(arguments: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .args(arguments)
+        .output()
+        .expect("our own program");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {told}");
+}
+
+/// Databases of four large runs each: with lines and two metrics; with a label in every sample.
+fn large(folder: &Path) -> [PathBuf; 2] {
+    let databases = ["lines.db", "labels.db"].map(|name| folder.join(name));
+    for seed in 1..=4 {
+        let profile =
+            Profile::new(NODES, NODES / 100, seed, Version::V1_37).expect("enough functions");
+        let csv = folder.join(format!("{seed}.csv"));
+        let tree = folder.join(format!("{seed}.tree"));
+        let pprof = folder.join(format!("{seed}.pb.gz"));
+        let mut file = fs::File::create(&csv).expect("room");
+        dyalog::write_csv(&profile, &mut file).expect("room");
+        let mut file = fs::File::create(&tree).expect("room");
+        lisp::write_lispworks(&profile, &mut file).expect("room");
+        let [tree, pprof, csv] = [&tree, &pprof, &csv].map(|path| path.to_str().expect("plain"));
+        profdb(&["convert", tree, "--to=pprof", "-o", pprof]);
+        for (database, file) in databases.iter().zip([csv, pprof]) {
+            let database = database.to_str().expect("plain");
+            profdb(&["import", "--db", database, "--tag=build=7", file]);
+        }
+    }
+    databases
+}
+
+/// Small runs, after which every view but that of sources has rows.
+fn small(folder: &Path) -> PathBuf {
+    let database = folder.join("small.db");
+    let path = database.to_str().expect("plain");
+    for file in [
+        "tests/samples/pprof/cpu.pb.gz",
+        "tests/samples/ghc_px/calc.ghc6.px.prof",
+        "tests/cases/dyalog_xml/shop-tree/case.in/run.xml",
+        "tests/cases/austin/work/case.in/work.cpu.austin",
+    ] {
+        profdb(&["import", "--db", path, "--tag=build=7", file]);
+    }
+    database
+}
+
+/// The name of every table and view with the number of its rows, as SQLite counts them.
+fn counts(path: &Path, kinds: &str) -> Vec<(String, i64)> {
+    let database = Database::open_read_only(path).expect("a database");
+    let connection = database.connection();
+    let sql = format!(
+        "SELECT name FROM sqlite_schema WHERE type IN ({kinds}) AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+    );
+    let mut names = connection.prepare(&sql).expect("SQL");
+    let names = names
+        .query_map([], |row| row.get::<_, String>(0))
+        .expect("SQL");
+    let counted = |name: &str| {
+        let sql = format!("SELECT COUNT(*) FROM \"{name}\"");
+        connection
+            .query_row(&sql, [], |row| row.get(0))
+            .expect("SQL")
+    };
+    names
+        .map(|name| name.expect("a name"))
+        .map(|name| (name.clone(), counted(&name)))
+        .collect()
+}
+
+/// What a program counts in a database; `None` where it cannot be had. What it shows otherwise than
+/// SQLite has it ends the test.
+fn counted_by(reader: &str, database: &Path) -> Option<Vec<(String, i64)>> {
+    let database = database.to_str().expect("plain");
+    let told = answer(
+        &format!("{reader} of PyPI"),
+        "python3",
+        &["tests/support/database_readers.py", reader, database],
+    );
+    if told == "not possible\n" {
+        return None;
+    }
+    let lines = told.lines().map(|line| {
+        let (name, count) = line.split_once(' ').expect("a name and a number");
+        (name.to_owned(), count.parse().expect("a number"))
+    });
+    Some(lines.collect())
+}
+
+const ALL: &str = "'table', 'view'";
+
+#[test]
+fn first_pages_of_large_runs_take_few_steps() {
+    if tools::find("python3").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    for database in large(folder.path()) {
+        let expected = counts(&database, ALL);
+        assert_eq!(counted_by("steps", &database), Some(expected));
+    }
+}
+
+#[test]
+fn datasette_sqlite_utils_and_pandas_show_large_runs() {
+    let readers: Vec<_> = [
+        ("datasette", "datasette"),
+        ("sqlite-utils", "sqlite_utils"),
+        ("pandas", "pandas"),
+    ]
+    .into_iter()
+    .filter(|(_, module)| has_module(module))
+    .collect();
+    if readers.is_empty() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    for database in large(folder.path()) {
+        let expected = counts(&database, ALL);
+        for (reader, _) in &readers {
+            assert_eq!(
+                counted_by(reader, &database).as_ref(),
+                Some(&expected),
+                "{reader}"
+            );
+        }
+    }
+}
+
+/// All rows of all views, not only the first.
+#[test]
+fn pandas_reads_what_the_sqlite3_shell_shows() {
+    if !has_module("pandas") || tools::find("sqlite3").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = small(folder.path());
+    let expected = counts(&database, "'view'");
+    assert_eq!(counted_by("whole", &database), Some(expected));
+}
+
+#[test]
+fn duckdb_attaches_a_database() {
+    if !has_module("duckdb") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = small(folder.path());
+    match counted_by("duckdb", &database) {
+        Some(counted) => assert_eq!(counted, counts(&database, ALL)),
+        None => tools::not_possible_here("DuckDB's extension for SQLite, a download"),
+    }
+}
