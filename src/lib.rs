@@ -10,6 +10,7 @@
 
 pub mod base;
 pub mod cli;
+pub mod compare;
 pub mod events;
 pub mod formats;
 pub mod input;

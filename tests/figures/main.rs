@@ -34,6 +34,7 @@ mod sbcl;
 mod selection;
 mod speedscope;
 mod stackprof;
+mod statistics;
 mod tree;
 mod v8;
 

@@ -46,6 +46,11 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         &["base", "events", "text", "store"],
     ),
     (
+        "compare",
+        "what changed between runs, and whether that is more than noise",
+        &[],
+    ),
+    (
         "formats/format.rs",
         "what a reader is; with `formats/options.rs`",
         &["base", "input", "events"],

@@ -34,6 +34,7 @@ const BUILD_SCRIPTS: &[&str] = &[
     "crc32fast",
     "getrandom",
     "libc",
+    "libm",
     "nix",
     "objc2",
     "portable-atomic",

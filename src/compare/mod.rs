@@ -1,0 +1,3 @@
+//! What changed between runs: functions are paired, their figures compared, and change told from noise.
+
+pub mod statistics;

@@ -1,0 +1,243 @@
+//! The test of metrics that a profiler samples: counts that vary more than chance alone makes them vary.
+//!
+//! Each function has a count in each run of two sides. A count is taken to have the variance `phi * mean` (quasi-Poisson;
+//! Wedderburn 1974, "Quasi-likelihood functions, generalized linear models, and the Gauss-Newton method"), and the ratio of the
+//! sides' rates is tested with Student's distribution. Three things make that hold for functions of all sizes
+//! (tests/figures/noise.rs measures the rates):
+//!
+//! - `phi` grows with the mean where functions vary from run to run by a part of their cost. So what is moderated over functions
+//!   is `phi / (1 + c mean)`, and a function that varies much more than the others keeps its own.
+//! - All functions of a run share a factor, the speed of the machine. Its variance has the degrees of freedom of the runs,
+//!   however many functions there are; it is kept apart and never moderated.
+//! - Small counts are compared by the exact binomial distribution, after division by `phi`: samples that come in bursts are no
+//!   more independent for being few.
+
+use super::dispersion::{Moderation, Variance};
+use super::distribution::{binomial_two_sided, chi_square_median};
+use super::factors::{
+    Shared, median_of_history, median_of_ratios, squares_of_sides, successive_df,
+    successive_variance,
+};
+use super::summary::{ln_ratio, mean, median, unrounded};
+use super::{Estimate, Figures, Shape, Sides};
+
+/// Mean count a run above which a function tells how `phi` grows with the mean.
+const TELLS_TREND: f64 = 30.0;
+/// Mean count a run from which a function's variance takes part in the fit of the prior.
+const TELLS_PRIOR: f64 = 5.0;
+/// Sum of counts of both sides, in bursts, below which the exact test is used.
+const EXACT_BELOW: f64 = 20.0;
+
+/// Tests each function of `sides`, whose figures are counts of samples.
+///
+/// # Panics
+///
+/// Where each side has one run: nothing then tells how much counts vary, and [`borrowed`] it must be.
+pub fn test(sides: &Sides, shared: &Shared) -> Vec<Estimate> {
+    let df = sides.df();
+    assert!(df > 0.0, "one run on either side has no variance");
+    let factors = match shared {
+        Shared::Estimated => median_of_ratios(sides),
+        Shared::Given(factors) => factors.clone(),
+    };
+    let (sizes0, sizes1) = sizes(&factors, sides.base.runs());
+    let spreads: Vec<Spread> = (0..sides.functions())
+        .map(|function| {
+            let (base, new) = (sides.base.row(function), sides.new.row(function));
+            let sum = base.iter().sum::<f64>() + new.iter().sum::<f64>();
+            let chi_square = pearson(base, &sizes0) + pearson(new, &sizes1);
+            Spread::new(sum / (df + 2.0), chi_square / df)
+        })
+        .collect();
+    let trend = Trend::fit(&spreads, df);
+    let run = Variance {
+        value: squares_of_sides(&factors, sides.base.runs()) / df,
+        df,
+    };
+    let dispersions = spreads
+        .iter()
+        .map(|spread| trend.dispersion(spread, spread.mean));
+    estimates(sides, shared, run, dispersions)
+}
+
+/// Tests each function of `sides`, which may have one run each, with the dispersion of a history: counts of the same functions,
+/// one run for each earlier position or day, oldest first, of which no run is in `sides`.
+///
+/// Dispersions are those of successive differences, so that a change in the history is no noise, and moderated as in [`test`].
+///
+/// # Panics
+///
+/// Where the history has fewer than two runs; it should have five or more.
+pub fn borrowed(history: &Figures, sides: &Sides, shared: &Shared) -> Vec<Estimate> {
+    assert!(history.runs() > 1, "one run has no variance");
+    let factors = median_of_history(history);
+    let df = successive_df(history.runs());
+    let (sizes, _) = sizes(&factors, history.runs());
+    let spreads: Vec<Spread> = (0..history.functions())
+        .map(|function| {
+            let counts = history.row(function);
+            let rates = counts.iter().zip(&sizes).map(|(count, size)| count / size);
+            let mean = mean(counts);
+            Spread::new(mean, successive_variance(rates) / mean)
+        })
+        .collect();
+    let trend = Trend::fit(&spreads, df);
+    let run = Variance {
+        value: successive_variance(factors.iter().copied()),
+        df,
+    };
+    let runs = (sides.base.runs() + sides.new.runs()) as f64;
+    let dispersions = spreads.iter().enumerate().map(|(function, spread)| {
+        let (base, new) = (sides.base.row(function), sides.new.row(function));
+        let mean = (base.iter().sum::<f64>() + new.iter().sum::<f64>()) / runs;
+        trend.dispersion(spread, mean)
+    });
+    estimates(sides, shared, run, dispersions)
+}
+
+/// Tests each function of `sides` as if nothing but chance made counts vary: what holds at most, where nothing is known of
+/// how much they do vary. Programs that do the same twice are told apart by this far too often.
+pub fn chance_alone(sides: &Sides, shared: &Shared) -> Vec<Estimate> {
+    let known = |value: f64| Variance {
+        value,
+        df: f64::INFINITY,
+    };
+    let dispersions = (0..sides.functions()).map(|_| known(1.0));
+    estimates(sides, shared, known(0.0), dispersions)
+}
+
+/// The ratios of the sides' rates, from each function's dispersion and the variance of what all functions of a run share.
+fn estimates(
+    sides: &Sides,
+    shared: &Shared,
+    run: Variance,
+    dispersions: impl Iterator<Item = Variance>,
+) -> Vec<Estimate> {
+    let (n0, n1) = (sides.base.runs() as f64, sides.new.runs() as f64);
+    // The sides' rates are compared as they are where the factor is part of the noise, after division by it where it was given.
+    let (weight0, weight1, run) = match shared {
+        Shared::Estimated => (n0, n1, run.times(1.0 / n0 + 1.0 / n1)),
+        Shared::Given(factors) => {
+            let (sizes0, sizes1) = sizes(factors, sides.base.runs());
+            (sizes0.iter().sum(), sizes1.iter().sum(), run.times(0.0))
+        }
+    };
+    dispersions
+        .enumerate()
+        .map(|(function, dispersion)| {
+            let total = |counts: &[f64]| counts.iter().sum::<f64>();
+            let (count0, count1) = (
+                total(sides.base.row(function)),
+                total(sides.new.row(function)),
+            );
+            let ln_ratio = ln_ratio(count0 / weight0, count1 / weight1);
+            let (bursts0, bursts1) = (count0 / dispersion.value, count1 / dispersion.value);
+            if bursts0 + bursts1 < EXACT_BELOW || count0 == 0.0 || count1 == 0.0 {
+                let (base, new) = (bursts0.floor(), bursts1.floor());
+                return Estimate {
+                    ln_ratio,
+                    dispersion: dispersion.value,
+                    p: binomial_two_sided(new, base + new, weight1 / (weight0 + weight1)),
+                    shape: Shape::Binomial {
+                        base,
+                        new,
+                        odds: weight1 / weight0,
+                    },
+                };
+            }
+            let own = dispersion.times(1.0 / count0 + 1.0 / count1);
+            Estimate::student(ln_ratio, own.plus(run), dispersion.value)
+        })
+        .collect()
+}
+
+/// The size factors themselves, of either side.
+fn sizes(factors: &[f64], runs0: usize) -> (Vec<f64>, Vec<f64>) {
+    let sizes: Vec<f64> = factors.iter().map(|factor| factor.exp()).collect();
+    let (base, new) = sizes.split_at(runs0);
+    (base.to_vec(), new.to_vec())
+}
+
+/// How much the counts of one function vary.
+struct Spread {
+    /// Mean count a run.
+    mean: f64,
+    /// Variance in units of the mean.
+    phi: f64,
+}
+
+impl Spread {
+    fn new(mean: f64, phi: f64) -> Self {
+        let phi = if mean > 0.0 {
+            unrounded(phi / mean) * mean
+        } else {
+            0.0
+        };
+        Spread { mean, phi }
+    }
+}
+
+/// Pearson's statistic of one side: squared deviations from what the runs' sizes let expect, in units of that.
+fn pearson(counts: &[f64], sizes: &[f64]) -> f64 {
+    let rate = counts.iter().sum::<f64>() / sizes.iter().sum::<f64>();
+    if rate == 0.0 {
+        return 0.0;
+    }
+    counts
+        .iter()
+        .zip(sizes)
+        .map(|(count, size)| (count - rate * size).powi(2) / (rate * size))
+        .sum()
+}
+
+/// How the dispersion grows with the mean, and what is left after that.
+struct Trend {
+    slope: f64,
+    moderation: Moderation,
+    df: f64,
+}
+
+impl Trend {
+    fn fit(spreads: &[Spread], df: f64) -> Self {
+        // The median of a chi-square variable is below its mean; without this the trend would be too low for few runs.
+        let centre = chi_square_median(df) / df;
+        let slopes: Vec<f64> = spreads
+            .iter()
+            .filter(|spread| spread.mean >= TELLS_TREND)
+            .map(|spread| (spread.phi / centre - 1.0) / spread.mean)
+            .collect();
+        let slope = if slopes.is_empty() {
+            0.0
+        } else {
+            median(slopes).max(0.0)
+        };
+        let ratios: Vec<f64> = spreads
+            .iter()
+            .filter(|spread| spread.mean >= TELLS_PRIOR)
+            .map(|spread| spread.phi / (1.0 + slope * spread.mean))
+            .collect();
+        // The floor of 1 comes after the fit: floored values all alike would make the prior worth infinitely much.
+        Trend {
+            slope,
+            moderation: Moderation::fit(&ratios, df),
+            df,
+        }
+    }
+
+    /// The dispersion, at least 1, of counts of a function whose mean is `mean` now.
+    fn dispersion(&self, spread: &Spread, mean: f64) -> Variance {
+        let known = if spread.mean > 0.0 {
+            self.moderation
+                .of(spread.phi / (1.0 + self.slope * spread.mean))
+        } else {
+            self.moderation.of_unseen().unwrap_or(Variance {
+                value: 1.0,
+                df: self.df,
+            })
+        };
+        Variance {
+            value: (known.value * (1.0 + self.slope * mean)).max(1.0),
+            df: known.df,
+        }
+    }
+}
