@@ -16,6 +16,7 @@
 --
 -- needs: edges
 -- about: function
+-- metrics: all
 --> element        NAME is=element text                        the calling function and line, or (root)
 --> name           TEXT is=element csv xml                     the calling function, or (root)
 --> caller_line    LINE is=line csv xml json                   the calling line; NULL if unknown
@@ -33,6 +34,7 @@
 --> exclusive      COST json                                   cost of the called function itself
 --> cumulative     COST json                                   cost of the called function and what it called
 --> cumulative_pct PERCENT json                                the same, % of the run's total
+--> id             LINE                                        number of what the row is about, which tells rows of one name apart
 WITH callers AS (
   SELECT e.caller_id, e.line, e.col, e.kind, CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
     CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END AS exclusive,
@@ -50,6 +52,6 @@ SELECT
   r.line AS caller_line, r.col AS caller_col, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls,
   r.cum_pct AS cum_pct, r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, IIF(r.id = 0, NULL, r.name) AS caller,
   r.module AS caller_module, r.file AS caller_file, r.kind AS kind, r.exclusive AS exclusive,
-  r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
+  r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

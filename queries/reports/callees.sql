@@ -16,6 +16,7 @@
 --
 -- needs: edges
 -- about: function
+-- metrics: all
 --> element        NAME is=element text csv xml                the called function
 --> line           LINE is=line csv xml                        always empty
 --> cost           COST is=cost text csv xml                  the cost asked for
@@ -30,6 +31,7 @@
 --> exclusive      COST json                                   cost of the called function itself
 --> cumulative     COST json                                   what the function spent in it and in what that called
 --> cumulative_pct PERCENT json                                the same, % of the run's total
+--> id             LINE                                        number of what the row is about, which tells rows of one name apart
 WITH callees AS (
   -- What a function spent in several others of a group is known only where paths are.
   SELECT $callee AS callee_id, e.kind, CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
@@ -47,6 +49,6 @@ entries AS (
 SELECT
   r.name AS element, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
   r.cost / NULLIF(r.calls, 0) AS avg, r.name AS callee, r.module AS callee_module, r.file AS callee_file,
-  r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
+  r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

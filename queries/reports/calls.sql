@@ -18,6 +18,7 @@
 --
 -- needs: edges
 -- about: function
+-- metrics: all
 --> element        NAME is=element text csv xml                the calling function, or (root)
 --> line           LINE is=line csv xml                        always empty: see report call_lines
 --> cost           COST is=cost text csv xml                  the cost asked for
@@ -32,6 +33,7 @@
 --> exclusive      COST json                                   cost of the called function itself
 --> cumulative     COST json                                   cost of the called function and what it called
 --> cumulative_pct PERCENT json                                the same, % of the run's total
+--> id             LINE                                        number of what the row is about, which tells rows of one name apart
 WITH callers AS (
   SELECT $caller AS caller_id, e.kind, CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
     CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END AS exclusive,
@@ -48,6 +50,6 @@ SELECT
   r.name AS element, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
   r.cost / NULLIF(r.calls, 0) AS avg, IIF(r.id = 0, NULL, r.name) AS caller, r.module AS caller_module,
   r.file AS caller_file, r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative,
-  100 * r.cumulative / r.total AS cumulative_pct
+  100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

@@ -17,6 +17,7 @@
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers
 --
+-- metrics: all
 --> function       NAME is=element text csv xml json           the function
 --> line           LINE is=line csv xml                        always empty: see report lines
 --> cost           COST is=cost text csv xml unless=both       the cost asked for
@@ -35,6 +36,7 @@
 --> exclusive_pct  PERCENT json                                the same, % of the run's total
 --> cumulative     COST json                                   cost with what it called, recursion counted once
 --> cumulative_pct PERCENT json                                the same, % of the run's total
+--> id             LINE                                        number of what the row is about, which tells rows of one name apart
 WITH entries AS (
   SELECT f.name, f.module, f.file, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
     i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
@@ -46,6 +48,6 @@ SELECT
   r.exclusive AS own, 100 * r.exclusive / r.total AS own_pct, r.cumulative AS whole,
   100 * r.cumulative / r.total AS whole_pct, r.calls AS calls, r.cum_pct AS cum_pct,
   r.cost / NULLIF(r.calls, 0) AS avg, r.module AS module, r.file AS file, r.kind AS kind, r.exclusive AS exclusive,
-  100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
+  100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

@@ -120,7 +120,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "profdb report callees",
-        &["profdb report callees --fn '#.Shop.Main' run.xml"],
+        &[
+            "profdb report callees --fn '#.Shop.Main' run.xml",
+            "profdb report callees --fn '#.Shop.Main' --metric all",
+        ],
     ),
     (
         "profdb report exclusive",

@@ -80,7 +80,11 @@ fn subcommand(report: &'static Report) -> Command {
     };
     let command = SourceArgs::augment_args(Command::new(report.name).aliases(dashed(report.name)))
         .infer_long_args(true)
-        .arg(Arg::new("metric").long("metric").value_name("NAME").help("What to count [default: the run's own choice]"))
+        .arg(Arg::new("metric").long("metric").value_name("NAME").help(if header.all_metrics {
+            "What to count; all: every metric of the run, side by side [default: the run's own choice]"
+        } else {
+            "What to count [default: the run's own choice]"
+        }))
         .arg(
             Arg::new("bias")
                 .long("bias")

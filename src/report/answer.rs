@@ -1,6 +1,7 @@
 //! Answers: columns and rows, and what they are about.
 
 use std::hash::BuildHasher as _;
+use std::iter;
 
 use hashbrown::HashSet;
 use rusqlite::types::ValueRef;
@@ -31,6 +32,8 @@ pub struct Subject {
     pub run: RunInfo,
     /// The metric with its total.
     pub metric: MetricInfo,
+    /// The other metrics that are shown beside it; `None` where one metric was asked for.
+    pub beside: Option<Vec<Self>>,
     /// The run knows how often the profiler's timer was read.
     pub timer_readings: bool,
     /// Cost of what was selected; `None` if the whole run was, or if it is unknown.
@@ -90,6 +93,11 @@ impl Unknown {
 }
 
 impl Subject {
+    /// The metrics that are shown, each with what was selected.
+    pub fn metrics(&self) -> impl Iterator<Item = &Self> {
+        iter::once(self).chain(self.beside.iter().flatten())
+    }
+
     /// The cost that is shown: `exclusive time`.
     #[must_use]
     pub fn cost(&self) -> String {

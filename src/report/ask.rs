@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::Row;
 
+use super::all_metrics::{self, Part};
 use super::answer::{Answer, Author, Callers, Pruned, Rows, Subject, Unknown};
 use super::catalog::{Report, ShownNodes};
 use super::computed;
@@ -37,6 +38,9 @@ pub fn ask<'d>(
     request: &Request,
 ) -> Result<Answer<'d>, ReportError> {
     let metrics = database.metrics(run.run_id)?;
+    if all_metrics::are_asked_for(&metrics, request) {
+        return ask_all(database, report, run, &metrics, request);
+    }
     let (answer, known) = answer(database, report, run, &metrics, request)?;
     let Known::Not { in_part } = known else {
         return Ok(answer);
@@ -57,6 +61,44 @@ pub fn ask<'d>(
     }
     // Tables of the session are those of the last question.
     Ok(self::answer(database, report, run, &metrics, request)?.0)
+}
+
+/// Asks a report of a run once for each metric, and shows them side by side. Where the cost that it
+/// shows by default is unknown in all of them, it shows own costs, and says so.
+fn ask_all<'d>(
+    database: &'d Database,
+    report: &'static Report,
+    run: &RunInfo,
+    metrics: &[MetricInfo],
+    request: &Request,
+) -> Result<Answer<'d>, ReportError> {
+    let questions = all_metrics::questions(report, run, metrics, request)?;
+    let asked = |question: &Request| -> Result<(Part, Known), ReportError> {
+        let (mut answer, known) = answer(database, report, run, metrics, question)?;
+        // Before the next one takes the tables of the session.
+        Ok((Part::of(&mut answer)?, known))
+    };
+    let parts: Vec<_> = questions.iter().map(asked).collect::<Result<_, _>>()?;
+    let is_known = parts.iter().any(|(_, known)| *known == Known::Yes);
+    let mut parts: Vec<Part> = parts.into_iter().map(|(part, _)| part).collect();
+    if !is_known {
+        let own = questions.iter().map(|question| {
+            let unknown = Unknown {
+                metric: question.metric.clone().unwrap_or_default(),
+                in_part: false,
+            };
+            let (mut part, known) = asked(&others(&unknown, &[], question)[0])?;
+            if known == Known::Yes
+                && let Some(subject) = &mut part.subject
+            {
+                part.remarks.push(unknown.remark(subject));
+                subject.instead = Some(unknown);
+            }
+            Ok(part)
+        });
+        parts = own.collect::<Result<_, ReportError>>()?;
+    }
+    Ok(all_metrics::joined(database, parts, request))
 }
 
 /// What may be asked for in place of a cost that is unknown, the likeliest first: own costs, and
@@ -141,6 +183,7 @@ fn answer<'d>(
         selected,
         bias: question.bias,
         exclusive: question.exclusive,
+        beside: None,
         instead: None,
         exclusive_left,
         callers: asked.callers(selected)?,

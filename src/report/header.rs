@@ -6,6 +6,7 @@
 //! -- :name KIND [? | = N]    a parameter; with ? it may be left out, with = N the value it then has
 //! -- needs: edges | tree | labels     what the run must know
 //! -- about: function         the path names what the report is about
+//! -- metrics: all            all metrics can be shown side by side
 //! -- times: raw              times as they were measured, without correction for the cost of the timer
 //! -- rows: many              as many rows as the run has nodes: they are never kept in memory
 //! --> name KIND [is=MEANING] [text] [csv] [xml] [json] [optional] [when=flag]  a column and where it is shown
@@ -29,6 +30,10 @@ pub use crate::text::cell::Kind;
 
 /// What a header says.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each of them is a line of the header that is there or not, whichever others are"
+)]
 pub struct Header<'a> {
     /// The sentence.
     pub about: &'a str,
@@ -44,6 +49,8 @@ pub struct Header<'a> {
     pub many_rows: bool,
     /// The path names the function that the report is about, not what to look at.
     pub about_function: bool,
+    /// All metrics can be shown side by side.
+    pub all_metrics: bool,
     /// Times are shown as they were measured, where that is known.
     pub raw_times: bool,
 }
@@ -129,6 +136,8 @@ pub struct Column<'a> {
     pub when: Option<&'a str>,
     /// Tables, CSV and XML do not show it if this flag is set.
     pub unless: Option<&'a str>,
+    /// Which of the metrics of the answer its costs are of, from 0.
+    pub metric: usize,
     /// What it means.
     pub meaning: &'a str,
 }
@@ -152,6 +161,7 @@ impl Column<'_> {
             optional: false,
             when: None,
             unless: None,
+            metric: 0,
             meaning: "",
         }
     }
@@ -287,6 +297,7 @@ enum Item<'a> {
     Needs(Needs),
     ManyRows,
     AboutFunction,
+    AllMetrics,
     RawTimes,
     Column(Column<'a>),
 }
@@ -305,6 +316,7 @@ pub fn parse(sql: &str) -> Result<Header<'_>, String> {
         needs: Needs::Nothing,
         many_rows: false,
         about_function: false,
+        all_metrics: false,
         raw_times: false,
     };
     for line in lines {
@@ -319,6 +331,7 @@ pub fn parse(sql: &str) -> Result<Header<'_>, String> {
             Item::Needs(needs) => found.needs = needs,
             Item::ManyRows => found.many_rows = true,
             Item::AboutFunction => found.about_function = true,
+            Item::AllMetrics => found.all_metrics = true,
             Item::RawTimes => found.raw_times = true,
             Item::Column(column) => found.columns.push(column),
         }
@@ -341,6 +354,7 @@ fn item(line: &str) -> IResult<&str, Item<'_>> {
         map(preceded((space1, tag("needs: ")), needs), Item::Needs),
         map((space1, tag("rows: many")), |_| Item::ManyRows),
         map((space1, tag("about: function")), |_| Item::AboutFunction),
+        map((space1, tag("metrics: all")), |_| Item::AllMetrics),
         map((space1, tag("times: raw")), |_| Item::RawTimes),
         map(
             // Prose comes last, because it takes any line. What begins as a column or a parameter
@@ -449,6 +463,7 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
         optional: false,
         when: None,
         unless: None,
+        metric: 0,
         meaning,
     };
     for attribute in attributes {

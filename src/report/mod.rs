@@ -1,6 +1,7 @@
 //! Reports: one SELECT each, with a header that says what it is, what it may be asked with and what
 //! its columns mean. Flags, help and documents are made from the header.
 
+mod all_metrics;
 mod answer;
 mod ask;
 mod catalog;
@@ -21,6 +22,7 @@ mod selection;
 mod statement;
 
 pub use crate::text::cell::Value;
+pub use all_metrics::ALL_METRICS;
 pub use answer::{Answer, Callers, Pruned, Subject};
 pub use ask::ask;
 pub use catalog::{REPORTS, Report, by_name};

@@ -41,6 +41,8 @@ pub(crate) struct Shown {
     /// Its place in the rows.
     pub(crate) at: usize,
     pub(crate) kind: Kind,
+    /// Which of the metrics of the table its costs are of, from 0.
+    pub(crate) metric: usize,
     pub(crate) title: String,
 }
 

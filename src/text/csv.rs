@@ -26,7 +26,8 @@ pub(crate) enum Dialect {
 /// The records of a file.
 pub(crate) struct Table {
     pub(crate) columns: Vec<Shown>,
-    pub(crate) scale: Option<Scale>,
+    /// The scale of each metric; none where figures are shown as they are.
+    pub(crate) scales: Vec<Scale>,
     pub(crate) decimals: Option<usize>,
     pub(crate) separators: Separators,
     pub(crate) dialect: Dialect,
@@ -76,7 +77,7 @@ impl Table {
     /// and how readers tell a name that looks like a number.
     fn cell(&self, value: &Value, column: &Shown, figure: &mut String, line: &mut Vec<u8>) {
         figure.clear();
-        let scale = self.scale.as_ref();
+        let scale = self.scales.get(column.metric);
         match (value, column.kind, scale, self.decimals) {
             (Value::Null, ..) => {
                 return match self.dialect {

@@ -1,5 +1,6 @@
 //! What the program does to files, disks, other programs and strange inputs.
 
+mod all_metrics;
 mod checks;
 mod compact;
 mod completions;

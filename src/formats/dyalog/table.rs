@@ -255,6 +255,7 @@ impl<'p, 'd> Table<'p, 'd> {
             columns.push(Shown {
                 at: columns.len(),
                 kind,
+                metric: 0,
                 title: title.to_owned(),
             });
         };

@@ -2,7 +2,8 @@
 //!
 //! Costs in milliseconds are titled `Time`; otherwise `Time` becomes metric and unit:
 //! `Alloc(bytes)`, `ExclusiveTime(us)`. Where the cost asked for is unknown in every row and own
-//! costs are shown instead, their title is `ExclusiveTime`. Lines of other files than their
+//! costs are shown instead, their title is `ExclusiveTime`. Of all metrics side by side, percentages
+//! name theirs, too: `PctOfAlloc`. Lines of other files than their
 //! functions' bring a column `File`. Inclusive and exclusive costs have the right titles
 //! whatever file the profile is from, minus is `-`, and what is unknown is empty. Names are as they
 //! are, also those that a spreadsheet takes for formulas; only in profiles, which can be read
@@ -25,18 +26,23 @@ pub(super) fn write(
     dialect: Dialect,
     out: &mut dyn Write,
 ) -> Result<(), RenderError> {
-    let scale = layout.scale(answer.subject.as_ref())?;
-    let metric = answer
-        .subject
-        .as_ref()
-        .map(|subject| subject.metric.clone());
+    let scales = layout.scales(answer.subject.as_ref())?;
     let mut columns = shown(answer, layout, TitledMedium::Csv)?;
-    if let (Some(metric), Some(scale)) = (&metric, &scale) {
-        let costs = columns
-            .iter_mut()
-            .filter(|column| matches!(column.kind, Kind::Cost | Kind::Raw));
-        for column in costs {
-            column.title = column.title.replace("Time", &quantity(metric, scale));
+    if let Some(subject) = &answer.subject {
+        let metrics: Vec<_> = subject.metrics().map(|subject| &subject.metric).collect();
+        for column in &mut columns {
+            let (metric, scale) = (metrics[column.metric], &scales[column.metric]);
+            match column.kind {
+                Kind::Cost | Kind::Raw => {
+                    column.title = column.title.replace("Time", &quantity(metric, scale));
+                }
+                // Beside others, they say of which metric they are a part.
+                Kind::Percent if subject.beside.is_some() => {
+                    let title = column.title.trim_end_matches("OfTot");
+                    column.title = format!("{title}Of{}", capitalized(&metric.name));
+                }
+                _ => {}
+            }
         }
     }
     let Layout {
@@ -46,7 +52,7 @@ pub(super) fn write(
     } = *layout;
     let table = Table {
         columns,
-        scale,
+        scales,
         decimals,
         separators,
         dialect,
@@ -57,16 +63,17 @@ pub(super) fn write(
 
 /// What replaces `Time` in titles.
 fn quantity(metric: &MetricInfo, scale: &Scale) -> String {
-    let mut letters = metric.name.chars();
-    let name: String = letters
-        .next()
-        .into_iter()
-        .flat_map(char::to_uppercase)
-        .chain(letters)
-        .collect();
+    let name = capitalized(&metric.name);
     match scale.unit() {
         "msec" if name == "Time" => name,
         "" => name,
         unit => format!("{name}({unit})"),
     }
+}
+
+/// `Alloc` for `alloc`.
+fn capitalized(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }

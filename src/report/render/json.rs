@@ -6,7 +6,9 @@
 //! added. `exclusive_left` is there where own costs are what callees leave of nodes although the
 //! file gives other ones for each function, `callers` where what callers paid does not add up to
 //! what the function cost: their sum, null where one is unknown. `pruned` is there where `--depth`
-//! or `--min-pct` leave rows out, and says how many and what they cost themselves. As lines of JSON
+//! or `--min-pct` leave rows out, and says how many and what they cost themselves. With `--metric all`
+//! there is a list `metrics` in the place of the one metric, and figures of rows have the metric before
+//! their names: `"time.exclusive"`, `"alloc.exclusive"`. As lines of JSON
 //! there are only the rows.
 
 use std::io::Write;
@@ -14,6 +16,7 @@ use std::io::Write;
 use super::layout::{Layout, RenderError};
 use crate::report::header::Medium;
 use crate::report::{Answer, Callers, Pruned, Subject, Value};
+use crate::store::MetricInfo;
 use crate::text::number::shortest;
 
 /// Version of the object: raised when a name or a meaning changes.
@@ -30,6 +33,7 @@ pub(super) fn write(
         run,
         metric,
         selected,
+        beside,
         exclusive_left,
         callers,
         pruned,
@@ -52,18 +56,16 @@ pub(super) fn write(
             ",\"run\":{{\"run_id\":{},\"name\":{name},\"fidelity\":{fidelity}}}",
             run.run_id
         )?;
-        write!(
-            out,
-            ",\"metric\":{},\"unit\":{}",
-            text(&metric.name),
-            text(&metric.unit)
-        )?;
-        write!(out, ",\"total\":{}", shortest(metric.total))?;
-        write!(
-            out,
-            ",\"selected\":{}",
-            selected.map_or_else(|| "null".to_owned(), shortest)
-        )?;
+        match beside {
+            None => write!(out, ",{}", measured(metric, *selected))?,
+            Some(others) => {
+                write!(out, ",\"metrics\":[{{{}}}", measured(metric, *selected))?;
+                for other in others {
+                    write!(out, ",{{{}}}", measured(&other.metric, other.selected))?;
+                }
+                write!(out, "]")?;
+            }
+        }
         if *exclusive_left {
             write!(out, ",\"exclusive_left\":true")?;
         }
@@ -110,6 +112,17 @@ pub(super) fn write(
     }
     writeln!(out, "}}")?;
     Ok(())
+}
+
+/// A metric, what the run cost in it, and what is selected.
+fn measured(metric: &MetricInfo, selected: Option<f64>) -> String {
+    format!(
+        "\"metric\":{},\"unit\":{},\"total\":{},\"selected\":{}",
+        text(&metric.name),
+        text(&metric.unit),
+        shortest(metric.total),
+        selected.map_or_else(|| "null".to_owned(), shortest)
+    )
 }
 
 pub(super) fn write_lines(answer: &mut Answer<'_>, out: &mut dyn Write) -> Result<(), RenderError> {

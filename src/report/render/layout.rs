@@ -109,37 +109,66 @@ impl Layout {
         Err(wrong.to_owned())
     }
 
-    /// The scale of costs in files for programs: the unit that is asked for, or the usual one.
-    pub(super) fn scale(&self, subject: Option<&Subject>) -> Result<Option<Scale>, RenderError> {
-        match (subject, self.unit) {
-            (Some(subject), unit) => Scale::of(&subject.metric.name, &subject.metric.unit, unit)
-                .map(Some)
-                .map_err(RenderError::Usage),
-            (None, None) => Ok(None),
-            (None, Some(_)) => Err(RenderError::Usage("--unit is for reports".to_owned())),
+    /// The scales of costs in files for programs, one for each metric: the unit that is asked for, or
+    /// the usual one. Plain SQL has none.
+    pub(super) fn scales(&self, subject: Option<&Subject>) -> Result<Vec<Scale>, RenderError> {
+        if subject.is_none() && self.unit.is_some() {
+            return Err(RenderError::Usage("--unit is for reports".to_owned()));
         }
+        let subjects = subject.into_iter().flat_map(Subject::metrics);
+        subjects.map(|subject| self.scale(subject)).collect()
     }
 
-    /// The scale of costs in tables for people: the unit that is asked for, or the one that fits.
-    pub(super) fn fitting_scale(
+    /// The scales of costs in tables for people, one for each metric: the unit that is asked for, or
+    /// the one that fits.
+    pub(super) fn fitting_scales(
         &self,
         subject: Option<&Subject>,
-    ) -> Result<Option<Scale>, RenderError> {
-        let Some(Subject {
-            metric, selected, ..
-        }) = subject.filter(|_| self.unit.is_none())
-        else {
-            let largest = subject.map_or(0.0, |subject| subject.metric.total);
-            let scale = self.scale(subject)?;
-            return Ok(scale.map(|scale| scale.with_decimals_for(largest)));
-        };
-        Ok(Some(Scale::of_column(
-            &metric.name,
-            &metric.unit,
-            metric.total,
-            selected.unwrap_or(metric.total),
-        )))
+    ) -> Result<Vec<Scale>, RenderError> {
+        if self.unit.is_none() {
+            let subjects = subject.into_iter().flat_map(Subject::metrics);
+            let fitting = subjects.map(
+                |Subject {
+                     metric, selected, ..
+                 }| {
+                    Scale::of_column(
+                        &metric.name,
+                        &metric.unit,
+                        metric.total,
+                        selected.unwrap_or(metric.total),
+                    )
+                },
+            );
+            return Ok(fitting.collect());
+        }
+        let largest = subject.map_or(0.0, |subject| subject.metric.total);
+        let scales = self.scales(subject)?.into_iter();
+        Ok(scales
+            .map(|scale| scale.with_decimals_for(largest))
+            .collect())
     }
+
+    /// The scale of one metric: the unit that is asked for, or the usual one.
+    pub(super) fn scale(&self, subject: &Subject) -> Result<Scale, RenderError> {
+        Scale::of(&subject.metric.name, &subject.metric.unit, self.unit).map_err(RenderError::Usage)
+    }
+}
+
+/// Refuses what can be had of one metric only.
+pub(super) fn check_metrics(answer: &Answer<'_>, layout: &Layout) -> Result<(), RenderError> {
+    let has_all = matches!(&answer.subject, Some(subject) if subject.beside.is_some());
+    let wrong = match layout {
+        _ if !has_all => return Ok(()),
+        Layout { unit: Some(_), .. } => "--unit is that of one metric: --metric NAME shows one",
+        Layout {
+            format: Format::Xml,
+            ..
+        } => {
+            "xml has a place for one metric: --metric NAME, or ask for text, csv, tsv, json, jsonl or markdown"
+        }
+        _ => return Ok(()),
+    };
+    Err(RenderError::Usage(wrong.to_owned()))
 }
 
 /// Columns that are shown: those with a title that hold anything or must always be there.
@@ -175,6 +204,7 @@ pub(super) fn shown(
             Some(Shown {
                 at,
                 kind: column.kind,
+                metric: column.metric,
                 title: title?,
             })
         });

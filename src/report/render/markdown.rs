@@ -37,7 +37,9 @@ pub(super) fn write(
         writeln!(out, "{}\n", escaped(&run))?;
     }
     if let Some(subject) = &answer.subject {
-        writeln!(out, "{}\n", escaped(&table.totals(subject)))?;
+        for line in table.totals(subject) {
+            writeln!(out, "{}\n", escaped(&line))?;
+        }
     }
     let line = |cells: &mut dyn Iterator<Item = String>| {
         cells.fold("|".to_owned(), |line, cell| line + " " + &cell + " |")

@@ -31,6 +31,7 @@ pub fn render(
     layout
         .check(answer.subject.is_some())
         .map_err(RenderError::Usage)?;
+    layout::check_metrics(answer, layout)?;
     match layout.format {
         Format::Text => text::write(answer, layout, out),
         Format::Csv => csv::write(answer, layout, Dialect::Plain, out),

@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use super::layout::{DECIMALS, Layout, RenderError, shown};
 use crate::report::header::{Meaning, TitledMedium};
 use crate::report::{Answer, Subject, Value};
-use crate::store::StoreError;
+use crate::store::{MetricInfo, StoreError};
 use crate::text::cell::{Kind, Shown};
 use crate::text::number::{fixed, push_fixed, push_readable, push_signed};
 use crate::text::plain::{plain, push_plain};
@@ -21,27 +21,35 @@ const INDENTED: usize = 60;
 /// The columns of a table and what their cells need.
 pub(super) struct Table {
     pub(super) columns: Vec<Shown>,
-    scale: Option<Scale>,
-    /// Decimals of costs, of percentages, and of costs in the line above the table.
-    decimals: usize,
-    percent_decimals: usize,
-    total_decimals: usize,
+    /// The scale of each metric.
+    scales: Vec<Scale>,
+    /// Decimals that are asked for.
+    decimals: Option<usize>,
     is_unit_asked_for: bool,
-    /// The metric and its unit, and the column whose figures each have the unit that fits them.
-    scaled_alone: Option<(usize, String, String)>,
+    /// Columns whose figures each have the unit that fits them, with the metric and its unit.
+    scaled_alone: Vec<(usize, String, String)>,
     depth: Option<usize>,
     names: SharedNames,
 }
 
 impl Table {
     pub(super) fn of(answer: &mut Answer<'_>, layout: &Layout) -> Result<Self, RenderError> {
-        let scale = layout.fitting_scale(answer.subject.as_ref())?;
-        let unit = scale
-            .as_ref()
-            .map(|scale| scale.title.as_str())
-            .unwrap_or_default();
+        let scales = layout.fitting_scales(answer.subject.as_ref())?;
+        let subjects = answer.subject.iter().flat_map(Subject::metrics);
+        let metrics: Vec<MetricInfo> = subjects.map(|subject| subject.metric.clone()).collect();
+        let is_beside = matches!(&answer.subject, Some(subject) if subject.beside.is_some());
+        let units = metrics.iter().zip(&scales).map(|(metric, scale)| {
+            // Beside others, a unit does not say what it is of.
+            if is_beside && !scale.title.ends_with(&metric.name) {
+                format!("{} {}", metric.name, scale.title)
+            } else {
+                scale.title.clone()
+            }
+        });
+        let units: Vec<String> = units.collect();
         let mut columns = shown(answer, layout, TitledMedium::Text)?;
         for column in &mut columns {
+            let unit = units.get(column.metric).map_or("", String::as_str);
             column.title = plain(&column.title.replace('@', unit));
         }
         let depth = answer
@@ -49,33 +57,21 @@ impl Table {
             .iter()
             .position(|column| column.name == "depth");
         let names = SharedNames::of(answer, &columns)?;
-        let fitting = scale.as_ref().map_or(DECIMALS, Scale::decimals);
-        let decimals = layout.decimals.unwrap_or(fitting);
-        // The decimals that are asked for are those of the columns (case `manual/rain`), except
-        // where a unit is asked for, too.
-        let total_decimals = if layout.unit.is_some() {
-            decimals
-        } else {
-            fitting
-        };
-        let average = answer
-            .columns
-            .iter()
-            .position(|column| column.shows == Some(Meaning::Average));
-        let scaled_alone = match (average, &answer.subject) {
-            (Some(average), Some(Subject { metric, .. }))
-                if layout.unit.is_none() && layout.decimals.is_none() =>
-            {
-                Some((average, metric.name.clone(), metric.unit.clone()))
-            }
-            _ => None,
-        };
+        let averages = answer.columns.iter().enumerate().filter(|(_, column)| {
+            column.shows == Some(Meaning::Average)
+                && layout.unit.is_none()
+                && layout.decimals.is_none()
+        });
+        let scaled_alone = averages
+            .filter_map(|(at, column)| {
+                let metric = metrics.get(column.metric)?;
+                Some((at, metric.name.clone(), metric.unit.clone()))
+            })
+            .collect();
         Ok(Self {
             columns,
-            scale,
-            decimals,
-            percent_decimals: layout.decimals.unwrap_or(DECIMALS),
-            total_decimals,
+            scales,
+            decimals: layout.decimals,
             is_unit_asked_for: layout.unit.is_some(),
             scaled_alone,
             depth,
@@ -91,15 +87,25 @@ impl Table {
             (Value::Null, _) => text.push('-'),
             (Value::Text(value), _) => push_plain(&cut(value), text),
             (Value::Integer(value), _) => push_signed(*value, text),
-            (Value::Real(value), Kind::Percent) => push_fixed(*value, self.percent_decimals, text),
-            (Value::Real(value), Kind::Cost | Kind::Raw) => match (&self.scaled_alone, &self.scale)
-            {
-                (Some((at, metric, unit)), _) if *at == column.at => {
-                    text.push_str(&scale::figure(metric, unit, *value));
+            (Value::Real(value), Kind::Percent) => {
+                push_fixed(*value, self.decimals.unwrap_or(DECIMALS), text);
+            }
+            (Value::Real(value), Kind::Cost | Kind::Raw) => {
+                let mut alone = self.scaled_alone.iter();
+                match (
+                    alone.find(|(at, ..)| *at == column.at),
+                    self.scales.get(column.metric),
+                ) {
+                    (Some((_, metric, unit)), _) => {
+                        text.push_str(&scale::figure(metric, unit, *value));
+                    }
+                    (_, Some(scale)) => {
+                        let decimals = self.decimals.unwrap_or(scale.decimals());
+                        scale.push_rounded(*value, decimals, text);
+                    }
+                    (_, None) => push_readable(*value, text),
                 }
-                (_, Some(scale)) => scale.push_rounded(*value, self.decimals, text),
-                (_, None) => push_readable(*value, text),
-            },
+            }
             (Value::Real(value), _) => push_readable(*value, text),
         }
         if matches!(column.kind, Kind::Name | Kind::Node)
@@ -120,16 +126,22 @@ impl Table {
         }
     }
 
-    /// `Total time: 58.2 msec; Selected time: 23.8 msec; Not shown: 1.2 msec (2.1 %)`.
-    pub(super) fn totals(&self, subject: &Subject) -> String {
+    /// `Total time: 58.2 msec; Selected time: 23.8 msec; Not shown: 1.2 msec (2.1 %)`, for each metric.
+    pub(super) fn totals(&self, subject: &Subject) -> Vec<String> {
+        let metrics = subject.metrics().zip(&self.scales);
+        metrics
+            .map(|(subject, scale)| self.totals_of(subject, scale))
+            .collect()
+    }
+
+    fn totals_of(&self, subject: &Subject, scale: &Scale) -> String {
         let metric = &subject.metric;
         let name = plain(&metric.name);
-        let figure = |value| {
-            self.scale
-                .as_ref()
-                .map(|scale| scale.with_unit(value, self.total_decimals))
-                .unwrap_or_default()
-        };
+        // The decimals that are asked for are those of the columns (case `manual/rain`), except
+        // where a unit is asked for, too.
+        let decimals = self.decimals.filter(|_| self.is_unit_asked_for);
+        let decimals = decimals.unwrap_or(scale.decimals());
+        let figure = |value| scale.with_unit(value, decimals);
         let total = if self.is_unit_asked_for {
             figure(metric.total)
         } else {

@@ -65,7 +65,10 @@ pub(super) fn write(
         writeln!(out, "{run}")?;
     }
     if let Some(subject) = &answer.subject {
-        writeln!(out, "{}\n", table.totals(subject))?;
+        for line in table.totals(subject) {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(out)?;
     }
     let mut line = String::new();
     let mut write = |out: &mut dyn Write, push: &dyn Fn(&Shown, &mut String)| -> io::Result<()> {

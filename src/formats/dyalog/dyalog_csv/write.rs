@@ -77,9 +77,9 @@ fn write(
     let separators: Separators = separators.unwrap_or_default();
     let records = csv::Table {
         columns: table.columns(),
-        scale: Some(
+        scales: vec![
             Scale::of(&table.time().name, &table.time().unit, None).map_err(ReportError::Usage)?,
-        ),
+        ],
         decimals: None,
         separators,
         dialect: Dialect::Dyalog(table.style(), table.rows()),
