@@ -6,7 +6,8 @@ CREATE TEMP TABLE IF NOT EXISTS function_costs (
   function_id INTEGER PRIMARY KEY, -- a function, or the first of its group
   calls       INTEGER,             -- how often called; NULL if unknown
   exclusive   REAL,                -- cost of the function itself
-  cumulative  REAL                 -- cost with what it called; NULL if unknown
+  cumulative  REAL,                -- cost with what it called; NULL if unknown
+  seen        REAL                 -- the same with every level of recursion counted; NULL if unknown
 );
 CREATE TEMP TABLE IF NOT EXISTS line_costs (
   function_id INTEGER NOT NULL, -- the function

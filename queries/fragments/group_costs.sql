@@ -10,7 +10,7 @@ group_costs AS (
 
 -- Threads, processes or values of a label in place of functions.
 function_costs AS (
-  SELECT group_id AS function_id, NULL AS calls, cost AS exclusive, cost AS cumulative FROM group_costs
+  SELECT group_id AS function_id, NULL AS calls, cost AS exclusive, cost AS cumulative, NULL AS seen FROM group_costs
 )
 
 -- What threads, processes or values of a label are called.

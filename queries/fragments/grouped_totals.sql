@@ -1,7 +1,8 @@
 -- Costs of groups where no paths are known: how much the cumulative costs of several functions overlap is unknown.
 SELECT g.group_id AS function_id, CASE COUNT(*) WHEN COUNT(i.calls) THEN SUM(i.calls) END AS calls,
   CASE COUNT(*) WHEN COUNT(i.exclusive) THEN SUM(i.exclusive) END AS exclusive,
-  CASE COUNT(*) WHEN 1 THEN MAX(i.cumulative) END AS cumulative
+  CASE COUNT(*) WHEN 1 THEN MAX(i.cumulative) END AS cumulative,
+  CASE COUNT(*) WHEN COUNT(i.seen) THEN SUM(i.seen) END AS seen
 FROM totals AS i CROSS JOIN group_of AS g
 WHERE g.function_id = i.function_id
 GROUP BY g.group_id

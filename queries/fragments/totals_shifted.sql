@@ -8,7 +8,9 @@ totals AS (
     CASE WHEN c.function_id IS NULL THEN 0.0 ELSE c.exclusive END
       + :shift * CASE WHEN t.function_id IS NULL THEN 0.0 ELSE t.exclusive END AS exclusive,
     CASE WHEN c.function_id IS NULL THEN 0.0 ELSE c.cumulative END
-      + :shift * CASE WHEN t.function_id IS NULL THEN 0.0 ELSE t.cumulative END AS cumulative
+      + :shift * CASE WHEN t.function_id IS NULL THEN 0.0 ELSE t.cumulative END AS cumulative,
+    CASE WHEN c.function_id IS NULL THEN 0.0 ELSE c.seen END
+      + :shift * CASE WHEN t.function_id IS NULL THEN 0.0 ELSE t.seen END AS seen
   FROM question AS q CROSS JOIN function_info AS i
   LEFT JOIN function_info AS c ON c.metric_id = q.metric_id AND c.function_id = i.function_id
   LEFT JOIN function_info AS t ON t.metric_id = q.readings_id AND t.function_id = i.function_id

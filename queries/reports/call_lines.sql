@@ -44,7 +44,7 @@ WITH callers AS (
 ),
 entries AS (
   SELECT COALESCE(f.name, '(root)') AS name, f.module, f.file, i.kind, i.caller_id AS id, i.line, i.col,
-    i.calls, i.exclusive, i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
+    i.calls, i.exclusive, i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM callers AS i LEFT JOIN functions AS f ON f.function_id = i.caller_id
 )
 SELECT

@@ -42,7 +42,7 @@ WITH callees AS (
 ),
 entries AS (
   SELECT f.name, f.module, f.file, i.kind, i.callee_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
-    i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
+    i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM callees AS i CROSS JOIN $names AS f
   WHERE f.function_id = i.callee_id
 )

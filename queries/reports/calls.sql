@@ -43,7 +43,7 @@ WITH callers AS (
 ),
 entries AS (
   SELECT COALESCE(f.name, '(root)') AS name, f.module, f.file, i.kind, i.caller_id AS id, NULL AS line, NULL AS col,
-    i.calls, i.exclusive, i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
+    i.calls, i.exclusive, i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM callers AS i LEFT JOIN $names AS f ON f.function_id = i.caller_id
 )
 SELECT

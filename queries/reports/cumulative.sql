@@ -21,7 +21,7 @@
 --> file       TEXT json                                     its source file
 WITH entries AS (
   SELECT f.name, f.module, f.file, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
-    i.cumulative, i.cumulative AS cost, i.cumulative AS sort_key, $total AS total
+    i.cumulative, NULL AS seen, i.cumulative AS cost, i.cumulative AS sort_key, $total AS total
   FROM function_costs AS i CROSS JOIN $names AS f
   WHERE f.function_id = i.function_id$listed
 )

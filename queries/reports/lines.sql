@@ -40,7 +40,7 @@
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
 WITH entries AS (
   SELECT f.name, f.module, IIF(i.file = '', f.file, i.file) AS file, NULL AS kind, i.function_id AS id, i.line, i.col,
-    i.calls, i.exclusive, i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
+    i.calls, i.exclusive, i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM line_costs AS i CROSS JOIN functions AS f ON f.function_id = i.function_id
 )
 SELECT

@@ -2,6 +2,7 @@
 --
 -- :exclusive FLAG         cost of the function itself, without what it called
 -- :both FLAG              own cost, and cost with everything called, side by side; tables do so by themselves on a terminal that is wide enough
+-- :seen FLAG              a column with the cost of every level of recursion, as Seen-Count of Apple's Sampler has it
 -- :lines VARIANT lines  one row per line instead of one per function
 -- :code VARIANT lines   the source of every line, which the rows then are
 -- :avg FLAG               a column with the cost per call
@@ -26,6 +27,7 @@
 --> own_pct        PERCENT is=own_percent text csv when=both   the same, % of the run's total
 --> whole          COST is=whole text csv xml when=both        cost with what it called, recursion counted once
 --> whole_pct      PERCENT is=whole_percent text csv when=both  the same, % of the run's total
+--> seen           COST is=seen text csv xml json when=seen    cost with what it called, every level of recursion counted; NULL if unknown
 --> calls          COUNT is=calls text csv xml optional json   how often the function was called; NULL if unknown
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST is=average text csv xml json when=avg  the cost asked for per call; NULL if calls is unknown or 0
@@ -39,14 +41,14 @@
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
 WITH entries AS (
   SELECT f.name, f.module, f.file, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
-    i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
+    i.cumulative, i.seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM function_costs AS i CROSS JOIN $names AS f
   WHERE f.function_id = i.function_id$listed
 )
 SELECT
   r.name AS function, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct,
   r.exclusive AS own, 100 * r.exclusive / r.total AS own_pct, r.cumulative AS whole,
-  100 * r.cumulative / r.total AS whole_pct, r.calls AS calls, r.cum_pct AS cum_pct,
+  100 * r.cumulative / r.total AS whole_pct, r.seen AS seen, r.calls AS calls, r.cum_pct AS cum_pct,
   r.cost / NULLIF(r.calls, 0) AS avg, r.module AS module, r.file AS file, r.kind AS kind, r.exclusive AS exclusive,
   100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
 FROM ranked AS r$up_to

@@ -104,6 +104,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "profdb report summary --first 10",
             "profdb report summary --lines --exclusive run.xml",
+            "profdb report summary --both --seen",
             "profdb report summary cpu.pprof --by label:thread",
         ],
     ),

@@ -115,16 +115,23 @@ pub(super) fn fill(
             filled.insert("function_costs");
             insert(
                 connection,
-                "INSERT INTO temp.function_costs (function_id, calls, exclusive, cumulative) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO temp.function_costs (function_id, calls, exclusive, cumulative, seen) VALUES (?1, ?2, ?3, ?4, ?5)",
                 &sums.functions,
                 |costs, run| {
                     let Figures {
                         calls,
                         exclusive,
                         cumulative,
+                        seen,
                         ..
                     } = costs.figures;
-                    run(params![costs.function_id, calls, exclusive, cumulative])
+                    run(params![
+                        costs.function_id,
+                        calls,
+                        exclusive,
+                        cumulative,
+                        seen
+                    ])
                 },
             )?;
         }

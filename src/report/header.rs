@@ -230,6 +230,8 @@ pub enum Meaning {
     Own,
     /// Cumulative cost beside the exclusive one.
     Whole,
+    /// Cumulative cost with every level of recursion counted.
+    Seen,
     /// Exclusive cost beside the cumulative one, in percent.
     OwnPercent,
     /// Cumulative cost beside the exclusive one, in percent.
@@ -258,7 +260,7 @@ pub enum Meaning {
 
 impl Meaning {
     /// The meanings by their words in headers.
-    const ALL: [(&'static str, Self); 24] = [
+    const ALL: [(&'static str, Self); 25] = [
         ("element", Self::Element),
         ("line", Self::Line),
         ("depth", Self::Depth),
@@ -271,6 +273,7 @@ impl Meaning {
         ("cumulative", Self::Cumulative),
         ("own", Self::Own),
         ("whole", Self::Whole),
+        ("seen", Self::Seen),
         ("own_percent", Self::OwnPercent),
         ("whole_percent", Self::WholePercent),
         ("part", Self::Part),

@@ -221,6 +221,11 @@ impl<'q> Question<'q> {
         if matches!(groups, Groups::Containers(_) | Groups::Label(_)) && !has_tree(run) {
             return Err(no_paths(run, "threads and labels are of paths"));
         }
+        if matches!(groups, Groups::Containers(_) | Groups::Label(_)) && request.has("seen") {
+            return Err(ReportError::Usage(
+                "--seen: threads, processes and labels have no levels of recursion; it is for functions, modules and files".to_owned(),
+            ));
+        }
         let filters = filters(&header, request)?;
         let thread = text(&header, request, &Parameter::Thread)?;
         let path = text(&header, request, &Parameter::Path)?;

@@ -74,6 +74,7 @@ fn parts(row: &Map<String, Value>, metric: Option<&str>) -> (String, String) {
         "cumulative",
         "cumulative_pct",
         "avg",
+        "seen",
     ];
     let (mut about, mut figures) = (Map::new(), Map::new());
     for (name, value) in row {

@@ -679,6 +679,9 @@ impl Left<'_> {
                             .and_then(|cumulative| self.percent(cumulative)),
                     ),
                 );
+                if report == "summary" {
+                    put(&mut row, "seen", real(sum.seen));
+                }
                 if ["summary", "lines"].contains(&report) {
                     let own = real(self.percent(sum.exclusive));
                     put(&mut row, "exclusive_pct", own.clone());

@@ -127,6 +127,8 @@ pub(crate) struct Sum {
     pub calls: Option<u64>,
     pub exclusive: f64,
     pub cumulative: Option<f64>,
+    /// Cumulative cost with that of nested nodes.
+    pub seen: Option<f64>,
 }
 
 impl Sum {
@@ -134,6 +136,7 @@ impl Sum {
         calls: Some(0),
         exclusive: 0.0,
         cumulative: Some(0.0),
+        seen: Some(0.0),
     };
 
     pub(crate) fn add(&mut self, calls: Option<u64>, exclusive: f64, cumulative: Option<f64>) {
@@ -262,10 +265,11 @@ impl<'r> Model<'r> {
                         && key(above).as_ref() == Some(&wanted)
                 };
                 let nested = self.above(node).any(encloses);
-                let (exclusive, cumulative) = self.figures[node][metric];
-                let cumulative = cumulative.map(|cumulative| if nested { 0.0 } else { cumulative });
+                let (exclusive, all) = self.figures[node][metric];
+                let cumulative = all.map(|all| if nested { 0.0 } else { all });
                 let sum = sums.entry(wanted).or_insert(Sum::NOTHING);
                 sum.add(self.run.nodes[node].calls, exclusive, cumulative);
+                sum.seen = sum.seen.zip(all).map(|(sum, part)| sum + part);
             }
         }
         sums.into_iter()

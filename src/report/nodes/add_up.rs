@@ -51,6 +51,8 @@ pub(in crate::report) struct Figures {
     pub(in crate::report) calls: Option<i64>,
     pub(in crate::report) exclusive: f64,
     pub(in crate::report) cumulative: Option<f64>,
+    /// The same with every level of recursion counted.
+    pub(in crate::report) seen: Option<f64>,
     /// Readings of the timer; `None` without a metric for them, and with filters.
     pub(in crate::report) exclusive_readings: Option<f64>,
     /// The same; where there are none, 0 for what recurs.
@@ -175,6 +177,7 @@ struct Total {
     calls: Calls,
     exclusive: Sum,
     cumulative: Costs,
+    seen: Costs,
     exclusive_readings: Sum,
     cumulative_readings: Costs,
 }
@@ -196,6 +199,7 @@ impl Total {
             }
         };
         counted(&mut self.cumulative, node.cumulative);
+        self.seen.add(node.cumulative);
         let readings = if with_readings {
             self.exclusive_readings.add(node.readings.exclusive);
             node.readings.cumulative
@@ -211,6 +215,7 @@ impl Total {
             calls: self.calls.all(),
             exclusive: self.exclusive.value(),
             cumulative: cost(self.cumulative),
+            seen: cost(self.seen),
             exclusive_readings: with_readings.then(|| self.exclusive_readings.value()),
             cumulative_readings: if with_readings {
                 cost(self.cumulative_readings)

@@ -7,7 +7,7 @@
 use crate::report::header::{Column, Meaning, TitledMedium};
 
 /// Titles by what a column shows, in tables, CSV and XML; `@` means the unit of the metric.
-const TITLES: [(Meaning, [&str; 3]); 23] = [
+const TITLES: [(Meaning, [&str; 3]); 24] = [
     (Meaning::Element, ["Element", "Element", "Element"]),
     (Meaning::Line, ["Line", "Line", "Line"]),
     (Meaning::Depth, ["Depth", "Depth", "Depth"]),
@@ -19,6 +19,7 @@ const TITLES: [(Meaning, [&str; 3]); 23] = [
     (Meaning::Cumulative, ["@", "Time", "InclusiveTime"]),
     (Meaning::Own, ["@(exc)", "ExclusiveTime", "ExclusiveTime"]),
     (Meaning::Whole, ["@(inc)", "InclusiveTime", "InclusiveTime"]),
+    (Meaning::Seen, ["@(seen)", "SeenTime", "SeenTime"]),
     (
         Meaning::OwnPercent,
         ["%(exc)", "ExclusivePct", "ExclusivePct"],
