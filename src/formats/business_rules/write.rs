@@ -374,7 +374,8 @@ impl<'p, 'o> Log<'p, 'o> {
                 stack.extend(sample.stack.iter().map(|frame| places[*frame]));
                 let is_thread = stack.len() == 1
                     && self.profile.functions[stack[0].function].kind == Kind::Thread;
-                self.block(&stack, sample.values, !is_thread, &mut of_blocks)
+                let is_end = sample.is_leaf && !is_thread;
+                self.block(&stack, sample.values, is_end, &mut of_blocks)
             },
         )?;
         for (loss, count) in of_blocks.each() {
@@ -399,12 +400,14 @@ impl<'p, 'o> Log<'p, 'o> {
         })
     }
 
-    /// Writes the blocks of a place: its stack, outermost first, and its value in each metric.
+    /// Writes the blocks of a place: its stack, outermost first, and its value in each metric. Without
+    /// a block, the log has the place only if it is no `end`: then blocks of what was called there
+    /// name it.
     fn block(
         &mut self,
         stack: &[FrameKey],
         values: &[i64],
-        is_place: bool,
+        is_end: bool,
         losses: &mut Losses,
     ) -> Result<(), ExportError> {
         let mut values = values.iter().map(|value| {
@@ -418,7 +421,7 @@ impl<'p, 'o> Log<'p, 'o> {
             1
         };
         if blocks == 0 {
-            losses.add(FREE, is_place.into());
+            losses.add(FREE, is_end.into());
             return Ok(());
         }
         self.stack(stack)?;

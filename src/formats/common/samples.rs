@@ -48,6 +48,8 @@ pub(in crate::formats) struct Sample<'s> {
     pub(in crate::formats) kept: usize,
     /// Cost in each metric.
     pub(in crate::formats) values: &'s [i64],
+    /// Nothing was called there: no other sample has this stack within its own.
+    pub(in crate::formats) is_leaf: bool,
 }
 
 /// The frames that there are, and what has been met of the run.
@@ -305,6 +307,7 @@ impl<F: FnMut(&Sample<'_>, &[FrameKey]) -> Result<(), ExportError>> Walk<'_, '_,
                         stack,
                         kept,
                         values: &self.values,
+                        is_leaf,
                     },
                     &self.frames.places,
                 )?;

@@ -90,7 +90,9 @@ impl<'d> Profile<'d> {
         if !is_recorded || metrics.is_empty() {
             return Ok(());
         }
-        let becomes_0 = losses.declares(losses::UNKNOWN);
+        // A format without unknown figures has 0 for them, and that is what readers add up; unless
+        // it has no calls at all.
+        let becomes_0 = losses.declares(losses::UNKNOWN) && !losses.declares(losses::CALLS);
         let none = NodeSums {
             costs: vec![(0.0, 0.0); metrics.len()],
             calls: Some(0),
@@ -109,8 +111,6 @@ impl<'d> Profile<'d> {
                 open.push(node.line.is_none().then_some(function));
                 if node.line.is_none() {
                     let places = &mut places[function];
-                    // A format without unknown figures has 0 for them, and that is what readers add
-                    // up.
                     let calls = node.calls.or(becomes_0.then_some(0));
                     places.calls = places
                         .calls

@@ -11,6 +11,9 @@ const ROUNDING: f64 = 1e-9;
 /// Above, a figure may be more than a format's largest number.
 const LARGE: f64 = 9e15;
 
+/// Bytes of a function's name in a log of Business Rules! at most.
+const MOST_OF_NAME: usize = 255;
+
 /// Formats that hold one metric, under whatever name.
 const HOLD_ONE_METRIC: [&str; 4] = ["lispworks_tree", "sampler", "folded", "firefox"];
 
@@ -49,30 +52,35 @@ pub(super) fn differ(one: f64, other: f64, by: f64) -> bool {
     (one - other).abs() > by + ROUNDING * one.abs().max(other.abs())
 }
 
-/// What stays of a name, whatever stands for the rest: its letters and digits.
+/// What stays of a name, whatever is in the place of the rest: its letters and digits.
 fn letters(name: &str) -> String {
     let mut rest = name;
     let mut letters = String::new();
-    if ["(no name)", "[unknown]", "???"].contains(&name) {
+    let no_names = ["(no name)", "[unknown]", "???", "<function without a name>"];
+    if no_names.contains(&name) {
         return letters;
     }
     while let Some(character) = rest.chars().next() {
-        // A character by its number.
-        let is_number = rest.starts_with("\\x")
-            && rest
-                .as_bytes()
-                .iter()
-                .skip(2)
-                .take(2)
-                .all(u8::is_ascii_hexdigit);
-        rest = if is_number {
-            rest.get(4..).unwrap_or_default()
-        } else {
-            &rest[character.len_utf8()..]
-        };
-        letters.extend((!is_number && character.is_alphanumeric()).then_some(character));
+        if let Some(after) = after_number(rest) {
+            rest = after;
+            continue;
+        }
+        rest = &rest[character.len_utf8()..];
+        letters.extend(character.is_alphanumeric().then_some(character));
     }
     letters
+}
+
+/// What comes after a character that is written as its number: `\xf6`, or `\x{f6}` as profdb
+/// itself has it.
+fn after_number(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix("\\x")?;
+    let (number, after) = match digits.strip_prefix('{') {
+        Some(digits) => digits.split_once('}')?,
+        None => digits.split_at_checked(2)?,
+    };
+    let is_number = number.len() == 2 && number.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_number.then_some(after)
 }
 
 impl Trip<'_> {
@@ -150,15 +158,44 @@ impl Trip<'_> {
             "business_rules" => after[at].name == "blocks",
             _ => false,
         };
-        let sum = |picture: &Picture, at: usize| {
-            picture
-                .functions
-                .iter()
-                .map(|f| f.walked[at][0])
-                .sum::<f64>()
+        // What functions cost themselves, from the smallest on. Where all stacks have one frame, a
+        // tree may come back without paths, and has no places that could be walked.
+        let own_costs = |picture: &Picture, at: usize| {
+            let functions = picture.functions.iter();
+            let mut costs: Vec<f64> = functions
+                .map(|function| {
+                    if picture.is_tree {
+                        function.walked[at][0]
+                    } else {
+                        function.costs[at][0].unwrap_or(0.0)
+                    }
+                })
+                .filter(|cost| *cost != 0.0)
+                .collect();
+            costs.sort_by(f64::total_cmp);
+            costs
         };
         let is_near = |one: usize, other: usize| {
-            let is_same = || !differ(sum(self.before, one), sum(&self.after, other), 0.0);
+            let is_same = || {
+                let (known, found) = (own_costs(self.before, one), own_costs(&self.after, other));
+                let sums = [&known, &found].map(|costs| costs.iter().sum::<f64>());
+                // So many blocks as are nearest. Ticks of GHC have no fractions.
+                let rounded = match self.format {
+                    "business_rules" => 0.5 * self.count("fractions"),
+                    _ => 0.0,
+                };
+                let is_sum_alone = self.tells("same_name") || rounded > 0.0;
+                // Functions of one name are one, and rounded ones may be 0: their sum is all that is
+                // left to compare.
+                let is_each = || {
+                    known.len() == found.len()
+                        && known
+                            .iter()
+                            .zip(&found)
+                            .all(|(one, other)| !differ(*one, *other, 0.0))
+                };
+                !differ(sums[0], sums[1], rounded) && (is_sum_alone || is_each())
+            };
             match self.format {
                 "business_rules" if after[other].name == "blocks" => {
                     ["samples", "blocks"].contains(&before[one].name.as_str())
@@ -248,6 +285,11 @@ impl Trip<'_> {
     /// What a function goes by, without what is said to be lost.
     pub(super) fn key(&self, identity: &Identity) -> Identity {
         let mut key = identity.clone();
+        if self.format == "business_rules" && self.tells("names") {
+            while key.name.len() > MOST_OF_NAME {
+                key.name.pop();
+            }
+        }
         if self.format == "business_rules" && self.tells("places") {
             // The program file is the module, or else the file.
             if key.module.is_empty() {
@@ -336,10 +378,13 @@ impl Trip<'_> {
             self.gone += 1;
             // Threads and the like only hold what there is.
             match (function.is_container(), is_placed) {
-                (true, _) if is_free || !is_placed => self.left_out += 1,
+                (true, _) if is_free || !is_placed || self.is_nothing(at) => self.left_out += 1,
                 (_, false) => self.differs(&["absent"]),
                 (_, true)
-                    if (is_free || is_unpaid || self.is_below_nothing(at))
+                    if (is_free
+                        || is_unpaid
+                        || self.is_below_nothing(at)
+                        || self.is_nothing(at))
                         && self.tells("free") => {}
                 _ => self.fault(what),
             }
@@ -365,6 +410,25 @@ impl Trip<'_> {
                 .metrics
                 .iter()
                 .all(|(metric, _)| function.walked[*metric][0] <= 0.0)
+    }
+
+    /// Whether all that a function costs, and all that is called there, becomes 0 where each place is
+    /// rounded by itself.
+    fn is_nothing(&self, function: usize) -> bool {
+        let nodes = self.before.nodes.iter().enumerate();
+        let mut places = nodes.filter(|(_, node)| node.function == function);
+        self.before.is_tree && places.all(|(at, _)| self.is_nothing_from(at))
+    }
+
+    /// Whether all costs of a place, and of those below it, become 0 in each metric that is written.
+    pub(super) fn is_nothing_from(&self, place: usize) -> bool {
+        let (first, below) = self.before.nodes[place..].split_at(1);
+        let below = below.iter().take_while(|node| node.depth > first[0].depth);
+        let is_nothing = |node: &super::picture::Node| {
+            let mut written = self.metrics.iter();
+            written.all(|(metric, _)| node.costs[*metric].0 < 0.5)
+        };
+        first.iter().chain(below).all(is_nothing)
     }
 
     /// Functions that have another name are known by their figures.
@@ -427,6 +491,15 @@ impl Trip<'_> {
             |functions: &[Function], metrics: &mut dyn Iterator<Item = usize>, at: usize| {
                 functions[at].is_container() && functions[at].is_free(metrics)
             };
+        // What has no place does not come back, and takes none of those that do. LispWorks counts
+        // calls by name, whoever was called.
+        let is_by_name = self.losses.contains(&"call_counts");
+        let is_any_held = before.iter().any(|at| self.is_held(*at));
+        if before.len() > after.len() && is_any_held && !is_by_name {
+            let (held, absent) = before.into_iter().partition(|at| self.is_held(*at));
+            before = held;
+            self.dropped.extend::<Vec<usize>>(absent);
+        }
         let keeps = ["folded", "lispworks_tree", "ghc_px", "business_rules"].contains(&self.format);
         if before.len() > after.len() && !keeps {
             let metrics = || self.metrics.iter().map(|(metric, _)| *metric);
@@ -494,13 +567,16 @@ impl Trip<'_> {
         self.merged(&before, &after);
     }
 
+    /// Whether the format can hold a function: all of them, or those that have a place.
+    fn is_held(&self, at: usize) -> bool {
+        let holds_all = !self.before.is_tree || !self.losses.contains(&"absent");
+        self.before.functions[at].places > 0 || holds_all
+    }
+
     /// Several functions have become fewer.
     fn merged(&mut self, before: &[usize], after: &[usize]) {
         let Some(first) = after.first() else { return };
-        let holds_all = !self.before.is_tree || !self.losses.contains(&"absent");
-        let placed = before
-            .iter()
-            .filter(|at| self.before.functions[**at].places > 0 || holds_all);
+        let placed = before.iter().filter(|at| self.is_held(**at));
         let placed = placed.count().max(1);
         (after.len()..placed).for_each(|_| self.differs(&["same_name"]));
         (placed..before.len()).for_each(|_| self.differs(&["absent"]));
@@ -578,7 +654,8 @@ impl Trip<'_> {
             .iter()
             .for_each(|pair| self.figures(before, after, *pair, &mut faults));
         self.faults.extend(faults);
-        if self.tells("inclusive") && self.is_other_inclusive(before, after) {
+        let is_judged = self.tells("inclusive") || self.holds_own_costs();
+        if is_judged && self.is_other_inclusive(before, after) {
             self.differs(&["inclusive"]);
         }
         self.calls(before, after);
@@ -834,11 +911,21 @@ impl Trip<'_> {
         all.is_some_and(|all| differ(all, self.before.functions[function].outermost[metric], 0.0))
     }
 
+    /// Whether own costs are all that is written: what functions cost with what was called is read
+    /// from them.
+    fn holds_own_costs(&self) -> bool {
+        self.format == "business_rules" && !self.before.is_tree
+    }
+
     /// Whether cost with what was called is another one, in any metric.
     fn is_other_inclusive(&self, before: usize, after: usize) -> bool {
         let (one, now) = (&self.before.functions[before], &self.after.functions[after]);
         let differs = |(metric, other): &(usize, usize)| {
-            let all = one.costs[*metric][1];
+            let [own, all] = one.costs[*metric];
+            if self.holds_own_costs() {
+                // What rounding and figures below 0 make of the own cost is no loss of this sort.
+                return all.is_none_or(|all| differ(own.unwrap_or(0.0), all, 0.0));
+            }
             let by = self.tolerance_of_sums(all.unwrap_or(0.0), *metric);
             match (all, now.costs[*other][1]) {
                 (Some(all), Some(found)) => differ(all, found, by),

@@ -167,17 +167,22 @@ impl Trip<'_> {
             "siblings" => Evidence::Some(self.has_merged_places()),
             "free" => {
                 let main = self.main();
-                let is_free = |node: &Node| {
+                let is_free = |(at, node): (usize, &Node)| {
                     let function = &before.functions[node.function];
                     let is_thread = node.depth == 0 && function.identity.kind == "thread";
-                    node.line.is_none() && !is_thread && node.sums[main] < 0.5
+                    // Lines are rounded so that they add up to their function's cost.
+                    let is_free_line = self.format == "business_rules" && node.costs[main].0 < 1.0;
+                    match node.line {
+                        None => !is_thread && (node.sums[main] < 0.5 || self.is_nothing_from(at)),
+                        Some(_) => is_free_line,
+                    }
                 };
                 let is_unpaid =
                     |function: &Function| function.costs[main][0].is_none_or(|own| own < 0.5);
                 let is_unpaid_line = |line: &Line| line.costs[main][0].is_none_or(|own| own < 0.5);
                 Evidence::Some(
                     told("free") > 0
-                        && (before.nodes.iter().any(is_free)
+                        && (before.nodes.iter().enumerate().any(is_free)
                             || (!before.is_tree
                                 && (before.functions.iter().any(is_unpaid)
                                     || before.lines.iter().any(is_unpaid_line)))),
