@@ -18,8 +18,8 @@ use divan::{Bencher, black_box};
 use hashbrown::HashMap;
 use profdb::base::error::{Position, Stop};
 use profdb::events::{
-    Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact,
-    Sample, Sink, Unit,
+    Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Noise, Note,
+    RunFact, Sample, Sink, Unit,
 };
 use profdb::formats;
 use profdb::formats::{Format, Options};
@@ -102,7 +102,7 @@ impl Sink for Deaf {
         black_box(fact);
     }
 
-    fn metric(&mut self, _name: &str, _unit: Unit) -> MetricId {
+    fn metric(&mut self, _name: &str, _unit: Unit, _noise: Noise) -> MetricId {
         self.metrics += 1;
         MetricId(self.metrics - 1)
     }

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 
+use crate::events::Noise;
 use crate::formats::export::Export;
 use crate::formats::{self, EXPORTS, Format};
 use crate::report::header::LABEL_KEY;
@@ -63,6 +64,26 @@ pub(super) fn tag(text: &str) -> Result<Tag, String> {
         }),
         _ => Err("expected KEY=VALUE".to_owned()),
     }
+}
+
+/// What the user says that figures owe to chance: of one metric, or of all.
+#[derive(Clone, Debug)]
+pub(super) struct MetricNoise {
+    pub(super) metric: Option<String>,
+    pub(super) noise: Noise,
+}
+
+/// Reads the noise of a metric.
+pub(super) fn metric_noise(text: &str) -> Result<MetricNoise, String> {
+    let (metric, noise) = match text.rsplit_once('=') {
+        Some((metric, noise)) => (Some(metric.to_owned()), noise),
+        None => (None, text),
+    };
+    let expected = || format!("expected {}", Noise::ALL.map(Noise::name).join(", "));
+    Ok(MetricNoise {
+        metric,
+        noise: Noise::by_name(noise).ok_or_else(expected)?,
+    })
 }
 
 /// Keys of tags, as one argument has them.

@@ -54,6 +54,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("profdb compact", &["profdb compact"]),
+    (
+        "profdb identify",
+        &[
+            "profdb identify",
+            "profdb identify --root old/shop=new/shop",
+        ],
+    ),
     ("profdb merge", &["profdb merge profdb.db theirs.db"]),
     (
         "profdb export",

@@ -10,7 +10,7 @@ use std::thread;
 use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 
-use super::args::{contradiction, input_format, tag};
+use super::args::{MetricNoise, contradiction, input_format, metric_noise, tag};
 use super::database::{DatabaseArgs, WaitArgs};
 use super::failure::{Failure, complain, line, say, unread};
 use super::folder::Sources;
@@ -63,6 +63,10 @@ pub(super) struct Import {
     /// Something to find the run by: commit, host, branch; may be given several times
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<Tag>,
+    /// How figures differ between recordings of one program: exact, timed, sampled or unknown, of one
+    /// metric or of all, instead of what is known of the format; may be given several times
+    #[arg(long, value_name = "[METRIC=]NOISE", value_parser = metric_noise)]
+    noise: Vec<MetricNoise>,
     /// Store the run also if the same content, with the same title and tags, is there already
     #[arg(long)]
     again: bool,
@@ -118,6 +122,11 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
             .tags
             .iter()
             .map(|Tag { key, value }| (key.clone(), value.clone()))
+            .collect(),
+        noise: import
+            .noise
+            .iter()
+            .map(|MetricNoise { metric, noise }| (metric.clone(), *noise))
             .collect(),
         again: import.again,
         source: source.clone(),

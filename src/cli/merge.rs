@@ -52,6 +52,19 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
         progress.says(format!("merging, {rows} rows"));
     });
     drop(progress);
+    let merged = merged.map_err(failed)?;
+    let ours = target.identity_digest().map_err(failed)?;
+    for (at, path) in merge.from.iter().enumerate() {
+        let is_stored =
+            |merged: &Merged| merged.source == at && matches!(merged.outcome, Outcome::Stored(_));
+        if merged.iter().any(is_stored) && sources[at].identity_digest().map_err(failed)? != ours {
+            say(format!(
+                "{}: identities of its functions were made by other rules; now they are by those of {}",
+                path.display(),
+                merge.into.display()
+            ));
+        }
+    }
     for Merged {
         source,
         run,
@@ -59,7 +72,7 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
         nodes,
         added,
         refused,
-    } in merged.map_err(failed)?
+    } in merged
     {
         let name = merge.from[source].display();
         match outcome {

@@ -21,6 +21,7 @@ mod first_word;
 mod folder;
 mod formats;
 mod help;
+mod identify;
 mod import;
 mod known;
 mod man;

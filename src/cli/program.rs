@@ -10,7 +10,7 @@ use super::failure::{Failure, complain, explain, line, output, say};
 use super::help::explained;
 use super::{
     check, compact, complete, completions, convert, delete, dump, dyalog_switches, export,
-    first_word, formats, import, man, merge, report, runs, schema, show, sql, tag,
+    first_word, formats, identify, import, man, merge, report, runs, schema, show, sql, tag,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -44,6 +44,8 @@ enum Command {
     Delete(delete::Delete),
     /// Gives the space that deleted runs have left back to the disk
     Compact(compact::Compact),
+    /// Finds out anew which functions are one, whatever build or process their names are of
+    Identify(identify::Identify),
     /// Adds the runs of other databases that a database lacks
     Merge(merge::Merge),
     /// Writes a run in a format of another program
@@ -128,6 +130,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Tag(tag) => tag::run(&tag, stop),
         Command::Delete(delete) => delete::run(&delete, stop),
         Command::Compact(compact) => compact::run(&compact, stop),
+        Command::Identify(identify) => identify::run(&identify, stop),
         Command::Merge(merge) => merge::run(&merge, stop),
         Command::Export(export) => export::run(&export, stop),
         Command::Convert(convert) => convert::run(&convert, stop),

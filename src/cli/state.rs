@@ -9,7 +9,7 @@ use super::output::{ListArgs, Target, Unwritten, print};
 use crate::base::error::Stop;
 use crate::report::render::{self, Format};
 use crate::report::{Value, table};
-use crate::store::{Database, RunInfo, RunState};
+use crate::store::{Database, MetricInfo, RunInfo, RunState};
 
 /// Columns of `runs` that are numbers.
 const NUMBERS: [&str; 6] = [
@@ -68,9 +68,10 @@ fn write_text(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
     for metric in &state.metrics {
         writeln!(
             out,
-            "metric {}: total {}",
+            "metric {}: total {}, noise {}",
             render::plain(&metric.name),
-            render::total(metric)
+            render::total(metric),
+            metric.noise.name()
         )?;
     }
     for (kind, pairs) in [("tag", &state.tags), ("property", &state.properties)] {
@@ -174,6 +175,10 @@ fn object(state: &RunState) -> Json {
             .map(|(key, value)| (key.clone(), value.as_str().into()))
             .collect()
     };
+    let name_of = |id: Option<i64>| {
+        let named = |metric: &&MetricInfo| Some(metric.metric_id) == id;
+        state.metrics.iter().find(named).map(|metric| &metric.name)
+    };
     let metrics: Vec<Json> = state
         .metrics
         .iter()
@@ -183,6 +188,9 @@ fn object(state: &RunState) -> Json {
                 "unit": metric.unit,
                 "total": metric.total,
                 "timer_readings": metric.timer_readings,
+                "noise": metric.noise.name(),
+                "observations": name_of(metric.observations),
+                "quantum": metric.quantum,
             })
         })
         .collect();

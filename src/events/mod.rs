@@ -13,5 +13,5 @@ pub use rounding::{ROUNDING, slack};
 pub use sink::Sink;
 pub use vocabulary::{
     Cost, Edge, EdgeCost, EdgeKind, Fact, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind,
-    Label, LabelValue, LabelsId, Line, MetricId, Note, RunFact, Sample, Severity, Unit,
+    Label, LabelValue, LabelsId, Line, MetricId, Noise, Note, RunFact, Sample, Severity, Unit,
 };

@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 use super::sink::Sink;
 use super::vocabulary::{
     Cost, Edge, EdgeCost, Frame, FunctionDef, FunctionId, Info, Kind, Label, LabelValue, LabelsId,
-    Line, MetricId, Note, RunFact, Sample, Unit,
+    Line, MetricId, Noise, Note, RunFact, Sample, Unit,
 };
 use crate::base::error::Position;
 
@@ -146,15 +146,22 @@ impl<T: FnMut(Position, String)> Sink for Recorder<T> {
             RunFact::Rounding(metric, unit) => {
                 format!("rounding {} {unit}", self.metric_name(metric))
             }
+            RunFact::Observations(metric, samples) => {
+                let (metric, samples) = (self.metric_name(metric), self.metric_name(samples));
+                format!("observations {metric} {samples}")
+            }
+            RunFact::Quantum(metric, cost) => {
+                format!("quantum {} {cost}", self.metric_name(metric))
+            }
             RunFact::Other(key, value) => format!("property {key} {value}"),
         };
         self.say(format!("run {text}"));
     }
 
-    fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
+    fn metric(&mut self, name: &str, unit: Unit, noise: Noise) -> MetricId {
         let id = MetricId(u32::try_from(self.metrics.len()).unwrap_or(u32::MAX));
         self.metrics.push(name.to_owned());
-        self.say(format!("metric {name} {}", unit.name()));
+        self.say(format!("metric {name} {} {}", unit.name(), noise.name()));
         id
     }
 

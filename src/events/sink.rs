@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::vocabulary::{
-    Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact,
-    Sample, Unit,
+    Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Noise, Note,
+    RunFact, Sample, Unit,
 };
 use crate::base::error::Position;
 
@@ -44,8 +44,16 @@ pub trait Sink {
     /// States a fact about the run.
     fn run(&mut self, fact: RunFact<'_>);
 
-    /// Announces a metric. The order is that of the file.
-    fn metric(&mut self, name: &str, unit: Unit) -> MetricId;
+    /// Announces a metric, and what its figures owe to chance. The order is that of the file.
+    fn metric(&mut self, name: &str, unit: Unit, noise: Noise) -> MetricId;
+
+    /// Announces a metric that counts samples.
+    fn samples(&mut self, name: &str) -> MetricId {
+        let samples = self.metric(name, Unit::Count, Noise::Sampled);
+        self.run(RunFact::Observations(samples, samples));
+        self.run(RunFact::Quantum(samples, 1.0));
+        samples
+    }
 
     /// Names a function. Equal definitions get equal ids. A function that no other call mentions
     /// leaves no trace.

@@ -69,6 +69,43 @@ impl Unit {
     }
 }
 
+/// How the figures of a metric differ between two recordings of one unchanged program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Noise {
+    /// Everything was counted, by an instrument that counts the same each time: instructions, calls,
+    /// allocated bytes. Another figure is another behaviour.
+    Exact,
+    /// Time that a clock has measured from begin to end: it differs by what else the machine does.
+    Timed,
+    /// Every so often, the profiler looked where the program was: it differs by chance as well.
+    Sampled,
+    /// The file does not tell.
+    #[default]
+    Unknown,
+}
+
+impl Noise {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Exact, Self::Timed, Self::Sampled, Self::Unknown];
+
+    /// Finds one by the name that the database uses.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|noise| noise.name() == name)
+    }
+
+    /// The name that the database and the command line use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Timed => "timed",
+            Self::Sampled => "sampled",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// What sort of thing a function is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -184,6 +221,10 @@ pub enum Fact<T> {
     /// by half of it. Sums that differ by no more than that allows are equal. Never stated of
     /// figures that the file gives exactly.
     Rounding(MetricId, f64),
+    /// The first metric's figures are of samples, which the second one counts. Both may be one.
+    Observations(MetricId, MetricId),
+    /// What one sample adds to a metric, above 0, where that is the same for all of them.
+    Quantum(MetricId, f64),
     /// Anything else the file says of the run: a name and its text.
     Other(T, T),
 }
@@ -206,6 +247,8 @@ impl<T> Fact<T> {
             Self::DefaultMetric(metric) => Fact::DefaultMetric(*metric),
             Self::Total(metric, total) => Fact::Total(*metric, *total),
             Self::Rounding(metric, unit) => Fact::Rounding(*metric, *unit),
+            Self::Observations(metric, samples) => Fact::Observations(*metric, *samples),
+            Self::Quantum(metric, cost) => Fact::Quantum(*metric, *cost),
             Self::Other(key, value) => Fact::Other(text(key), text(value)),
         }
     }

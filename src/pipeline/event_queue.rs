@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use crate::base::error::Position;
 use crate::events::{
     Cost, Edge, EdgeCost, EdgeKind, Fact, Frame, FunctionDef, FunctionId, Info, Label, LabelsId,
-    Line, MetricId, Note, RunFact, Sample, Severity, Sink, Unit,
+    Line, MetricId, Noise, Note, RunFact, Sample, Severity, Sink, Unit,
 };
 use crate::profile::{Function, FunctionInterner, LabelSet, LabelSetInterner, Output, TreeBuilder};
 
@@ -124,7 +124,7 @@ impl OwnFrame {
 pub(crate) struct EventBatch {
     events: Vec<Event>,
     facts: Vec<Fact<String>>,
-    metrics: Vec<(String, Unit)>,
+    metrics: Vec<(String, Unit, Noise)>,
     functions: Vec<Arc<Function>>,
     label_sets: Vec<LabelSet>,
     labels: Vec<Option<LabelsId>>,
@@ -175,10 +175,10 @@ impl EventBatch {
                     .next()
                     .into_iter()
                     .for_each(|fact| builder.run(fact.map(String::as_str))),
-                Event::Metric => metrics.next().into_iter().for_each(|(name, unit)| {
+                Event::Metric => metrics.next().into_iter().for_each(|(name, unit, noise)| {
                     // The id is known on the other side: both count from 0. Where the builder
                     // refuses a metric, the run is refused, too.
-                    let _ = builder.metric(name, unit.clone());
+                    let _ = builder.metric(name, unit.clone(), *noise);
                 }),
                 Event::Function => {
                     functions
@@ -452,11 +452,11 @@ impl Sink for EventQueue {
         self.push(Event::Run);
     }
 
-    fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
+    fn metric(&mut self, name: &str, unit: Unit, noise: Noise) -> MetricId {
         let id = MetricId(self.metrics);
         self.metrics += 1;
         let name = self.text(name);
-        self.batch.metrics.push((name, unit));
+        self.batch.metrics.push((name, unit, noise));
         self.push(Event::Metric);
         id
     }

@@ -92,6 +92,7 @@ pub fn meta(format: &Format, options: &Options, name: &str, fingerprint: Fingerp
         fingerprint,
         title: None,
         tags: Vec::new(),
+        noise: Vec::new(),
         again: false,
         source: None,
         source_lines: SourceLines::default(),

@@ -29,7 +29,7 @@ impl FunctionInterner {
         let hash = self.hasher.hash_one(identity);
         let known = self
             .functions
-            .find(hash, |known| definition(known) == identity);
+            .find(hash, |known| known.definition() == identity);
         if let Some(known) = known {
             return (known, None);
         }
@@ -44,18 +44,5 @@ impl FunctionInterner {
         });
         let id = self.functions.add(hash, Arc::clone(&function));
         (id, Some(function))
-    }
-}
-
-/// What tells a function from others.
-fn definition(function: &Function) -> FunctionDef<'_> {
-    FunctionDef {
-        kind: function.kind,
-        name: &function.name,
-        raw_name: "",
-        module: &function.module,
-        file: &function.file,
-        first_line: function.first_line,
-        first_col: function.first_col,
     }
 }

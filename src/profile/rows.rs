@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::row_source::Rows;
 use super::sums::NodeCost;
 use crate::base::error::Position;
-use crate::events::{EdgeKind, Fidelity, FunctionId, Kind, LabelsId, MetricId, Severity, Unit};
+use crate::events::{
+    EdgeKind, Fidelity, FunctionDef, FunctionId, Kind, LabelsId, MetricId, Noise, Severity, Unit,
+};
 
 /// A function of the run, with text of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,22 @@ pub struct Function {
     pub first_line: u32,
     /// First column of the definition; 0 if unknown.
     pub first_col: u32,
+}
+
+impl Function {
+    /// The function as an importer names it, without the name before it was made readable: what
+    /// tells it from others.
+    pub(crate) fn definition(&self) -> FunctionDef<'_> {
+        FunctionDef {
+            kind: self.kind,
+            name: &self.name,
+            raw_name: "",
+            module: &self.module,
+            file: &self.file,
+            first_line: self.first_line,
+            first_col: self.first_col,
+        }
+    }
 }
 
 /// A line of source. The file only where it is not the function's own.
@@ -137,6 +155,12 @@ pub struct MetricRow {
     pub total: f64,
     /// Who gave it.
     pub total_source: TotalSource,
+    /// What its figures owe to chance.
+    pub noise: Noise,
+    /// The metric that counts the samples of its figures.
+    pub observations: Option<MetricId>,
+    /// What one sample adds to it.
+    pub quantum: Option<f64>,
 }
 
 /// Who gave the total of a metric.

@@ -8,8 +8,8 @@ use super::totals::{CallSite, Subject};
 use crate::base::error::{Position, quote};
 use crate::base::interner::Id;
 use crate::events::{
-    Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note,
-    RunFact, Sample, Sink, Unit,
+    Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Noise,
+    Note, RunFact, Sample, Sink, Unit,
 };
 
 impl<O: Output> TreeBuilder<O> {
@@ -108,6 +108,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
             | RunFact::BiasApplied(figure)
             | RunFact::Total(_, figure)
             | RunFact::Rounding(_, figure)
+            | RunFact::Quantum(_, figure)
                 if !figure.is_finite() =>
             {
                 self.refuse("a figure of the run is no finite number");
@@ -155,6 +156,22 @@ impl<O: Output> Sink for TreeBuilder<O> {
                     None => self.refuse("the importer named a metric that it never announced"),
                 }
             }
+            RunFact::Observations(metric, samples) => {
+                let is_count = |metric: &MetricRow| metric.unit == Unit::Count;
+                let counts = self.metrics.get(samples.index()).is_some_and(is_count);
+                match self.metrics.get_mut(metric.index()) {
+                    Some(metric) if counts => metric.observations = Some(samples),
+                    Some(_) => {
+                        self.refuse("the importer made observations of a metric that is no count");
+                    }
+                    None => self.refuse("the importer named a metric that it never announced"),
+                }
+            }
+            RunFact::Quantum(metric, cost) => match self.metrics.get_mut(metric.index()) {
+                Some(metric) if cost > 0.0 => metric.quantum = Some(cost),
+                Some(_) => self.refuse("the importer gave a cost of a sample that is not above 0"),
+                None => self.refuse("the importer named a metric that it never announced"),
+            },
             RunFact::Other(key, value) => {
                 match facts.properties.iter_mut().find(|(known, _)| known == key) {
                     Some((_, known)) => value.clone_into(known),
@@ -164,7 +181,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
         }
     }
 
-    fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
+    fn metric(&mut self, name: &str, unit: Unit, noise: Noise) -> MetricId {
         if self.has_rows() {
             self.refuse("the importer announced a metric after the first cost");
         } else if self.metrics.iter().any(|metric| metric.name == name) {
@@ -179,6 +196,9 @@ impl<O: Output> Sink for TreeBuilder<O> {
                 unit,
                 total: 0.0,
                 total_source: TotalSource::Counted,
+                noise,
+                observations: None,
+                quantum: None,
             });
             self.frozen = false;
         }

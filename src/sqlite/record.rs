@@ -172,13 +172,23 @@ impl Record {
 
     /// Adds a text, which may be a stranger's and no UTF-8.
     pub(crate) fn text_bytes(&mut self, value: &[u8]) -> &mut Self {
+        self.value_bytes(13, value)
+    }
+
+    /// Adds bytes whose serial type is that of no bytes and twice their number.
+    fn value_bytes(&mut self, kind_of_none: u64, value: &[u8]) -> &mut Self {
         let mut kind = [0; 9];
-        let start = put_varint_before(&mut kind, 9, 13 + 2 * value.len() as u64);
+        let start = put_varint_before(&mut kind, 9, kind_of_none + 2 * value.len() as u64);
         kind[start..]
             .iter()
             .for_each(|byte| self.serial_type(*byte));
         self.bytes.extend_from_slice(value);
         self
+    }
+
+    /// Adds bytes that are no text.
+    pub(crate) fn blob(&mut self, value: &[u8]) -> &mut Self {
+        self.value_bytes(12, value)
     }
 
     /// Adds an integer, or NULL.

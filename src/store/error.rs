@@ -10,6 +10,7 @@ use rusqlite::{ErrorCode, ffi};
 use super::file::lock_wait::READING;
 use super::file::open_files::too_few_files;
 use super::schema::VERSION;
+use crate::identity::Refused;
 use crate::source::Stopped;
 
 /// `EMFILE`: the program has as many files open as it may.
@@ -36,6 +37,14 @@ pub enum StoreError {
          changed in what is there now; do it once more", .0.display()
     )]
     Replaced(PathBuf),
+    /// A rule of the database cannot be used.
+    #[error("{}: {source}", .path.display())]
+    Rules {
+        /// The database.
+        path: PathBuf,
+        /// Which, and why.
+        source: Refused,
+    },
     /// There is no database, and what SQLite would take for a part of the new one.
     #[error(
         "{}: {} is there, which another database has left and which SQLite would take for a part of this one: put that \
@@ -250,6 +259,8 @@ pub(super) enum Cause {
     /// The schema is not what it has to be, in words.
     Altered(String),
     Replaced,
+    /// A rule that identities are made by.
+    Rules(Refused),
     Leftover(PathBuf),
     StrangersLink(PathBuf),
 }
@@ -257,6 +268,12 @@ pub(super) enum Cause {
 impl From<rusqlite::Error> for Cause {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
+    }
+}
+
+impl From<Refused> for Cause {
+    fn from(refused: Refused) -> Self {
+        Self::Rules(refused)
     }
 }
 
@@ -346,6 +363,7 @@ pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
         }
         Cause::Altered(what) => StoreError::Altered { path, what },
         Cause::Replaced => StoreError::Replaced(path),
+        Cause::Rules(source) => StoreError::Rules { path, source },
         Cause::Leftover(log) => StoreError::Leftover {
             log: shown(&path, log),
             path,

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
 use crate::base::hex::hex;
+use crate::events::Noise;
 use crate::input::Fingerprint;
 use crate::source::{Folder, SourceLines};
 
@@ -27,6 +28,8 @@ pub struct RunMeta {
     pub title: Option<String>,
     /// Tags, which the user gives to the run.
     pub tags: Vec<(String, String)>,
+    /// What the user says that figures of metrics owe to chance: of this metric, or of all.
+    pub noise: Vec<(Option<String>, Noise)>,
     /// Store the run also if it is there already.
     pub again: bool,
     /// Where the source of its lines is, to be stored as it is now.
@@ -57,11 +60,23 @@ impl RunMeta {
         hash.finalize().into()
     }
 
-    /// Hash of the content, the title and the tags; `None` if neither title nor tags were given, so
-    /// that the identity is then that of the content alone.
+    /// What the user says of a metric: the last that is for it.
+    pub(super) fn noise_of(&self, metric: &str) -> Option<Noise> {
+        let is_for_it = |(name, _): &&(Option<String>, Noise)| {
+            name.as_deref().is_none_or(|name| name == metric)
+        };
+        self.noise
+            .iter()
+            .rev()
+            .find(is_for_it)
+            .map(|(_, noise)| *noise)
+    }
+
+    /// Hash of the content, the title, the tags and the noise; `None` if none of the last three was
+    /// given, so that the identity is then that of the content alone.
     fn said_hash(&self, content: &[u8; 32]) -> Option<[u8; 32]> {
         let tags = self.stored_tags();
-        if self.title.is_none() && tags.is_empty() {
+        if self.title.is_none() && tags.is_empty() && self.noise.is_empty() {
             return None;
         }
         let mut hash = Sha256::new();
@@ -82,6 +97,12 @@ impl RunMeta {
         for (key, value) in tags {
             text(key);
             text(value);
+        }
+        for (metric, noise) in &self.noise {
+            // No tag has an empty key.
+            text("");
+            text(metric.as_deref().unwrap_or_default());
+            text(noise.name());
         }
         Some(hash.finalize().into())
     }
@@ -105,7 +126,10 @@ impl RunMeta {
         let there = run_with_uid(connection, &self.uid(repeat))?;
         // Without title and tags the uid is that of the content alone: there is no other one to
         // look for.
-        if there.is_some() || (self.title.is_none() && self.tags.is_empty()) {
+        if there.is_some()
+            || (self.title.is_none() && self.tags.is_empty())
+            || !self.noise.is_empty()
+        {
             return Ok(there);
         }
         let Some(older) = run_with_uid(connection, &hex(&self.content_hash(repeat)[..16]))? else {
@@ -165,6 +189,7 @@ mod tests {
             },
             title: title.map(str::to_owned),
             tags,
+            noise: Vec::new(),
             again: false,
             source: None,
             source_lines: SourceLines::default(),

@@ -11,6 +11,7 @@ use super::error::StoreError;
 use super::file::lock_wait::READING;
 use super::identity::{self, RunMeta};
 use super::write::integer;
+use crate::events::Noise;
 
 /// A run, as far as reports need to know it.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,12 @@ pub struct MetricInfo {
     pub total: f64,
     /// It counts how often the profiler's timer was read.
     pub timer_readings: bool,
+    /// How its costs differ between recordings of one program.
+    pub noise: Noise,
+    /// Number of the metric that counts the samples behind its costs.
+    pub observations: Option<i64>,
+    /// What each sample adds, in the unit.
+    pub quantum: Option<f64>,
 }
 
 /// Everything that is known of a run besides its figures.
@@ -159,7 +166,11 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn metrics(&self, run_id: i64) -> Result<Vec<MetricInfo>, StoreError> {
-        let sql = "SELECT metric_id, name, unit, total, timer_readings FROM metrics WHERE run_id = ?1 ORDER BY position";
+        let sql =
+            "SELECT metric_id, name, unit, total, timer_readings, noise, observations, quantum
+                   FROM metrics
+                   WHERE run_id = ?1
+                   ORDER BY position";
         let read = |row: &Row<'_>| {
             Ok(MetricInfo {
                 metric_id: row.get(0)?,
@@ -167,6 +178,14 @@ impl Database {
                 unit: row.get(2)?,
                 total: row.get(3)?,
                 timer_readings: row.get(4)?,
+                noise: row
+                    .get_ref(5)?
+                    .as_str()
+                    .ok()
+                    .and_then(Noise::by_name)
+                    .unwrap_or_default(),
+                observations: row.get(6)?,
+                quantum: row.get(7)?,
             })
         };
         let metrics = || {
@@ -193,7 +212,7 @@ impl Database {
         let state = || -> rusqlite::Result<RunState> {
             let sql = "SELECT run_id, run_uid, title, format, fidelity, source_name, source_sha256, source_bytes,
                               tool_version, command, recorded_at, imported_at, timer_bias || ' ns' AS timer_bias,
-                              bias_applied || ' ns' AS bias_applied, first_node, last_node, profdb_version
+                              bias_applied || ' ns' AS bias_applied, first_node, last_node, profdb_version, LOWER(HEX(fingerprint)) AS fingerprint
                        FROM runs WHERE run_id = ?1";
             let mut statement = self.connection.prepare(sql)?;
             let names: Vec<String> = statement.column_names().map(str::to_owned).collect();

@@ -44,7 +44,7 @@ const RUNS: [&str; 6] = [
 ];
 
 /// Every command that opens a database, with the exit codes that it may end with on a damaged one.
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &["runs"],
     &["show"],
     &["report", "summary"],
@@ -56,6 +56,7 @@ const COMMANDS: [&[&str]; 14] = [
     &["export", "--format", "dyalog_xml"],
     &["check"],
     &["compact"],
+    &["identify"],
     &["tag", "1", "reviewed=yes"],
     &["delete", "1"],
     &["import", "again.csv"],

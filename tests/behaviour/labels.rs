@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use profdb::base::error::Stop;
 use profdb::events::{
-    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, MetricId, RunFact, Sample, Sink as _,
-    Unit,
+    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, MetricId, Noise, RunFact, Sample,
+    Sink as _, Unit,
 };
 use profdb::input::Fingerprint;
 use profdb::profile::{Batch, Output, TreeBuilder};
@@ -102,8 +102,8 @@ impl Output for Batches {
 fn stored(samples: &[Taken], default: usize) -> Database {
     let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
     let metrics = [
-        builder.metric("time", Unit::Nanoseconds),
-        builder.metric("alloc", Unit::Bytes),
+        builder.metric("time", Unit::Nanoseconds, Noise::Unknown),
+        builder.metric("alloc", Unit::Bytes, Noise::Unknown),
     ];
     builder.run(RunFact::DefaultMetric(metrics[default]));
     for sample in samples {
@@ -157,6 +157,7 @@ fn stored(samples: &[Taken], default: usize) -> Database {
         },
         title: None,
         tags: Vec::new(),
+        noise: Vec::new(),
         again: false,
         source: None,
         source_lines: profdb::source::SourceLines::default(),

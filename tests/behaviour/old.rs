@@ -17,7 +17,7 @@ use rusqlite::types::Value;
 use tempfile::TempDir;
 
 /// The schema versions that have been, the present one among them.
-const VERSIONS: [i64; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+const VERSIONS: [i64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
 /// The present one.
 const LATEST: i64 = VERSIONS[VERSIONS.len() - 1];

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use profdb::base::error::Stop;
-use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, RunFact, Sink, Unit};
+use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, Noise, RunFact, Sink, Unit};
 use profdb::formats::{Options, format_named};
 use profdb::input::{Fingerprint, Input, Limits};
 use profdb::pipeline::{Failure, Imported, import, meta};
@@ -70,7 +70,7 @@ impl Shape {
         ];
         let metrics: Vec<MetricId> = units[..self.metrics]
             .iter()
-            .map(|(name, unit)| sink.metric(name, unit.clone()))
+            .map(|(name, unit)| sink.metric(name, unit.clone(), Noise::Unknown))
             .collect();
         if let Some(second) = metrics.get(1) {
             sink.run(RunFact::DefaultMetric(*second));
@@ -177,6 +177,7 @@ impl Shape {
             source,
             source_lines: profdb::source::SourceLines::default(),
             tags: vec![("key".to_owned(), "value".to_owned())],
+            noise: Vec::new(),
             again: true,
         };
         let outcome = writer.finish(&totals, &meta).expect("space on the disk");
@@ -527,8 +528,8 @@ fn no_row_of_the_benchmarks_goes_through_sql() {
 
 fn write_deep(database: &mut Database) {
     let chain = |sink: &mut dyn Sink| {
-        let time = sink.metric("time", Unit::Nanoseconds);
-        let ticks = sink.metric("ticks", Unit::Count);
+        let time = sink.metric("time", Unit::Nanoseconds, Noise::Unknown);
+        let ticks = sink.metric("ticks", Unit::Count, Noise::Unknown);
         let function = sink.function(FunctionDef::named("f"));
         for _ in 0..150_000 {
             sink.enter(Frame::function(function), Some(1));

@@ -24,7 +24,7 @@ const NAMES: [&str; 8] = [
 ];
 
 /// Each command that opens a database; `DB` is its name, and `OTHER` one that is merged into it.
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 16] = [
     &["import", "--db", "DB", "a.csv"],
     &["import", "--db", "DB", "b.csv"],
     &["import", "--db", "DB", "a.csv"],
@@ -37,6 +37,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["check", "--db", "DB"],
     &["delete", "--db", "DB", "1"],
     &["compact", "--db", "DB"],
+    &["identify", "--db", "DB"],
     &["runs", "--db", "DB"],
     &["merge", "DB", "other.db"],
     &["merge", "made.db", "DB"],

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use profdb::base::error::Stop;
 use profdb::events::{
     Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, Line, MetricId,
-    RunFact, Sink, Unit,
+    Noise, RunFact, Sink, Unit,
 };
 use profdb::profile::{
     Batch, EdgeRow, InfoFigures, InfoRow, NoteRow, Output, Rows, RunSummary, SourceLine,
@@ -37,7 +37,7 @@ impl Output for Nowhere {
 
 fn built(say: impl FnOnce(&mut dyn Sink)) -> RunSummary {
     let mut builder = TreeBuilder::new(Nowhere, Stop::default());
-    builder.metric("cost", Unit::Count);
+    builder.metric("cost", Unit::Count, Noise::Unknown);
     for function in 0..FUNCTIONS {
         builder.function(FunctionDef::named(&function.to_string()));
     }
@@ -358,7 +358,7 @@ fn the_note_on_callers_counts_what_has_a_row() {
     let default = MetricId(1);
     for (paid, rows, noted) in [(METRIC, 0, false), (default, 1, true)] {
         let totals = built(|sink| {
-            sink.metric("other", Unit::Count);
+            sink.metric("other", Unit::Count, Noise::Unknown);
             sink.run(RunFact::DefaultMetric(default));
             sink.run(RunFact::Fidelity(Fidelity::Edges));
             let cost = EdgeCost {

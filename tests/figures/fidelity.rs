@@ -3,8 +3,8 @@
 
 use profdb::base::error::Stop;
 use profdb::events::{
-    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, RunFact,
-    Sink, Unit,
+    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Noise,
+    RunFact, Sink, Unit,
 };
 use profdb::input::Fingerprint;
 use profdb::profile::{Batch, Output, TreeBuilder};
@@ -59,6 +59,7 @@ fn database() -> Database {
             },
             title: None,
             tags: Vec::new(),
+            noise: Vec::new(),
             again: true,
             source: None,
             source_lines: profdb::source::SourceLines::default(),
@@ -74,7 +75,7 @@ fn database() -> Database {
 
 fn say(sink: &mut dyn Sink, fidelity: Fidelity) {
     sink.run(RunFact::Fidelity(fidelity));
-    let metric: MetricId = sink.metric("time", Unit::Nanoseconds);
+    let metric: MetricId = sink.metric("time", Unit::Nanoseconds, Noise::Unknown);
     let functions: Vec<FunctionId> = FUNCTIONS
         .iter()
         .map(|(name, module, _)| {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use profdb::base::error::Stop;
 use profdb::events::{
-    Frame, FunctionDef, Kind, Label, LabelValue, RunFact, Sample, Sink as _, Unit,
+    Frame, FunctionDef, Kind, Label, LabelValue, Noise, RunFact, Sample, Sink as _, Unit,
 };
 use profdb::formats::{self, Options};
 use profdb::input::{Fingerprint, Input, Limits};
@@ -197,8 +197,8 @@ impl Output for Batches {
 fn store(database: &mut Database, samples: &[Taken]) {
     let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
     let metrics = [
-        builder.metric("time", Unit::Nanoseconds),
-        builder.metric("alloc", Unit::Bytes),
+        builder.metric("time", Unit::Nanoseconds, Noise::Unknown),
+        builder.metric("alloc", Unit::Bytes, Noise::Unknown),
     ];
     builder.run(RunFact::DefaultMetric(metrics[0]));
     for sample in samples {
@@ -263,6 +263,7 @@ fn store(database: &mut Database, samples: &[Taken]) {
         },
         title: None,
         tags: Vec::new(),
+        noise: Vec::new(),
         again: true,
         source: None,
         source_lines: profdb::source::SourceLines::default(),

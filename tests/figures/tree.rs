@@ -13,7 +13,7 @@ use std::fmt::Debug;
 use profdb::base::error::{ImportError, Stop};
 use profdb::events::{
     Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId,
-    Note, RunFact, Sample, Severity, Sink, Unit,
+    Noise, Note, RunFact, Sample, Severity, Sink, Unit,
 };
 use profdb::profile::{
     Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, Output, RunSummary, SourceLine, TreeBuilder,
@@ -64,7 +64,7 @@ proptest! {
         let stop = Stop::default();
         let mut builder = TreeBuilder::new(Batches::default(), stop.clone());
         let mut rules = Rules { metrics: 1, functions: 2, ..Rules::default() };
-        builder.metric("time", Unit::Nanoseconds);
+        builder.metric("time", Unit::Nanoseconds, Noise::Unknown);
         builder.function(FunctionDef::named("0"));
         builder.function(FunctionDef::named("1"));
         for event in &events {
@@ -382,7 +382,7 @@ impl Event {
     fn say(self, sink: &mut dyn Sink, functions: u32) {
         let frame = |function: u32| Frame::function(FunctionId(function));
         match self {
-            Self::Metric(name) => _ = sink.metric(&name.to_string(), Unit::Count),
+            Self::Metric(name) => _ = sink.metric(&name.to_string(), Unit::Count, Noise::Unknown),
             Self::Function => _ = sink.function(FunctionDef::named(&functions.to_string())),
             Self::Enter(function) => sink.enter(frame(function), Some(1)),
             Self::EnterAndCost(function, metric, figure) => {
@@ -852,7 +852,7 @@ fn run(say: impl FnOnce(&mut dyn Sink)) -> (Result<RunSummary, ImportError>, Sto
     let stop = Stop::default();
     let mut builder = TreeBuilder::new(Batches::default(), stop.clone());
     for metric in 0..2 {
-        builder.metric(&metric_name(metric), Unit::Count);
+        builder.metric(&metric_name(metric), Unit::Count, Noise::Unknown);
     }
     for name in ["f", "g"] {
         builder.function(FunctionDef::named(name));
@@ -1014,7 +1014,7 @@ fn equal_functions_with_other_raw_names_are_one() {
         })
     });
     assert_eq!(ids, [ids[0]; 3]);
-    builder.metric("time", Unit::Nanoseconds);
+    builder.metric("time", Unit::Nanoseconds, Noise::Unknown);
     builder.enter(Frame::function(ids[0]), None);
     builder.leave();
     let (_, Batches(batches)) = builder.finish().expect("a sound run");

@@ -29,6 +29,11 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         &["base"],
     ),
     (
+        "identity",
+        "which functions are one, whatever build or process their names are of",
+        &["events"],
+    ),
+    (
         "profile",
         "the builder: rows and sums from what an importer says",
         &["base", "events", "text"],
@@ -37,7 +42,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         "store",
         "the database",
         &[
-            "base", "sqlite", "source", "text", "input", "events", "profile",
+            "base", "sqlite", "source", "text", "input", "events", "identity", "profile",
         ],
     ),
     (
@@ -115,6 +120,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
             "text",
             "input",
             "events",
+            "identity",
             "store",
             "report",
             "formats/format.rs",

@@ -3,7 +3,7 @@
 
 use libtest_mimic::Failed;
 use profdb::base::error::Stop;
-use profdb::events::{Cost, Frame, FunctionDef, RunFact, Sink, Unit};
+use profdb::events::{Cost, Frame, FunctionDef, Noise, RunFact, Sink, Unit};
 use profdb::formats::{Confidence, Format, Options};
 use profdb::pipeline::{import, meta};
 use profdb::report::header::{Column, Kind, Medium, Needs, Parameter};
@@ -609,9 +609,9 @@ const HOSTILE_RUN: Format = Format {
 /// Every name calls the next one, and has a line; every second one is two functions.
 fn hostile_run(sink: &mut dyn Sink) {
     sink.run(RunFact::Title("<title> | \"x\" & ]]>"));
-    let time = sink.metric("time", Unit::Nanoseconds);
-    let odd = sink.metric("<odd> \"metric\"|", Unit::Bytes);
-    let hits = sink.metric("hits;1", Unit::Count);
+    let time = sink.metric("time", Unit::Nanoseconds, Noise::Unknown);
+    let odd = sink.metric("<odd> \"metric\"|", Unit::Bytes, Noise::Unknown);
+    let hits = sink.metric("hits;1", Unit::Count, Noise::Unknown);
     for (at, name) in (1_u32..).zip(HOSTILE) {
         let places = if at % 2 == 0 {
             ["<a|b>", "\"c\",\td"]

@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::iter::successors;
 
 use profdb::base::error::Stop;
-use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, RunFact, Sink, Unit};
+use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, Noise, RunFact, Sink, Unit};
 use profdb::input::Fingerprint;
 use profdb::profile::{Batch, Output, TreeBuilder};
 use profdb::store::{Database, Outcome, RunMeta};
@@ -174,6 +174,7 @@ impl Run {
             },
             title: None,
             tags: Vec::new(),
+            noise: Vec::new(),
             again: true,
             source: None,
             source_lines: profdb::source::SourceLines::default(),
@@ -193,7 +194,7 @@ impl Run {
     fn say(&self, sink: &mut dyn Sink, figures: &[[(f64, Option<f64>); 3]]) {
         let metrics: Vec<MetricId> = METRICS
             .iter()
-            .map(|(name, unit)| sink.metric(name, unit.clone()))
+            .map(|(name, unit)| sink.metric(name, unit.clone(), Noise::Unknown))
             .collect();
         sink.run(RunFact::DefaultMetric(metrics[self.default]));
         sink.run(RunFact::TimerReadings(metrics[1]));

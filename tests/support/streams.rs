@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use profdb::events::{
     Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Kind, Line, MetricId,
-    RunFact, Sample, Sink, Unit,
+    Noise, RunFact, Sample, Sink, Unit,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -94,7 +94,7 @@ impl Stream {
         let mut announced = 0;
         let mut announce = |sink: &mut dyn Sink, count: u32| {
             for metric in announced..count {
-                sink.metric(&metric_name(metric), Unit::Count);
+                sink.metric(&metric_name(metric), Unit::Count, Noise::Unknown);
             }
             announced = announced.max(count);
         };

@@ -49,8 +49,8 @@ use super::stack_table::StackTable;
 use super::windows_names::{WindowsNames, decode};
 use crate::base::error::{ImportError, Position};
 use crate::events::{
-    self, Fidelity, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity, Sink,
-    Unit,
+    self, Fidelity, FunctionDef, FunctionId, Info, MetricId, Noise, Note, RunFact, Sample,
+    Severity, Sink, Unit,
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::names::NameId;
@@ -547,15 +547,15 @@ impl Log {
         }
         // One time is enough, wherever it is (case `business_rules/time-in-the-last-block`).
         let reading = if self.any_time {
-            let time = sink.metric("time", Unit::Nanoseconds);
+            let time = sink.metric("time", Unit::Nanoseconds, Noise::Timed);
             Reading {
                 time: Some(time),
-                count: sink.metric("blocks", Unit::Count),
+                count: sink.metric("blocks", Unit::Count, Noise::Exact),
             }
         } else {
             Reading {
                 time: None,
-                count: sink.metric("samples", Unit::Count),
+                count: sink.samples("samples"),
             }
         };
         if self.any_trace {

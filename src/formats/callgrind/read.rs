@@ -678,7 +678,10 @@ impl<'s> Profile<'s> {
             .columns
             .metrics()
             .iter()
-            .map(|metric| self.sink.metric(&metric.name, metric.unit.clone()))
+            .map(|metric| {
+                let noise = self.creator.noise(&metric.unit);
+                self.sink.metric(&metric.name, metric.unit.clone(), noise)
+            })
             .collect();
         if let (Some(metric), true) = (metrics.get(1), self.oddities.calls_alone.count() > 0) {
             self.sink.run(RunFact::DefaultMetric(*metric));

@@ -1,7 +1,7 @@
 //! Words of callgrind's format: numbers, headers, and what an event measures.
 
 use super::call_graph::CallCost;
-use crate::events::Unit;
+use crate::events::{Noise, Unit};
 
 /// The version that Xdebug wrote before it said who it is.
 pub(super) const OLD_VERSION: &[u8] = b"0.9.6";
@@ -150,6 +150,25 @@ impl Creator {
             return Self::FirstXdebug;
         }
         self
+    }
+}
+
+impl Creator {
+    /// What figures of a unit owe to chance.
+    pub(super) fn noise(self, unit: &Unit) -> Noise {
+        match (self, unit) {
+            // Callgrind's `sysTime` and `sysCpuTime` are measured, all else is simulated.
+            (Self::Callgrind | Self::Xdebug | Self::OldXdebug | Self::FirstXdebug, unit) => {
+                match unit {
+                    Unit::Nanoseconds => Noise::Timed,
+                    Unit::Bytes | Unit::Count => Noise::Exact,
+                }
+            }
+            (Self::Nytprof | Self::Yappi, Unit::Nanoseconds) => Noise::Timed,
+            (Self::Gperftools | Self::Pprof, _) => Noise::Sampled,
+            // pprofile counts, or takes samples, and does not say which.
+            _ => Noise::Unknown,
+        }
     }
 }
 

@@ -44,7 +44,7 @@ use std::cmp::Reverse;
 use hashbrown::HashMap;
 
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{FunctionDef, FunctionId, Kind, Note, Severity, Sink, Unit};
+use crate::events::{FunctionDef, FunctionId, Kind, Noise, Note, Severity, Sink, Unit};
 use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
@@ -520,7 +520,7 @@ impl<'s> Trace<'s> {
             let slices = self.pair(thread);
             self.stack(&mut tree, node, slices);
         }
-        let time = self.sink.metric("time", Unit::Nanoseconds);
+        let time = self.sink.metric("time", Unit::Nanoseconds, Noise::Timed);
         tree.emit(self.sink, &[Some(time)]);
         self.emit_notes();
     }

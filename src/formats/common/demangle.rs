@@ -7,8 +7,8 @@ use hashbrown::HashMap;
 
 use crate::base::error::Position;
 use crate::events::{
-    Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact,
-    Sample, Sink, Unit,
+    Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Noise, Note,
+    RunFact, Sample, Sink, Unit,
 };
 use crate::text::compiled_names::readable;
 
@@ -74,8 +74,8 @@ impl Sink for Demangler<'_> {
         self.sink.run(fact);
     }
 
-    fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
-        self.sink.metric(name, unit)
+    fn metric(&mut self, name: &str, unit: Unit, noise: Noise) -> MetricId {
+        self.sink.metric(name, unit, noise)
     }
 
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {

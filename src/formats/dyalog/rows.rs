@@ -15,8 +15,8 @@ use super::row::{Headings, Known, Layout, Pair, Row, as_cost, note};
 use crate::base::error::{ImportError, Position, quote};
 use crate::base::interner::{Id, Table, TextId, TextInterner};
 use crate::events::{
-    Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink,
-    Unit,
+    Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Noise, Note, RunFact, Severity,
+    Sink, Unit,
 };
 use crate::formats::common::counted::{Counted, many};
 
@@ -86,8 +86,10 @@ impl<'s> Rows<'s> {
         } else {
             Fidelity::Flat
         }));
-        let time = sink.metric("time", Unit::Nanoseconds);
-        let ticks = layout.ticks.then(|| sink.metric("ticks", Unit::Count));
+        let time = sink.metric("time", Unit::Nanoseconds, Noise::Timed);
+        let ticks = layout
+            .ticks
+            .then(|| sink.metric("ticks", Unit::Count, Noise::Exact));
         if let Some(ticks) = ticks {
             sink.run(RunFact::TimerReadings(ticks));
         }

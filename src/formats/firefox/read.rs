@@ -54,7 +54,7 @@ use super::tables::{NONE, Tables, View, columns, numbers};
 use super::unknown_interval::UNKNOWN_INTERVAL;
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    FunctionDef, FunctionId, Kind, LabelsId, MetricId, RunFact, Sample, Severity, Sink, Unit,
+    FunctionDef, FunctionId, Kind, LabelsId, MetricId, Noise, RunFact, Sample, Severity, Sink, Unit,
 };
 use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
 use crate::formats::common::counted::{Counted, many};
@@ -77,12 +77,13 @@ pub(in crate::formats) const FORMAT: Format = Format {
 
 /// The metrics that there may be, as numbers for [`CallTree::cost`].
 const METRICS: [(&str, Unit); 5] = [
-    ("samples", Unit::Count),
+    (SAMPLES_NAME, Unit::Count),
     ("time", Unit::Nanoseconds),
     ("bytes", Unit::Bytes),
     ("cpu", Unit::Nanoseconds),
     ("cycles", Unit::Count),
 ];
+const SAMPLES_NAME: &str = "samples";
 const SAMPLES: usize = 0;
 const TIME: usize = 1;
 const BYTES: usize = 2;
@@ -610,11 +611,19 @@ impl<'f> File<'f> {
         // What no thread has measured is no metric: unknown is not 0.
         let mut metrics = [None; 5];
         for ((metric, used), (name, unit)) in metrics.iter_mut().zip(self.used).zip(METRICS) {
-            *metric = used.then(|| self.sink.metric(name, unit));
+            *metric = used.then(|| match name {
+                SAMPLES_NAME => self.sink.samples(name),
+                _ => self.sink.metric(name, unit, Noise::Sampled),
+            });
         }
         // Something is measured also where there was no thread.
         if metrics.iter().all(Option::is_none) {
-            self.sink.metric("samples", Unit::Count);
+            self.sink.samples(SAMPLES_NAME);
+        }
+        if let [Some(samples), others @ ..] = metrics {
+            for metric in others.into_iter().flatten() {
+                self.sink.run(RunFact::Observations(metric, samples));
+            }
         }
         self.costs.emit(self.sink, &self.tree, &metrics);
         self.not_symbolicated.note(self.sink, Severity::Info, |_| {

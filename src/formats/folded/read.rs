@@ -44,7 +44,7 @@
 use super::austin;
 use super::stack_lines::{FrameReader, StackLines, Values, split_last, whole_lines};
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{Frame, FunctionDef, RunFact, Severity, Sink, Unit};
+use crate::events::{Frame, FunctionDef, Noise, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
 use crate::formats::format::{Confidence, Format};
@@ -284,11 +284,12 @@ fn read(
     let closed = has_closed_frames(input.head());
     let displaced = has_displaced_semicolons(input.head());
     let before = if two {
-        Some(sink.metric("samples_before", Unit::Count))
+        Some(sink.metric("samples_before", Unit::Count, Noise::Unknown))
     } else {
         None
     };
-    let samples = sink.metric("samples", Unit::Count);
+    // Sums of weights look like counts of samples: the file does not tell.
+    let samples = sink.metric("samples", Unit::Count, Noise::Unknown);
     // The first metric would be the default one.
     if two {
         sink.run(RunFact::DefaultMetric(samples));

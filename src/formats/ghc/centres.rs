@@ -14,8 +14,8 @@ use std::collections::{HashMap, HashSet};
 use super::built_in::ROOT;
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, ROUNDING, RunFact, Severity, Sink,
-    Unit, slack,
+    Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Noise, Note, ROUNDING, RunFact, Severity,
+    Sink, Unit, slack,
 };
 use crate::formats::common::counted::Counted;
 use crate::formats::options::{OptionDef, Options, Takes};
@@ -236,11 +236,18 @@ pub(super) struct Stacks {
 impl Stacks {
     /// Announces the metrics.
     pub(super) fn new(sink: &mut dyn Sink, totals: Totals, options: &Options) -> Self {
+        let time = sink.metric("time", Unit::Nanoseconds, Noise::Sampled);
+        let ticks = sink.samples("ticks");
+        sink.run(RunFact::Observations(time, ticks));
+        let tick = totals.time(1.0);
+        if tick > 0.0 && tick.is_finite() {
+            sink.run(RunFact::Quantum(time, tick));
+        }
         Self {
+            time,
+            ticks,
+            alloc: sink.metric("alloc", Unit::Bytes, Noise::Exact),
             totals,
-            time: sink.metric("time", Unit::Nanoseconds),
-            ticks: sink.metric("ticks", Unit::Count),
-            alloc: sink.metric("alloc", Unit::Bytes),
             builtins_inside: options.flag(WITH_BUILTINS.name),
             depth: 0,
             builtin_from: None,

@@ -37,8 +37,8 @@ use hashbrown::HashMap;
 
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note,
-    RunFact, Severity, Sink, Unit,
+    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Noise,
+    Note, RunFact, Severity, Sink, Unit,
 };
 use crate::formats::common::counted::many;
 use crate::formats::common::demangle::Demangler;
@@ -434,7 +434,7 @@ impl Report {
             Fidelity::Edges
         };
         sink.run(RunFact::Fidelity(fidelity));
-        let metric = sink.metric("time", Unit::Nanoseconds);
+        let metric = sink.metric("time", Unit::Nanoseconds, Noise::Sampled);
         if let Some(total) = self.total {
             sink.run(RunFact::Total(metric, nanoseconds(total)));
         }

@@ -47,7 +47,6 @@ use crate::base::error::{ImportError, Position, quote};
 use crate::base::interner::{Table, TextId, TextInterner};
 use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, RunFact, Severity, Sink,
-    Unit,
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::lisp_names::package;
@@ -375,7 +374,7 @@ impl FunctionTable {
 
 impl<'s> Tree<'s> {
     fn new(sink: &'s mut dyn Sink) -> Self {
-        let samples = sink.metric("samples", Unit::Count);
+        let samples = sink.samples("samples");
         Self {
             sink,
             samples,

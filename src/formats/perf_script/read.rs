@@ -48,7 +48,8 @@ use super::lines::{
 };
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Frame, FunctionDef, FunctionId, Kind, Line, MetricId, RunFact, Sample, Severity, Sink, Unit,
+    Frame, FunctionDef, FunctionId, Kind, Line, MetricId, Noise, RunFact, Sample, Severity, Sink,
+    Unit,
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
@@ -499,6 +500,11 @@ impl<'s> Script<'s> {
         if let Some(metric) = most.and_then(|event| event.period.or(event.samples)) {
             self.sink.run(RunFact::DefaultMetric(metric));
         }
+        for event in &self.events {
+            if let (Some(period), Some(samples)) = (event.period, event.samples) {
+                self.sink.run(RunFact::Observations(period, samples));
+            }
+        }
         let Self {
             sink,
             names,
@@ -577,6 +583,7 @@ impl Event {
                 } else {
                     Unit::Count
                 },
+                Noise::Sampled,
             )
         })
     }
@@ -590,7 +597,7 @@ impl Event {
             } else {
                 format!("{name}.samples")
             };
-            sink.metric(&names.take(&name), Unit::Count)
+            sink.samples(&names.take(&name))
         })
     }
 }

@@ -52,8 +52,8 @@ use super::symbols::{Symbols, remark};
 use super::tables::{COMMENTS, Reference, Tables, ValueType, reference};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, Note, RunFact,
-    Sample, Severity, Sink, Unit,
+    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, Noise, Note,
+    RunFact, Sample, Severity, Sink, Unit,
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
@@ -254,6 +254,8 @@ fn metrics(
     let mut metrics = Vec::new();
     let mut names = MetricNames::default();
     let mut chosen = None;
+    let mut samples = None;
+    let mut of_samples = Vec::new();
     for value in &tables.sample_types {
         let (text, given) = (
             tables.texts.text(value.name)?,
@@ -269,12 +271,33 @@ fn metrics(
         if names.has(&name) {
             name = format!("{name} ({given})");
         }
-        let metric = sink.metric(&names.take(&name), unit);
+        let is_count = unit == Unit::Count;
+        let (noise, is_of_samples) = noise(&name, &unit);
+        let metric = if samples.is_none() && is_count && matches!(&*name, "samples" | "sample") {
+            *samples.insert(sink.samples(&names.take(&name)))
+        } else {
+            let metric = sink.metric(&names.take(&name), unit, noise);
+            of_samples.extend(is_of_samples.then_some(metric));
+            if let (Some(period), Some(of)) = (tables.period, &tables.period_type)
+                && noise == Noise::Sampled
+                && period > 0
+                && tables.texts.get(of.name)? == tables.texts.get(value.name)?
+                && tables.texts.get(of.unit)? == tables.texts.get(value.unit)?
+            {
+                sink.run(RunFact::Quantum(metric, real(period) * factor));
+            }
+            metric
+        };
         // By the name in the file: that of the metric may have a unit or number after it.
         if chosen.is_none() && !default.is_empty() && tables.texts.get(value.name)? == default {
             chosen = Some(metric);
         }
         metrics.push((metric, factor));
+    }
+    for metric in of_samples {
+        if let Some(samples) = samples {
+            sink.run(RunFact::Observations(metric, samples));
+        }
     }
     if chosen.is_none() && !default.is_empty() {
         let message = format!(
@@ -292,6 +315,24 @@ fn metrics(
         sink.run(RunFact::DefaultMetric(metric));
     }
     Ok(metrics)
+}
+
+/// What values of a type owe to chance, and whether the number of samples says how much: that of
+/// allocations is scaled up.
+fn noise(name: &str, unit: &Unit) -> (Noise, bool) {
+    const SCALED: [&str; 6] = [
+        "alloc_objects",
+        "alloc_space",
+        "inuse_objects",
+        "inuse_space",
+        "contentions",
+        "delay",
+    ];
+    match unit {
+        _ if SCALED.contains(&name) => (Noise::Sampled, false),
+        Unit::Nanoseconds if matches!(name, "cpu" | "wall") => (Noise::Sampled, true),
+        _ => (Noise::Unknown, false),
+    }
 }
 
 /// What values of a unit are stored in, and what they are multiplied with.

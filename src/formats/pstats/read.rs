@@ -32,8 +32,8 @@
 use super::marshal::{Object, Reader};
 use crate::base::error::{ImportError, Position};
 use crate::events::{
-    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, RunFact,
-    Severity, Sink, Unit,
+    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Noise,
+    RunFact, Severity, Sink, Unit,
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::repeated::Repeated;
@@ -281,7 +281,7 @@ fn emit(functions: &[Row], calls: &[Call], sink: &mut dyn Sink) {
         Fidelity::Edges
     };
     sink.run(RunFact::Fidelity(fidelity));
-    let metric: MetricId = sink.metric("time", Unit::Nanoseconds);
+    let metric: MetricId = sink.metric("time", Unit::Nanoseconds, Noise::Timed);
     let mut no_times = Counted::default();
     for Call {
         at,

@@ -41,8 +41,8 @@
 
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
-    slack,
+    Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Noise, Note, RunFact, Severity, Sink,
+    Unit, slack,
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
@@ -173,10 +173,10 @@ fn import(
     sink.at(json.record_start());
     // After the tree: whether there is a second metric is known only when all frames have been
     // read, and the sink wants all metrics before the first node.
-    let time = sink.metric("time", Unit::Nanoseconds);
+    let time = sink.metric("time", Unit::Nanoseconds, Noise::Sampled);
     let awaited = tree
         .has_awaited()
-        .then(|| sink.metric("await_time", Unit::Nanoseconds));
+        .then(|| sink.metric("await_time", Unit::Nanoseconds, Noise::Sampled));
     for metric in [Some(time), awaited].into_iter().flatten() {
         sink.run(RunFact::Rounding(metric, ROUNDING));
     }

@@ -45,9 +45,7 @@ use byteorder::{BE, ByteOrder};
 use hashbrown::{HashMap, HashSet};
 
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{
-    Frame, FunctionDef, FunctionId, Kind, MetricId, Note, Sample, Severity, Sink, Unit,
-};
+use crate::events::{Frame, FunctionDef, FunctionId, Kind, MetricId, Note, Sample, Severity, Sink};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::lisp_names::package;
 use crate::formats::format::{Confidence, Format};
@@ -97,7 +95,7 @@ fn import(
     // Binary numbers may hold line feeds: a count of lines would mean nothing.
     input.has_no_lines();
     sink.at(input.position());
-    let samples = sink.metric("samples", Unit::Count);
+    let samples = sink.samples("samples");
     let mut trace = Trace::new(sink, samples);
     let mut record = Vec::new();
     trace.header(input, &mut record)?;

@@ -1,7 +1,7 @@
 //! The metrics of a file. What counts the samples of a metric is one, too.
 
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{MetricId, Sink, Unit};
+use crate::events::{MetricId, Noise, RunFact, Sink, Unit};
 use crate::formats::common::metric_names::MetricNames;
 
 /// What counts samples.
@@ -104,18 +104,37 @@ impl Metrics {
         for metric in self.all.iter().filter(|metric| metric.of.is_none()) {
             names.take(&metric.name);
         }
-        for metric in &self.all {
+        // Places begin with 1.
+        let counter = |place: usize| {
+            let counts = |metric: &Metric| metric.of == Some(place);
+            self.all.iter().position(counts).map(|at| at + 1)
+        };
+        for (place, metric) in (1..).zip(&self.all) {
             let of = metric.of.and_then(|of| self.all.get(of.checked_sub(1)?));
             let name = match of {
                 None => metric.name.clone(),
                 Some(_) if counts == 1 && !is_taken => SAMPLES.to_owned(),
                 Some(of) => names.take(&format!("{}.{SAMPLES}", of.name)),
             };
-            ids.push(Some(sink.metric(&name, metric.unit.clone())));
+            // Profiles of samples have their number besides; what others hold, the file does not say.
+            let noise = match counter(place) {
+                Some(_) => Noise::Sampled,
+                None => Noise::Unknown,
+            };
+            ids.push(Some(match of {
+                None => sink.metric(&name, metric.unit.clone(), noise),
+                Some(_) => sink.samples(&name),
+            }));
+        }
+        for place in 1..=self.all.len() {
+            let id = |place: usize| ids.get(place).copied().flatten();
+            if let (Some(metric), Some(samples)) = (id(place), counter(place).and_then(id)) {
+                sink.run(RunFact::Observations(metric, samples));
+            }
         }
         // Something is measured also where there was no profile.
         if self.all.is_empty() {
-            sink.metric(SAMPLES, Unit::Count);
+            sink.samples(SAMPLES);
         }
         ids
     }

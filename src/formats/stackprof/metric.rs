@@ -1,6 +1,6 @@
 //! Counts of samples, and what they are in each metric.
 
-use crate::events::{FunctionDef, FunctionId, Kind, MetricId, RunFact, Sink, Unit};
+use crate::events::{FunctionDef, FunctionId, Kind, MetricId, Noise, RunFact, Sink, Unit};
 
 /// A metric, of which a sample is so much.
 pub(super) struct Metric {
@@ -14,10 +14,16 @@ impl Metric {
         unit: Unit,
         per_sample: f64,
         samples: u64,
+        counts: Option<MetricId>,
         sink: &mut dyn Sink,
     ) -> Self {
-        let id = sink.metric(name, unit);
+        let id = sink.metric(name, unit, Noise::Sampled);
         let metric = Self { id, per_sample };
+        // The metric that counts the samples is announced first.
+        sink.run(RunFact::Observations(id, counts.unwrap_or(id)));
+        if per_sample > 0.0 {
+            sink.run(RunFact::Quantum(id, per_sample));
+        }
         // Samples may have no stack, so that what the stacks add up to is less (case
         // `stackprof/samples-without-stack`).
         sink.run(RunFact::Total(id, metric.of(samples)));

@@ -263,14 +263,16 @@ impl File {
 
     /// Announces the metrics and their totals.
     fn metrics(&self, at: Position, samples: u64, sink: &mut dyn Sink) -> Vec<Metric> {
-        let mut metrics = vec![Metric::new("samples", Unit::Count, 1.0, samples, sink)];
+        let counted = Metric::new("samples", Unit::Count, 1.0, samples, None, sink);
+        let counts = counted.id;
+        let mut metrics = vec![counted];
         let (name, unit, factor) = match self.mode.as_slice() {
             b"cpu" | b"wall" => ("time", Unit::Nanoseconds, MICROSECOND),
             b"object" => ("allocations", Unit::Count, 1.0),
             _ => return metrics,
         };
         if let Some(interval) = self.interval {
-            let metric = Metric::new(name, unit, factor * interval, samples, sink);
+            let metric = Metric::new(name, unit, factor * interval, samples, Some(counts), sink);
             sink.run(RunFact::DefaultMetric(metric.id));
             metrics.push(metric);
         } else {

@@ -1,18 +1,25 @@
 //! Copying one run from a database to another, where it gets other ids.
 
+use std::borrow::Cow;
+
 use hashbrown::{DefaultHashBuilder, HashMap};
-use rusqlite::types::ToSqlOutput;
-use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{OptionalExtension, Row, ToSql, params};
 
 use super::tables::{BY_METRIC, BY_RUN, Id, LARGE_BY_RUN, METRICS, RUNS, Table};
-use crate::events::MetricId;
+use crate::events::{FunctionDef, Kind, MetricId};
+use crate::identity::{IdentityKey, Rules};
 use crate::source::Stopped;
 use crate::store::database::Database;
 use crate::store::error::{Cause, StoreError};
+use crate::store::fingerprint::Figures;
 use crate::store::write::{CopiedRows, Ids, StoredFunction, function_id};
 
 /// Rows between two looks at [`crate::base::error::Stop`], and two reports of progress.
 const ROWS_BETWEEN_LOOKS: u64 = 10_000;
+
+/// Identities in the target, by ids of functions in the source.
+type Identities = HashMap<i64, IdentityKey, DefaultHashBuilder>;
 
 /// A run that is copied.
 pub(super) struct RunCopy<'d> {
@@ -28,16 +35,25 @@ pub(super) struct RunCopy<'d> {
     pub(super) metrics: Vec<(i64, i64)>,
     pub(super) functions: HashMap<i64, i64, DefaultHashBuilder>,
     sources: HashMap<i64, i64, DefaultHashBuilder>,
+    identities: TargetIdentities<'d>,
     /// How many rows have been copied.
     pub(super) rows: u64,
     progress: &'d mut dyn FnMut(u64),
 }
 
+/// How the target identifies functions.
+#[derive(Clone, Copy)]
+pub(super) struct TargetIdentities<'d> {
+    pub(super) rules: &'d Rules,
+    /// The source has other rules.
+    pub(super) are_other: bool,
+}
+
 impl<'d> RunCopy<'d> {
     /// Begins to copy a run; `rows` have been copied before.
     pub(super) fn new(
-        source: &'d Database,
-        target: &'d Database,
+        (source, target): (&'d Database, &'d Database),
+        identities: TargetIdentities<'d>,
         ids: &Ids,
         run: i64,
         rows: u64,
@@ -76,6 +92,7 @@ impl<'d> RunCopy<'d> {
             metrics,
             functions,
             sources,
+            identities,
             rows,
             progress,
         })
@@ -90,7 +107,10 @@ impl<'d> RunCopy<'d> {
         self.table(&METRICS, self.old_run)?;
         // Functions come before the rows that mention them, whose ids are looked up in what this
         // has found.
-        self.functions()?;
+        let identities = self.functions()?;
+        if self.identities.are_other {
+            self.fingerprint(&identities)?;
+        }
         for table in BY_RUN {
             self.table(table, self.old_run)?;
         }
@@ -190,8 +210,9 @@ impl<'d> RunCopy<'d> {
     }
 
     /// Gives the functions that the run mentions ids in the target: new ones in the order of their
-    /// ids in the source.
-    fn functions(&mut self) -> Result<(), StoreError> {
+    /// ids in the source. Returns their identities there, by their ids in the source.
+    fn functions(&mut self) -> Result<Identities, StoreError> {
+        let mut identities = Identities::default();
         let (source, target) = (self.source, self.target);
         let from_source = |error| source.failed(error);
         let sql = "SELECT function_id, kind, name, module, file, first_line, first_col, raw_name
@@ -205,22 +226,65 @@ impl<'d> RunCopy<'d> {
         let mut rows = select.query([self.old_run]).map_err(from_source)?;
         while let Some(row) = rows.next().map_err(from_source)? {
             let values: rusqlite::Result<Vec<_>> = (1..8).map(|at| row.get_ref(at)).collect();
-            let values: Vec<_> = values
-                .map_err(from_source)?
-                .into_iter()
-                .map(ToSqlOutput::Borrowed)
-                .collect();
-            let new = function_id(
-                &target.connection,
-                params_from_iter(&values),
-                params_from_iter(&values[..6]),
-            );
+            let values = values.map_err(from_source)?;
+            // A stranger's text may be no UTF-8.
+            let text = |at: usize| match values[at] {
+                ValueRef::Text(text) => String::from_utf8_lossy(text),
+                _ => Cow::Borrowed(""),
+            };
+            let (kind, name, module, file) = (text(0), text(1), text(2), text(3));
+            let identity = self.identities.rules.identity(&FunctionDef {
+                kind: Kind::by_name(&kind).unwrap_or_default(),
+                module: &module,
+                file: &file,
+                ..FunctionDef::named(&name)
+            });
+            let key = identity.key();
+            let values: Vec<_> = values.into_iter().map(ToSqlOutput::Borrowed).collect();
+            let values: [&dyn ToSql; 7] = std::array::from_fn(|at| &values[at] as &dyn ToSql);
+            let new = function_id(&target.connection, values, &identity, &key);
             let old = row.get(0).map_err(from_source)?;
+            identities.insert(old, key);
             let StoredFunction(new) = new.map_err(|error| target.failed(error))?;
             self.functions.insert(old, new);
             self.count()?;
         }
-        Ok(())
+        Ok(identities)
+    }
+
+    /// Computes the fingerprint of the run anew, if it has one: it is one of identities.
+    fn fingerprint(&self, identities: &Identities) -> Result<(), StoreError> {
+        let read = || -> rusqlite::Result<Option<Figures>> {
+            let sql = "SELECT fingerprint IS NOT NULL FROM runs WHERE run_id = ?1";
+            let connection = &self.source.connection;
+            if !connection.query_row(sql, [self.old_run], |row| row.get::<_, bool>(0))? {
+                return Ok(None);
+            }
+            let mut figures = Figures::new();
+            let mut metric =
+                connection.prepare("SELECT name, unit FROM metrics WHERE metric_id = ?1")?;
+            let sql =
+                "SELECT function_id, calls, exclusive FROM function_info WHERE metric_id = ?1";
+            let mut infos = connection.prepare(sql)?;
+            for (old, _) in &self.metrics {
+                let (name, unit): (String, String) =
+                    metric.query_row([old], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                figures.metric(&name, &unit);
+                let mut rows = infos.query([old])?;
+                while let Some(row) = rows.next()? {
+                    let key = identities
+                        .get(&row.get::<_, i64>(0)?)
+                        .ok_or_else(out_of_range)?;
+                    figures.row(key, row.get(1)?, row.get(2)?);
+                }
+            }
+            Ok(Some(figures))
+        };
+        let figures = read().map_err(|error| self.source.failed(error))?;
+        let stored = figures.map(|figures| figures.store(&self.target.connection, self.new_run));
+        stored
+            .unwrap_or(Ok(()))
+            .map_err(|error| self.target.failed(error))
     }
 
     /// The id of a source text in the target, with the lines that the run has of it.

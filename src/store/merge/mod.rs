@@ -17,10 +17,11 @@ use rusqlite::Connection;
 
 use super::database::{Database, bring_up_to_date};
 use super::error::StoreError;
+use super::identities;
 use super::identity::{RunMeta, run_with_uid};
 use super::schema::stale_views;
 use super::write::{CopiedRows, Ids, Outcome, ROWS_FOR_SEGMENT, integer};
-use copy::RunCopy;
+use copy::{RunCopy, TargetIdentities};
 use differences::Differences;
 
 /// What became of a run of another database.
@@ -149,6 +150,7 @@ impl Database {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(Vec<Merged>, bool), StoreError> {
         bring_up_to_date(&self.connection).map_err(|cause| self.failed(cause))?;
+        let rules = identities::rules(&self.connection).map_err(|cause| self.failed(cause))?;
         let mut merged = Vec::new();
         let mut has_changed = false;
         let mut rows = 0;
@@ -159,6 +161,11 @@ impl Database {
                 .connection
                 .unchecked_transaction()
                 .map_err(from_source)?;
+            let theirs = identities::digest(&source.connection).map_err(from_source)?;
+            let target = TargetIdentities {
+                rules: &rules,
+                are_other: theirs != Some(rules.digest()),
+            };
             let mut is_checked = false;
             for (run, uid, nodes) in runs(&source.connection).map_err(from_source)? {
                 let there =
@@ -180,7 +187,7 @@ impl Database {
                     has_changed = true;
                     let ids = Ids::after(&self.connection).map_err(|error| self.failed(error))?;
                     self.begin_pages(pages, nodes)?;
-                    let mut copy = RunCopy::new(source, self, &ids, run, rows, progress)?;
+                    let mut copy = RunCopy::new((source, self), target, &ids, run, rows, progress)?;
                     let stored = copy.run(pages.as_mut())?;
                     rows = copy.rows;
                     Outcome::Stored(stored)

@@ -29,15 +29,20 @@ pub(super) const RUNS: Table = Table {
     // A run without a default metric, or without nodes, keeps NULL there.
     ids: &[("default_metric_id", Id::Metric), ("first_node", Id::Node), ("last_node", Id::Node)],
     columns: "run_uid, title, format, fidelity, source_name, source_sha256, source_bytes, tool_version, command,
-              recorded_at, imported_at, timer_bias, bias_applied, profdb_version, functions",
+              recorded_at, imported_at, timer_bias, bias_applied, profdb_version, functions,
+              fingerprint",
     rows: "run_id = ?1",
     order: "run_id",
 };
 
 pub(super) const METRICS: Table = Table {
     name: "metrics",
-    ids: &[("metric_id", Id::Metric), ("run_id", Id::Run)],
-    columns: "name, unit, position, total, total_source, timer_readings",
+    ids: &[
+        ("metric_id", Id::Metric),
+        ("run_id", Id::Run),
+        ("observations", Id::Metric),
+    ],
+    columns: "name, unit, position, total, total_source, timer_readings, noise, quantum",
     rows: "run_id = ?1",
     order: "position",
 };

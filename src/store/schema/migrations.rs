@@ -17,7 +17,8 @@ pub(in crate::store) enum MigrationKind {
     /// It writes rows of large tables anew, which takes room on the disk.
     Rewrites,
     /// It changes the texts of tables: its `CREATE TABLE` statements replace those in the schema.
-    /// The statements after them are carried out, which fill columns that the new texts add.
+    /// The statements after them are carried out, which make further tables and fill columns that the
+    /// new texts add.
     Restates,
 }
 
@@ -57,6 +58,10 @@ pub(in crate::store) const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         sql: include_str!("../../../migrations/0009_source_lines.sql"),
+        kind: MigrationKind::Restates,
+    },
+    Migration {
+        sql: include_str!("../../../migrations/0010_identities.sql"),
         kind: MigrationKind::Restates,
     },
 ];

@@ -26,14 +26,18 @@ pub(super) fn restate(transaction: &Connection, version: usize) -> Result<(), Ca
     transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, is_defensive)?;
     restated?;
     counted?;
-    Ok(transaction.execute_batch(after_tables(MIGRATIONS[version].sql))?)
+    Ok(transaction.execute_batch(after_tables(version))?)
 }
 
-/// The statements of a migration that come after its last table.
-fn after_tables(migration: &str) -> &str {
-    let table = migration.rfind("\n)").unwrap_or(0);
-    let end = migration[table..].find(';').unwrap_or(0);
-    &migration[table + end..]
+/// The statements of a migration that come after the last table which was there before.
+fn after_tables(version: usize) -> &'static str {
+    let migration = MIGRATIONS[version].sql;
+    let ends = declared(version).into_keys().filter_map(|name| {
+        let table = migration.find(&format!("CREATE TABLE {name} ("))?;
+        let end = table + migration[table..].find("\n)")?;
+        Some(end + migration[end..].find(';')?)
+    });
+    &migration[ends.max().unwrap_or(0)..]
 }
 
 fn replace_texts(transaction: &Connection, version: usize) -> Result<(), Cause> {

@@ -7,7 +7,9 @@ use super::columns::integer;
 use super::ids::{Ids, StoredLabels, StoredRun};
 use super::outcome::Outcome;
 use crate::base::hex::hex;
+use crate::events::Severity;
 use crate::profile::{LabelText, RunSummary};
+use crate::store::fingerprint::Figures;
 use crate::store::identity::RunMeta;
 
 /// The facts of one run, to be inserted.
@@ -76,13 +78,16 @@ impl RunFacts<'_> {
     }
 
     fn metrics(&self, run: StoredRun) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total, total_source, timer_readings)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total, total_source, timer_readings,
+                                        noise, observations, quantum)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         let mut insert = self.connection.prepare_cached(sql)?;
         let timer = self.totals.facts.timer_readings;
         let timer = timer.map(|metric| self.ids.metric(metric));
         let ids = self.ids.metrics();
         for ((position, metric), id) in (1_i64..).zip(&self.totals.metrics).zip(ids) {
+            let said = self.meta.noise_of(&metric.name);
+            let noise = said.unwrap_or(metric.noise);
             insert.execute(params![
                 id,
                 run,
@@ -91,7 +96,10 @@ impl RunFacts<'_> {
                 position,
                 metric.total,
                 metric.total_source.name(),
-                timer == Some(id)
+                timer == Some(id),
+                noise.name(),
+                metric.observations.map(|samples| self.ids.metric(samples)),
+                metric.quantum,
             ])?;
         }
         Ok(())
@@ -127,6 +135,28 @@ impl RunFacts<'_> {
                 .map(integer);
             insert.execute(params![run, note.severity.name(), byte, line, note.message])?;
         }
+        for (metric, noise) in &self.meta.noise {
+            let Some(metric) = metric else { continue };
+            if self
+                .totals
+                .metrics
+                .iter()
+                .all(|known| known.name != *metric)
+            {
+                let message = format!(
+                    "there is no metric {metric}, whose noise was said to be {}",
+                    noise.name()
+                );
+                let place = None::<i64>;
+                insert.execute(params![
+                    run,
+                    Severity::Warning.name(),
+                    place,
+                    place,
+                    message
+                ])?;
+            }
+        }
         Ok(())
     }
 
@@ -149,4 +179,22 @@ impl RunFacts<'_> {
         }
         Ok(())
     }
+}
+
+/// Stores the fingerprint of a run, whose functions have their ids.
+pub(super) fn store_fingerprint(
+    connection: &Connection,
+    run: i64,
+    totals: &RunSummary,
+    ids: &Ids,
+) -> rusqlite::Result<()> {
+    let mut figures = Figures::new();
+    for (at, metric) in totals.metrics.iter().enumerate() {
+        figures.metric(&metric.name, metric.unit.name());
+        for (_, row) in totals.functions.of_metric(at) {
+            let calls = row.figures.calls.map(integer);
+            figures.row(ids.identity(row.function), calls, row.figures.exclusive);
+        }
+    }
+    figures.store(connection, run)
 }

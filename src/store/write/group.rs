@@ -4,7 +4,7 @@
 //! One commit, one segment and one look at the schema serve all of them, where each would take
 //! longer than the rows of one run.
 
-use super::facts::RunFacts;
+use super::facts::{RunFacts, store_fingerprint};
 use super::group_pages::GroupPages;
 use super::ids::{Ids, StoredRun};
 use super::outcome::Outcome;
@@ -12,10 +12,12 @@ use super::postings::Postings;
 use super::rows::SqlRows;
 use super::run_writer::ROWS_FOR_SEGMENT;
 use super::segment::SegmentFile;
+use crate::identity::Rules;
 use crate::profile::{Batch, RunSummary};
 use crate::source::Stopped;
 use crate::store::database::{Database, bring_up_to_date};
 use crate::store::error::{Cause, StoreError};
+use crate::store::identities;
 use crate::store::identity::RunMeta;
 use crate::store::sources;
 
@@ -61,13 +63,13 @@ impl Database {
 
     fn add_in_transaction(&mut self, runs: Vec<WholeRun>) -> Result<Vec<Outcome>, StoreError> {
         let begun = self.begin_group(&runs);
-        let (mut ids, mut pages) = begun.map_err(|cause| self.failed(cause))?;
+        let (rules, mut ids, mut pages) = begun.map_err(|cause| self.failed(cause))?;
         let mut outcomes = Vec::with_capacity(runs.len());
         for run in runs {
             if self.lock_wait.stop.is_set() {
                 return Err(Stopped.into());
             }
-            let added = self.add_run(&run, &mut ids, pages.as_mut());
+            let added = self.add_run(&run, &rules, &mut ids, pages.as_mut());
             let outcome = added.map_err(|cause| self.failed(cause))?;
             if let (Outcome::Stored(id), Some(folder)) = (outcome, &run.meta.source) {
                 let stored =
@@ -96,11 +98,15 @@ impl Database {
         Ok(outcomes)
     }
 
-    /// The first ids that are free, and pages if the runs are worth a segment.
-    fn begin_group(&mut self, runs: &[WholeRun]) -> Result<(Ids, Option<GroupPages>), Cause> {
+    /// The rules in force, the first ids that are free, and pages if the runs are worth a segment.
+    fn begin_group(
+        &mut self,
+        runs: &[WholeRun],
+    ) -> Result<(Rules, Ids, Option<GroupPages>), Cause> {
         let connection = &self.connection;
         bring_up_to_date(connection)?;
         self.known_functions.check(connection)?;
+        let rules = identities::rules(connection)?;
         let ids = Ids::after(connection)?;
         let rows = |run: &WholeRun| {
             let WholeRun { rows, totals, .. } = run;
@@ -110,18 +116,19 @@ impl Database {
         // Source is looked for by SQL, for the lines in the database; it does not see a segment.
         let has_source = runs.iter().any(|run| run.meta.source.is_some());
         if (rows as u64) < ROWS_FOR_SEGMENT || has_source {
-            return Ok((ids, None));
+            return Ok((rules, ids, None));
         }
         let Some(place) = self.place() else {
-            return Ok((ids, None));
+            return Ok((rules, ids, None));
         };
         let segment = SegmentFile::new(connection, &place)?;
-        Ok((ids, segment.map(GroupPages::new).transpose()?))
+        Ok((rules, ids, segment.map(GroupPages::new).transpose()?))
     }
 
     fn add_run(
         &mut self,
         run: &WholeRun,
+        rules: &Rules,
         ids: &mut Ids,
         pages: Option<&mut GroupPages>,
     ) -> Result<Outcome, Cause> {
@@ -139,9 +146,10 @@ impl Database {
         };
         ids.forget_functions();
         for (function, about) in &rows.functions {
-            let known = self.known_functions.id(connection, about)?;
-            ids.learn(*function, known);
+            let (known, identity) = self.known_functions.id(connection, rules, about)?;
+            ids.learn(*function, known, identity);
         }
+        store_fingerprint(connection, id, totals, ids)?;
         if let Some(pages) = pages {
             pages.run(StoredRun(id), rows, totals, ids)?;
         } else {

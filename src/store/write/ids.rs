@@ -6,6 +6,7 @@ use rusqlite::{Connection, Row};
 
 use super::columns::integer;
 use crate::events::{FunctionId, LabelsId, MetricId};
+use crate::identity::IdentityKey;
 
 /// How many rows ahead memory is asked for what rows are made from.
 pub(super) const ROWS_AHEAD: usize = 16;
@@ -70,6 +71,8 @@ pub(in crate::store) struct Ids {
     metrics_before: i64,
     /// By number in the run.
     functions: Vec<StoredFunction>,
+    /// Their identities, by number in the run.
+    identities: Vec<IdentityKey>,
 }
 
 /// Marks a function that no row has mentioned.
@@ -88,6 +91,7 @@ impl Ids {
                 nodes_before: row.get(0)?,
                 metrics_before: row.get(1)?,
                 functions: Vec::new(),
+                identities: Vec::new(),
             })
         };
         connection.prepare_cached(sql)?.query_row([], read)
@@ -102,15 +106,23 @@ impl Ids {
     /// Goes on to a run that has other functions.
     pub(super) fn forget_functions(&mut self) {
         self.functions.clear();
+        self.identities.clear();
     }
 
-    /// Remembers the id of a function.
-    pub(super) fn learn(&mut self, function: FunctionId, id: StoredFunction) {
+    /// Remembers the id of a function, and its identity.
+    pub(super) fn learn(&mut self, function: FunctionId, id: StoredFunction, key: IdentityKey) {
         let at = function.0 as usize;
         if self.functions.len() <= at {
             self.functions.resize(at + 1, NOT_MENTIONED);
+            self.identities.resize(at + 1, IdentityKey::default());
         }
         self.functions[at] = id;
+        self.identities[at] = key;
+    }
+
+    /// The identity of a function.
+    pub(super) fn identity(&self, function: FunctionId) -> &IdentityKey {
+        &self.identities[function.0 as usize]
     }
 
     /// The id of a node, which the run numbers from 1.

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::ids::StoredFunction;
 use super::rows::function;
+use crate::identity::{IdentityKey, Rules};
 use crate::profile::Function;
 
 /// How many functions are remembered.
@@ -17,7 +18,7 @@ const MOST: usize = 200_000;
 /// Ids of functions, for as long as no other program changes the database.
 #[derive(Debug, Default)]
 pub(in crate::store) struct KnownFunctions {
-    ids: HashMap<ByDefinition, StoredFunction>,
+    ids: HashMap<ByDefinition, (StoredFunction, IdentityKey)>,
     /// SQLite's number for what the database holds: another one when another connection has changed
     /// it.
     data_version: Option<i64>,
@@ -36,17 +37,18 @@ impl KnownFunctions {
         Ok(())
     }
 
-    /// The id of a function, whose row is made if no run has mentioned it before.
+    /// The id of a function, whose row is made if no run has mentioned it before, and its identity.
     pub(super) fn id(
         &mut self,
         connection: &Connection,
+        rules: &Rules,
         about: &Arc<Function>,
-    ) -> rusqlite::Result<StoredFunction> {
+    ) -> rusqlite::Result<(StoredFunction, IdentityKey)> {
         let about = ByDefinition(Arc::clone(about));
         if let Some(id) = self.ids.get(&about) {
             return Ok(*id);
         }
-        let id = function(connection, &about.0)?;
+        let id = function(connection, rules, &about.0)?;
         self.ids.insert(about, id);
         Ok(id)
     }

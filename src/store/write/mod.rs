@@ -12,6 +12,7 @@ mod database_pages;
 mod facts;
 mod group;
 mod group_pages;
+mod identity_trees;
 mod ids;
 mod keys;
 mod known_functions;

@@ -13,6 +13,7 @@ use rusqlite::Connection;
 
 use super::columns::integer;
 use super::cost_trees::CostTrees;
+use super::identity_trees::IdentityTrees;
 use super::ids::{Ids, ROWS_AHEAD, StoredFunction, StoredRun};
 use super::late_rows::{LateKey, LateRows};
 use super::postings::Postings;
@@ -23,6 +24,7 @@ use super::row_trees::{
 use super::totals_trees::TotalsTrees;
 use crate::base::threads::{Work, aside};
 use crate::events::FunctionId;
+use crate::identity::{IdentityKey, Rules};
 use crate::profile::{Batch, Function, InfoRow, LabelCostRow, NodeRow, Rows, RunSummary};
 use crate::sqlite::btree::{IndexTree, TableTree};
 use crate::sqlite::page_file::PageFile;
@@ -45,6 +47,7 @@ pub(super) struct RunPages {
     record: Record,
     functions: Vec<Arc<Function>>,
     function_rows: TableTree,
+    identities: IdentityTrees,
     nodes: TableTree,
     /// The number after that of the last node in the tree.
     next: u64,
@@ -84,6 +87,7 @@ impl RunPages {
         let file = PageFile::new(file, PAGE_SIZE)?;
         Ok(Self {
             function_rows: TableTree::new(&file),
+            identities: IdentityTrees::new(&file),
             nodes: TableTree::new(&file),
             costs: CostTrees::default(),
             file,
@@ -102,12 +106,13 @@ impl RunPages {
     pub(super) fn functions(
         &mut self,
         functions: &mut Vec<(FunctionId, Arc<Function>)>,
+        rules: &Rules,
         ids: &mut Ids,
     ) -> io::Result<()> {
         for (id, function) in functions.drain(..) {
-            let row_id = self.function(&function)?;
+            let (row_id, key) = self.function(&function, rules)?;
             self.functions.push(function);
-            ids.learn(id, StoredFunction(integer(row_id)));
+            ids.learn(id, StoredFunction(integer(row_id)), key);
         }
         Ok(())
     }
@@ -131,8 +136,15 @@ impl RunPages {
         Ok(())
     }
 
-    /// Writes the row of a function; returns its row id.
-    fn function(&mut self, function: &Function) -> io::Result<u64> {
+    /// Writes the row of a function; returns its row id and the key of its identity.
+    fn function(&mut self, function: &Function, rules: &Rules) -> io::Result<(u64, IdentityKey)> {
+        let definition = function.definition();
+        let identity = rules.identity(&definition);
+        let key = identity.key();
+        let (pages, record) = (&mut self.file, &mut self.record);
+        let identity = self
+            .identities
+            .of_next_function(pages, record, &identity, &key)?;
         let Function {
             kind,
             name,
@@ -151,9 +163,9 @@ impl RunPages {
         let record = record
             .integer(i64::from(*first_line))
             .integer(i64::from(*first_col));
-        let record = record.text_or_null(raw_name.as_deref());
+        let record = record.text_or_null(raw_name.as_deref()).integer(identity);
         self.function_rows.push(&mut self.file, row_id, record)?;
-        Ok(row_id)
+        Ok((row_id, key))
     }
 
     fn node(&mut self, node: &NodeRow, ids: &Ids) -> io::Result<()> {
@@ -228,12 +240,14 @@ impl RunPages {
             roots,
             mut record,
             function_rows,
+            identities,
             mut nodes,
             costs,
             mut late,
             ..
         } = self;
         function_rows.finish(&mut file, roots.functions)?;
+        identities.finish(&mut file, &mut record, &roots)?;
         costs.complete_late(&mut file, &mut record, ids, &mut late)?;
         let mut late = late.into_sorted()?;
         nodes.merge(&mut file, &mut late.group(NODES))?;

@@ -264,6 +264,7 @@ mod tests {
 
     use super::{Postings, StoredFunction};
     use crate::events::FunctionId;
+    use crate::identity::IdentityKey;
     use crate::profile::{NodeCost, NodeRow};
     use crate::store::write::ids::Ids;
 
@@ -296,7 +297,7 @@ mod tests {
             // The order of ids is another than that of numbers.
             let id = i64::try_from(functions - function).expect("small");
             let function = FunctionId(u32::try_from(function).expect("small"));
-            ids.learn(function, StoredFunction(id));
+            ids.learn(function, StoredFunction(id), IdentityKey::default());
         }
         let function = |node: u64| (node.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % functions;
         let mut late = Vec::new();

@@ -1,13 +1,15 @@
 //! The rows of a run, inserted by SQL.
 
-use rusqlite::{Connection, Params, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use super::columns::{cumulative_other, integer, other};
 use super::ids::{Ids, StoredFunction, StoredLabels, StoredRun};
 use super::keys::{EdgeKey, LineKey, edge_key, info_key, line_key};
 use super::postings::Postings;
+use crate::identity::{Identity, IdentityKey, Rules};
 use crate::profile::{Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows};
 use crate::store::error::Cause;
+use crate::store::identities::identity_id;
 
 /// Inserts rows into one database.
 pub(super) struct SqlRows<'w> {
@@ -178,11 +180,15 @@ impl SqlRows<'_> {
     }
 }
 
-/// The id of a function, whose row is made if no run has mentioned it before.
+/// The id of a function, whose row is made if no run has mentioned it before, and its identity.
 pub(super) fn function(
     connection: &Connection,
+    rules: &Rules,
     function: &Function,
-) -> rusqlite::Result<StoredFunction> {
+) -> rusqlite::Result<(StoredFunction, IdentityKey)> {
+    let definition = function.definition();
+    let identity = rules.identity(&definition);
+    let key = identity.key();
     let Function {
         kind,
         name,
@@ -192,36 +198,41 @@ pub(super) fn function(
         first_line,
         first_col,
     } = function;
-    let row = params![
-        kind.name(),
+    let row: [&dyn ToSql; 7] = [
+        &kind.name(),
         name,
         module,
         file,
         first_line,
         first_col,
-        raw_name
+        raw_name,
     ];
-    let key = params![kind.name(), name, module, file, first_line, first_col];
-    function_id(connection, row, key)
+    Ok((function_id(connection, row, &identity, &key)?, key))
 }
 
 /// The id of a function, whose row is made if there is none: kind, name, module, file, line and
-/// column of the definition, raw name; the key is all but the last.
+/// column of the definition, raw name. All but the last tell it from others.
 pub(in crate::store) fn function_id(
     connection: &Connection,
-    row: impl Params,
-    key: impl Params,
+    row: [&dyn ToSql; 7],
+    identity: &Identity<'_>,
+    key: &IdentityKey,
 ) -> rusqlite::Result<StoredFunction> {
-    let insert = "INSERT INTO functions (kind, name, module, file, first_line, first_col, raw_name)
-                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-                  ON CONFLICT DO NOTHING";
-    // Only then has the last row id changed: after a conflict it is that of an earlier row.
-    if connection.prepare_cached(insert)?.execute(row)? == 1 {
-        return Ok(StoredFunction(connection.last_insert_rowid()));
-    }
     let select = "SELECT function_id FROM functions
                   WHERE kind = ?1 AND name = ?2 AND module = ?3 AND file = ?4 AND first_line = ?5 AND first_col = ?6";
-    connection
+    let known = connection
         .prepare_cached(select)?
-        .query_row(key, |row| row.get(0))
+        .query_row(&row[..6], |row| row.get(0))
+        .optional()?;
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let identity = identity_id(connection, identity, key)?;
+    let insert = "INSERT INTO functions (kind, name, module, file, first_line, first_col, raw_name, identity_id)
+                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let [kind, name, module, file, first_line, first_col, raw_name] = row;
+    connection.prepare_cached(insert)?.execute(params![
+        kind, name, module, file, first_line, first_col, raw_name, identity
+    ])?;
+    Ok(StoredFunction(connection.last_insert_rowid()))
 }

@@ -3,16 +3,18 @@
 
 use std::mem::replace;
 
-use super::facts::RunFacts;
+use super::facts::{RunFacts, store_fingerprint};
 use super::ids::{FIRST_RUN, Ids, StoredRun};
 use super::outcome::Outcome;
 use super::pages::{RunEnd, RunPages};
 use super::postings::Postings;
 use super::rows::{SqlRows, function};
 use super::segment::{Segment, SegmentFile};
+use crate::identity::Rules;
 use crate::profile::{Batch, RunSummary};
 use crate::store::database::{Database, bring_up_to_date};
 use crate::store::error::{Cause, StoreError};
+use crate::store::identities;
 use crate::store::identity::RunMeta;
 use crate::store::sources;
 
@@ -26,6 +28,8 @@ pub struct RunWriter<'d> {
     destination: Destination,
     /// Whether there has been a batch.
     has_rows: bool,
+    /// By which functions get their identities.
+    rules: Rules,
     ids: Ids,
     postings: Postings,
 }
@@ -64,11 +68,14 @@ impl Database {
                 Destination::NewFile(Box::new(pages))
             }),
             has_rows: false,
+            rules: Rules::built_in(),
             ids: Ids::default(),
             postings: Postings::beside(place),
         };
         if matches!(writer.destination, Destination::Database) {
             writer.begin_sql()?;
+            let rules = identities::rules(&writer.database.connection);
+            writer.rules = rules.map_err(|cause| writer.database.failed(cause))?;
             // The lock is held by now: another program may have stored a run since the database was
             // opened.
             let ids = Ids::after(&writer.database.connection);
@@ -98,12 +105,13 @@ impl RunWriter<'_> {
     fn rows(&mut self, batch: &mut Batch) -> Result<(), Cause> {
         let connection = &self.database.connection;
         if let Destination::NewFile(pages) = &mut self.destination {
-            pages.functions(&mut batch.functions, &mut self.ids)?;
+            pages.functions(&mut batch.functions, &self.rules, &mut self.ids)?;
             self.postings.learn(&batch.nodes, &self.ids)?;
             return Ok(pages.rows(batch, &self.ids)?);
         }
         for (id, about) in batch.functions.drain(..) {
-            self.ids.learn(id, function(connection, &about)?);
+            let (stored, identity) = function(connection, &self.rules, &about)?;
+            self.ids.learn(id, stored, identity);
         }
         // This comes before the rows are written, which takes them out of the batch.
         self.postings.learn(&batch.nodes, &self.ids)?;
@@ -155,6 +163,8 @@ impl RunWriter<'_> {
             self.database.is_in_place()?;
             return Ok(outcome);
         };
+        let marked = store_fingerprint(&self.database.connection, run, totals, &self.ids);
+        marked.map_err(|source| self.database.failed(source))?;
         if !is_new {
             let written = self.totals(StoredRun(run), totals, meta);
             written.map_err(|cause| self.database.failed(cause))?;

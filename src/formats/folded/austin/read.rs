@@ -41,7 +41,7 @@
 //! - `austin/stats.py` in austin-python: which sample counts for which metric.
 
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{Frame, FunctionDef, Kind, MetricId, RunFact, Severity, Sink, Unit};
+use crate::events::{Frame, FunctionDef, Kind, MetricId, Noise, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
 use crate::formats::folded::stack_lines::{FrameReader, StackLines, split_last, whole_lines};
@@ -195,8 +195,11 @@ struct Metrics {
 
 impl Metrics {
     fn announce(mode: Mode, sink: &mut dyn Sink) -> Self {
-        let mut announce =
-            |name, unit, modes: &[Mode]| modes.contains(&mode).then(|| sink.metric(name, unit));
+        let mut announce = |name, unit, modes: &[Mode]| {
+            modes
+                .contains(&mode)
+                .then(|| sink.metric(name, unit, Noise::Sampled))
+        };
         let time = announce("time", Unit::Nanoseconds, &[Mode::Wall, Mode::Full]);
         let cpu_time = announce("cpu_time", Unit::Nanoseconds, &[Mode::Cpu, Mode::Full]);
         let alloc = announce("alloc", Unit::Bytes, &[Mode::Memory, Mode::Full]);

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::base::error::Position;
 use crate::events::{
-    Cost, Edge, EdgeKind, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity,
-    Sink, Unit,
+    Cost, Edge, EdgeKind, Frame, FunctionDef, FunctionId, Kind, MetricId, Noise, Note, RunFact,
+    Severity, Sink, Unit,
 };
 use crate::formats::common::counted::Counted;
 use crate::formats::ghc::built_in::{BUILT_IN, ROOT, made_up};
@@ -131,12 +131,19 @@ impl Log {
         sink.run(RunFact::Other("WordSize", &word.to_string()));
         let metrics = Metrics {
             time: (
-                sink.metric("time", Unit::Nanoseconds),
+                sink.metric("time", Unit::Nanoseconds, Noise::Sampled),
                 real(interval.into()) * 1e6,
             ),
-            ticks: (sink.metric("ticks", Unit::Count), 1.0),
-            alloc: (sink.metric("alloc", Unit::Bytes), real(word.into())),
+            ticks: (sink.samples("ticks"), 1.0),
+            alloc: (
+                sink.metric("alloc", Unit::Bytes, Noise::Exact),
+                real(word.into()),
+            ),
         };
+        sink.run(RunFact::Observations(metrics.time.0, metrics.ticks.0));
+        if metrics.time.1 > 0.0 {
+            sink.run(RunFact::Quantum(metrics.time.0, metrics.time.1));
+        }
         let functions = self.functions(sink);
         let mut teller = Teller {
             log: self,

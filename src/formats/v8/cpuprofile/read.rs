@@ -33,7 +33,7 @@
 //! - The protocol of Chrome's developer tools, `Profiler.Profile`: <https://chromedevtools.github.io/devtools-protocol/>.
 
 use crate::base::error::{ImportError, Position};
-use crate::events::{MetricId, Note, RunFact, Severity, Sink, Unit};
+use crate::events::{MetricId, Noise, Note, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within, column};
 use crate::formats::format::{Confidence, Format};
@@ -276,7 +276,7 @@ impl File<'_, '_, '_> {
     /// Finds out what nodes cost, and announces the metrics.
     fn costs(&mut self) -> Result<[Option<MetricId>; 2], ImportError> {
         self.sink.at(self.json.record_start());
-        let samples = self.sink.metric("samples", Unit::Count);
+        let samples = self.sink.samples("samples");
         let Some((at, mut nodes)) = self.samples.take() else {
             let message = "the file has no `samples`: only their number is known, not the time";
             self.sink.note(Note {
@@ -321,7 +321,8 @@ impl File<'_, '_, '_> {
                 deltas.len().to_string(),
             ));
         }
-        let time = self.sink.metric("time", Unit::Nanoseconds);
+        let time = self.sink.metric("time", Unit::Nanoseconds, Noise::Sampled);
+        self.sink.run(RunFact::Observations(time, samples));
         self.sink.run(RunFact::DefaultMetric(time));
         // Sorting needs the times as sums, whose differences are rounded: where time goes forward,
         // the deltas are taken as they are.

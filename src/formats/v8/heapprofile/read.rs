@@ -26,7 +26,7 @@
 //!   <https://chromedevtools.github.io/devtools-protocol/>.
 
 use crate::base::error::{ImportError, Position};
-use crate::events::{FunctionId, RunFact, Severity, Sink, Unit};
+use crate::events::{FunctionId, Noise, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
@@ -102,11 +102,12 @@ fn import(
     }
     json.end()?;
     sink.at(json.record_start());
-    let size = sink.metric("size", Unit::Bytes);
+    let size = sink.metric("size", Unit::Bytes, Noise::Sampled);
     sink.run(RunFact::DefaultMetric(size));
-    let count = samples
-        .is_some()
-        .then(|| sink.metric("samples", Unit::Count));
+    let count = samples.is_some().then(|| sink.samples("samples"));
+    if let Some(count) = count {
+        sink.run(RunFact::Observations(size, count));
+    }
     let mut elsewhere = Counted::default();
     // After the tree, which may come second (case `heapprofile/children-first`).
     for (at, id) in samples.unwrap_or_default() {

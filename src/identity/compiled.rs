@@ -1,0 +1,172 @@
+//! Rules that are ready to be applied to the texts of one field.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use memchr::memmem;
+use regex::Regex;
+
+use super::built_in::BuiltIn;
+use super::rule::Rule;
+
+/// How often all rules are tried on one text: a user's rules may turn in a circle.
+const ROUNDS: usize = 32;
+
+/// Bytes that a text may gain: a user's rule may add some each time.
+const LONGEST_GAIN: usize = 4096;
+
+/// A rule, and its regular expression as soon as it is needed. Making that takes longer than a small
+/// import: of the built-in rules only those are made that a text may match.
+pub(super) struct CompiledRule {
+    needs: Vec<(u128, &'static str)>,
+    ends: &'static str,
+    pattern: String,
+    replacement: String,
+    files: Vec<String>,
+    takes_file: bool,
+    regex: OnceLock<Option<Regex>>,
+}
+
+/// The bytes that occur in a text, those that differ by 128 as one.
+fn bytes_of(text: &str) -> u128 {
+    text.bytes()
+        .fold(0, |all, byte| all | 1_u128.wrapping_shl(byte.into()))
+}
+
+impl CompiledRule {
+    /// A rule of which is known what its pattern needs.
+    pub(super) fn built_in(rule: &BuiltIn) -> Self {
+        Self {
+            needs: rule
+                .needs
+                .iter()
+                .map(|need| (bytes_of(need), *need))
+                .collect(),
+            ends: rule.ends,
+            pattern: rule.pattern.to_owned(),
+            replacement: rule.replacement.to_owned(),
+            files: words(rule.files),
+            takes_file: takes_file(rule.pattern),
+            regex: OnceLock::new(),
+        }
+    }
+
+    /// Any other rule, whose pattern is made now.
+    pub(super) fn new(rule: &Rule) -> Result<Self, regex::Error> {
+        Ok(Self {
+            needs: Vec::new(),
+            ends: "",
+            regex: OnceLock::from(Some(Regex::new(&rule.pattern)?)),
+            pattern: rule.pattern.clone(),
+            replacement: rule.replacement.clone(),
+            files: words(&rule.files),
+            takes_file: takes_file(&rule.pattern),
+        })
+    }
+
+    /// Whether the pattern can match a text with these bytes at all.
+    pub(super) fn may_match(&self, text: &str, bytes: u128) -> bool {
+        let ends = self.ends.as_bytes();
+        let occurs = |(all, need): &(u128, &str)| {
+            all & !bytes == 0 && memmem::find(text.as_bytes(), need.as_bytes()).is_some()
+        };
+        (ends.is_empty() || text.bytes().last().is_some_and(|last| ends.contains(&last)))
+            && (self.needs.is_empty() || self.needs.iter().any(occurs))
+    }
+
+    pub(super) fn regex(&self) -> Option<&Regex> {
+        // The patterns of built-in rules are right, which a test holds; others were made before.
+        self.regex
+            .get_or_init(|| Regex::new(&self.pattern).ok())
+            .as_ref()
+    }
+
+    /// Whether the rule is for functions of this file.
+    fn holds_in(&self, file: &str) -> bool {
+        if self.files.is_empty() {
+            return true;
+        }
+        if file.is_empty() {
+            return self.files.iter().any(|word| word == "-");
+        }
+        let base = file.rsplit(['/', '\\']).next().unwrap_or(file);
+        let extension = base.rsplit_once('.').map_or("", |(_, extension)| extension);
+        self.files.iter().any(|word| {
+            word == extension || (word.starts_with('<') && file.starts_with(word.as_str()))
+        })
+    }
+
+    /// The text after the rule, if that is another one. A function without a file may get one.
+    fn apply(&self, text: &str, file: &mut Cow<'_, str>) -> Option<String> {
+        let regex = self.regex()?;
+        if !self.holds_in(file) || !regex.is_match(text) {
+            return None;
+        }
+        let next = regex.replace_all(text, self.replacement.as_str());
+        if next == text {
+            return None;
+        }
+        if self.takes_file && file.is_empty() {
+            let captures = regex.captures(text);
+            if let Some(found) = captures.as_ref().and_then(|captures| captures.name("file")) {
+                *file = Cow::Owned(found.as_str().to_owned());
+            }
+        }
+        Some(next.into_owned())
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+fn takes_file(pattern: &str) -> bool {
+    ["(?P<file>", "(?<file>"]
+        .iter()
+        .any(|group| pattern.contains(group))
+}
+
+/// Which rule still applied when rules had been tried as often as they may be.
+pub(super) struct Circle(pub(super) usize);
+
+/// Applies rules to a text until none applies. `file` is that of the function, which rules may ask
+/// for and, where it is empty, state. `last`, if there is one, is tried after each round, and once
+/// only.
+pub(super) fn settle<'t>(
+    rules: &[CompiledRule],
+    text: &'t str,
+    file: &mut Cow<'_, str>,
+    mut last: Option<fn(&str) -> Option<&str>>,
+) -> Result<Cow<'t, str>, Circle> {
+    let mut text = Cow::Borrowed(text);
+    let longest = text.len() + LONGEST_GAIN;
+    let mut bytes = bytes_of(&text);
+    let mut latest = 0;
+    for _ in 0..ROUNDS {
+        let mut has_changed = false;
+        for (at, rule) in rules.iter().enumerate() {
+            if !rule.may_match(&text, bytes) {
+                continue;
+            }
+            if let Some(next) = rule.apply(&text, file) {
+                latest = at;
+                if next.len() > longest {
+                    return Err(Circle(latest));
+                }
+                bytes = bytes_of(&next);
+                text = Cow::Owned(next);
+                has_changed = true;
+            }
+        }
+        if let Some(shorter) = last.and_then(|last| last(&text)) {
+            text = Cow::Owned(shorter.to_owned());
+            bytes = bytes_of(&text);
+            last = None;
+            has_changed = true;
+        }
+        if !has_changed {
+            return Ok(text);
+        }
+    }
+    Err(Circle(latest))
+}

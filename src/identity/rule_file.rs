@@ -1,0 +1,237 @@
+//! Files of rules: a line for each, `FIELD /PATTERN/ -> TEXT`.
+//!
+//! FIELD is `name`, `module`, `file` or `container`. PATTERN is a regular expression of the package
+//! regex, in which `\/` is a `/`. TEXT is put for what it matches, up to the end of the line; it may be
+//! empty. Lines that begin with `#`, and empty ones, say nothing.
+
+use regex::Regex;
+
+use super::rule::{Field, Origin, Rule};
+
+/// A rule of a file, and the line that it is in, from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleLine {
+    /// The line.
+    pub line: usize,
+    /// The rule.
+    pub rule: Rule,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: expected {expected}, found {found}")]
+pub struct Misread {
+    /// The line, from 1.
+    pub line: usize,
+    /// The character of the line, from 1.
+    pub column: usize,
+    /// What should be there.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+const FIELDS: &str = "name, module, file or container";
+
+/// Reads a file of rules; `name` is what it is called.
+///
+/// # Errors
+/// At the first line that is no rule.
+pub fn read_rules(name: &str, text: &str) -> Result<Vec<RuleLine>, Misread> {
+    let lines = (1..).zip(text.lines()).filter(|(_, text)| {
+        let text = text.trim_start();
+        !text.is_empty() && !text.starts_with('#')
+    });
+    lines
+        .map(|(line, text)| {
+            let rule = Line { line, text, at: 0 }.rule(&format!("{name}:{line}"))?;
+            Ok(RuleLine { line, rule })
+        })
+        .collect()
+}
+
+/// A line, and how many of its bytes have been read.
+struct Line<'t> {
+    line: usize,
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Line<'t> {
+    fn rule(mut self, about: &str) -> Result<Rule, Misread> {
+        self.pass_blanks();
+        let start = self.at;
+        let word = self
+            .rest()
+            .split([' ', '\t', '/'])
+            .next()
+            .unwrap_or_default();
+        let Some(field) = Field::by_word(word) else {
+            return Err(self.misread(start, FIELDS));
+        };
+        self.at += word.len();
+        self.pass_blanks();
+        self.pass("/", "a pattern between two /")?;
+        let start = self.at;
+        let pattern = self.pattern()?;
+        if let Err(error) = Regex::new(&pattern) {
+            // The last line of the error is the reason; those before it draw the pattern.
+            let error = error.to_string();
+            let reason = error.lines().last().unwrap_or_default();
+            let reason = reason.trim_start_matches("error: ");
+            let mut misread = self.misread(start, "a regular expression");
+            misread.found = format!("`{pattern}` ({reason})");
+            return Err(misread);
+        }
+        self.pass_blanks();
+        self.pass("->", "-> after the pattern")?;
+        Ok(Rule {
+            origin: Origin::User,
+            about: about.to_owned(),
+            field,
+            files: String::new(),
+            pattern,
+            replacement: self.rest().trim().to_owned(),
+        })
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn pass_blanks(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn pass(&mut self, what: &str, expected: &str) -> Result<(), Misread> {
+        if !self.rest().starts_with(what) {
+            return Err(self.misread(self.at, expected));
+        }
+        self.at += what.len();
+        Ok(())
+    }
+
+    /// What is before the next `/` that has no `\` before it.
+    fn pattern(&mut self) -> Result<String, Misread> {
+        let mut pattern = String::new();
+        let mut characters = self.rest().char_indices();
+        while let Some((at, character)) = characters.next() {
+            match character {
+                '/' => {
+                    self.at += at + 1;
+                    return Ok(pattern);
+                }
+                '\\' => match characters.next() {
+                    Some((_, '/')) => pattern.push('/'),
+                    Some((_, next)) => pattern.extend(['\\', next]),
+                    None => pattern.push('\\'),
+                },
+                character => pattern.push(character),
+            }
+        }
+        Err(self.misread(self.text.len(), "/ at the end of the pattern"))
+    }
+
+    fn misread(&self, at: usize, expected: &str) -> Misread {
+        let found = self.text[at..].split_whitespace().next();
+        Misread {
+            line: self.line,
+            column: self.text[..at].chars().count() + 1,
+            expected: expected.to_owned(),
+            found: found.map_or_else(
+                || "the end of the line".to_owned(),
+                |found| format!("`{found}`"),
+            ),
+        }
+    }
+}
+
+/// The rules by which what lies below one folder is what lies below another.
+#[must_use]
+pub fn same_root(old: &str, new: &str) -> [Rule; 2] {
+    [Field::File, Field::Module].map(|field| Rule {
+        origin: Origin::User,
+        about: format!("--root {old}={new}"),
+        field,
+        files: String::new(),
+        pattern: format!("^{}(/|$)", regex::escape(old.trim_end_matches('/'))),
+        replacement: format!("{}$1", new.trim_end_matches('/').replace('$', "$$")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let found = match read_rules("FILE", text) {
+            Ok(rules) => rules
+                .iter()
+                .map(|RuleLine { line, rule }| {
+                    let Rule {
+                        about,
+                        field,
+                        pattern,
+                        replacement,
+                        ..
+                    } = rule;
+                    format!("{line} {about} {} {pattern} {replacement}", field.word())
+                })
+                .collect::<Vec<_>>()
+                .join("\n"),
+            Err(misread) => misread.to_string(),
+        };
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn lines_are_rules() {
+        check("", "");
+        check("# nothing\n\n  # here\n", "");
+        check(r"name /a b/ -> c d", "1 FILE:1 name a b c d");
+        check("\n  module  /\\/x\\.y/  ->  ", "2 FILE:2 module /x\\.y ");
+        check(r"file/\\/->$1", r"1 FILE:1 file \\ $1");
+        check(
+            "container /^w(.)/ -> w${1}x\r\nname /-> \\// -> -> /",
+            "1 FILE:1 container ^w(.) w${1}x\n2 FILE:2 name -> / -> /",
+        );
+    }
+
+    #[test]
+    fn errors_say_where() {
+        check(
+            "names /a/ -> b",
+            "line 1, column 1: expected name, module, file or container, found `names`",
+        );
+        check(
+            "name a -> b",
+            "line 1, column 6: expected a pattern between two /, found `a`",
+        );
+        check(
+            "name /a -> b",
+            "line 1, column 13: expected / at the end of the pattern, found the end of the line",
+        );
+        check(
+            "name /ä/ b",
+            "line 1, column 10: expected -> after the pattern, found `b`",
+        );
+        check(
+            "name",
+            "line 1, column 5: expected a pattern between two /, found the end of the line",
+        );
+        check(
+            "name /a/ -> b\nname /(/ -> b",
+            "line 2, column 7: expected a regular expression, found `(` (unclosed group)",
+        );
+    }
+
+    #[test]
+    fn roots_are_folders() {
+        let [file, _] = same_root("/a.b/", "/c$");
+        assert_eq!(
+            (&*file.pattern, &*file.replacement),
+            (r"^/a\.b(/|$)", "/c$$$1")
+        );
+    }
+}

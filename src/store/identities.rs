@@ -1,0 +1,199 @@
+//! Identities of functions in a database: the rules in force there, and the rows that they make.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::error::Cause;
+use super::fingerprint;
+use crate::events::{FunctionDef, Kind};
+use crate::identity::{Field, Identity, IdentityKey, Origin, Rule, Rules, built_in_digest};
+
+/// Functions that are in memory at once.
+const FUNCTIONS_AT_ONCE: i64 = 1000;
+
+/// The rules in force in a database.
+pub(super) fn rules(connection: &Connection) -> Result<Rules, Cause> {
+    // Most databases have the rules of this program, which need not be read.
+    if digest(connection)? == Some(built_in_digest()) {
+        return Ok(Rules::built_in());
+    }
+    let sql = "SELECT origin, about, field, files, pattern, replacement
+               FROM identity_rules
+               ORDER BY position";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut rules = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (origin, field): (String, String) = (row.get(0)?, row.get(2)?);
+        rules.push(Rule {
+            origin: match origin.as_str() {
+                "user" => Origin::User,
+                _ => Origin::BuiltIn,
+            },
+            about: row.get(1)?,
+            // The table takes no other word.
+            field: Field::by_word(&field).unwrap_or(Field::Name),
+            files: row.get(3)?,
+            pattern: row.get(4)?,
+            replacement: row.get(5)?,
+        });
+    }
+    Ok(Rules::new(rules)?)
+}
+
+/// The digest of the rules in force; `None` before there are any.
+pub(super) fn digest(connection: &Connection) -> rusqlite::Result<Option<[u8; 32]>> {
+    let sql = "SELECT digest FROM identity_digests";
+    connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0))
+        .optional()
+}
+
+/// Makes the identities of a database that has none yet, by the built-in rules.
+pub(super) fn begin(transaction: &Connection) -> Result<(), Cause> {
+    if digest(transaction)?.is_some() {
+        return Ok(());
+    }
+    let rules = Rules::built_in();
+    write_rules(transaction, &rules)?;
+    each_function(transaction, |function, def| {
+        give(transaction, function, &rules.identity(def))
+    })
+}
+
+/// How many functions there are, and how many identities they have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identified {
+    /// Functions, containers left out.
+    pub functions: i64,
+    /// Their identities.
+    pub identities: i64,
+}
+
+/// Makes all identities anew by other rules, and the fingerprints that come of them.
+pub(super) fn renew(transaction: &Connection, rules: &Rules) -> Result<Identified, Cause> {
+    transaction.execute_batch(
+        "UPDATE functions SET identity_id = NULL; DELETE FROM identities;
+         DELETE FROM identity_rules; DELETE FROM identity_digests;",
+    )?;
+    write_rules(transaction, rules)?;
+    each_function(transaction, |function, def| {
+        give(transaction, function, &rules.try_identity(def)?)
+    })?;
+    let mut runs = transaction
+        .prepare("SELECT run_id FROM runs WHERE fingerprint IS NOT NULL ORDER BY run_id")?;
+    let runs = runs
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    for run in runs {
+        fingerprint::renew(transaction, run)?;
+    }
+    let sql = "SELECT COUNT(*), COUNT(DISTINCT identity_id)
+               FROM functions
+               WHERE kind IN ('function', 'pseudo')";
+    Ok(transaction.query_row(sql, [], |row| {
+        Ok(Identified {
+            functions: row.get(0)?,
+            identities: row.get(1)?,
+        })
+    })?)
+}
+
+fn write_rules(transaction: &Connection, rules: &Rules) -> rusqlite::Result<()> {
+    let sql =
+        "INSERT INTO identity_rules (position, origin, about, field, files, pattern, replacement)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let mut insert = transaction.prepare(sql)?;
+    for (position, rule) in (1_i64..).zip(rules.all()) {
+        insert.execute(params![
+            position,
+            rule.origin.word(),
+            rule.about,
+            rule.field.word(),
+            rule.files,
+            rule.pattern,
+            rule.replacement,
+        ])?;
+    }
+    let sql = "INSERT INTO identity_digests (digest_id, digest, profdb_version) VALUES (1, ?1, ?2)";
+    transaction
+        .execute(sql, params![rules.digest(), env!("CARGO_PKG_VERSION")])
+        .map(drop)
+}
+
+/// Calls a function with the number and the definition of each function of the database.
+fn each_function(
+    connection: &Connection,
+    mut visit: impl FnMut(i64, &FunctionDef<'_>) -> Result<(), Cause>,
+) -> Result<(), Cause> {
+    let sql = "SELECT function_id, kind, name, module, file
+               FROM functions
+               WHERE function_id > ?1
+               ORDER BY function_id
+               LIMIT ?2";
+    let mut select = connection.prepare(sql)?;
+    let mut last = i64::MIN;
+    loop {
+        // Read before any is changed: rows of a query that goes on would change under it.
+        let rows = select.query_map(params![last, FUNCTIONS_AT_ONCE], |row| {
+            let kind: String = row.get(1)?;
+            Ok((
+                row.get(0)?,
+                Kind::by_name(&kind).unwrap_or_default(),
+                [row.get(2)?, row.get(3)?, row.get(4)?],
+            ))
+        })?;
+        let rows: Vec<(i64, Kind, [String; 3])> = rows.collect::<rusqlite::Result<_>>()?;
+        for (function, kind, [name, module, file]) in &rows {
+            let def = FunctionDef {
+                kind: *kind,
+                module,
+                file,
+                ..FunctionDef::named(name)
+            };
+            visit(*function, &def)?;
+        }
+        match rows.last() {
+            Some((function, ..)) => last = *function,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Gives a function of the database an identity.
+fn give(connection: &Connection, function: i64, identity: &Identity<'_>) -> Result<(), Cause> {
+    let id = identity_id(connection, identity, &identity.key())?;
+    let sql = "UPDATE functions SET identity_id = ?2 WHERE function_id = ?1";
+    connection
+        .prepare_cached(sql)?
+        .execute([function, id])
+        .map(drop)?;
+    Ok(())
+}
+
+/// The id of an identity, whose row is made if there is none.
+pub(super) fn identity_id(
+    connection: &Connection,
+    identity: &Identity<'_>,
+    key: &IdentityKey,
+) -> rusqlite::Result<i64> {
+    let sql = "SELECT identity_id FROM identities WHERE identity_key = ?1";
+    let known = connection
+        .prepare_cached(sql)?
+        .query_row([key], |row| row.get(0))
+        .optional()?;
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let sql = "INSERT INTO identities (class, name, module, file, unnamed, identity_key)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    connection.prepare_cached(sql)?.execute(params![
+        identity.class.word(),
+        identity.name,
+        identity.module,
+        identity.file,
+        identity.is_unnamed(),
+        key,
+    ])?;
+    Ok(connection.last_insert_rowid())
+}
