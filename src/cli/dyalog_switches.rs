@@ -166,6 +166,10 @@ fn is_name(text: &str) -> bool {
 /// a value.
 fn takes_value(argument: &OsString) -> bool {
     let text = argument.to_string_lossy();
+    // The only flag of one letter that takes one.
+    if text == "-o" {
+        return true;
+    }
     let Some(name) = text.strip_prefix("--").filter(|name| !name.contains('=')) else {
         return false;
     };

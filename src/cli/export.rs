@@ -45,7 +45,7 @@ pub(super) struct Export {
 #[derive(Clone, Debug, Args)]
 pub(super) struct WrittenArgs {
     /// Write to a file instead of the screen, completely or not at all
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, visible_alias = "outfile", value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// What was measured: time, ticks, samples, alloc [default: what the run's reports show; in
     /// formats that hold several: all]

@@ -46,7 +46,7 @@ pub(super) struct ListArgs {
     format: Option<Format>,
     /// Write to a file instead of the screen: .txt, .csv, .tsv, .json, .jsonl, .md or .xml says in
     /// which format
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     outfile: Option<PathBuf>,
     /// XML where the name of the file says nothing else, as the manual of `]PROFILE` has it
     #[arg(long = XML_BY_DEFAULT, hide = true)]
