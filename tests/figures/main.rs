@@ -22,6 +22,7 @@ mod ghc;
 mod ghc_px;
 mod gprof;
 mod lispworks_tree;
+mod noise;
 mod perf_script;
 mod pprof;
 mod pstats;

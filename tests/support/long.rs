@@ -23,9 +23,10 @@ pub(crate) enum Form {
     Replacements,
     Strangers,
     Questions,
+    Noise,
 }
 
-const FORMS: [Form; 8] = [
+const FORMS: [Form; 9] = [
     Form::Kills,
     Form::Interrupts,
     Form::Losses,
@@ -34,6 +35,7 @@ const FORMS: [Form; 8] = [
     Form::Replacements,
     Form::Strangers,
     Form::Questions,
+    Form::Noise,
 ];
 
 /// Parts of the cases, each of which is enough for a run.

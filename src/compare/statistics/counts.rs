@@ -3,10 +3,11 @@
 //! Each function has a count in each run of two sides. A count is taken to have the variance `phi * mean` (quasi-Poisson;
 //! Wedderburn 1974, "Quasi-likelihood functions, generalized linear models, and the Gauss-Newton method"), and the ratio of the
 //! sides' rates is tested with Student's distribution. Three things make that hold for functions of all sizes
-//! (tests/figures/noise.rs measures the rates):
+//! (docs/design/0018-noise.md has the rates):
 //!
-//! - `phi` grows with the mean where functions vary from run to run by a part of their cost. So what is moderated over functions
-//!   is `phi / (1 + c mean)`, and a function that varies much more than the others keeps its own.
+//! - `phi` is how many samples come together, and grows with the mean where functions vary from run to run by a part of their
+//!   cost. So what is moderated over functions is `phi / (b + c mean)`, and a function that varies much more than the others keeps
+//!   its own.
 //! - All functions of a run share a factor, the speed of the machine. Its variance has the degrees of freedom of the runs,
 //!   however many functions there are; it is kept apart and never moderated.
 //! - Small counts are compared by the exact binomial distribution, after division by `phi`: samples that come in bursts are no
@@ -21,10 +22,12 @@ use super::factors::{
 use super::summary::{ln_ratio, mean, median, unrounded};
 use super::{Estimate, Figures, Shape, Sides};
 
-/// Mean count a run above which a function tells how `phi` grows with the mean.
-const TELLS_TREND: f64 = 30.0;
-/// Mean count a run from which a function's variance takes part in the fit of the prior.
-const TELLS_PRIOR: f64 = 5.0;
+/// How many functions, evenly chosen, tell how the dispersion grows with the mean: more tell nothing new.
+const MOST_POINTS: usize = 2000;
+/// How many slopes are tried, five for each power of ten.
+const STEEPNESSES: i32 = 46;
+/// Mean count a run from which a function's dispersion says anything of the others'.
+const TELLS: f64 = 5.0;
 /// Sum of counts of both sides, in bursts, below which the exact test is used.
 const EXACT_BELOW: f64 = 20.0;
 
@@ -63,7 +66,7 @@ pub fn test(sides: &Sides, shared: &Shared) -> Vec<Estimate> {
 /// Tests each function of `sides`, which may have one run each, with the dispersion of a history: counts of the same functions,
 /// one run for each earlier position or day, oldest first, of which no run is in `sides`.
 ///
-/// Dispersions are those of successive differences, so that a change in the history is no noise, and moderated as in [`test`].
+/// Dispersions are those of successive differences, so that a change in the history is no noise, and moderated as in [`test()`].
 ///
 /// # Panics
 ///
@@ -190,8 +193,10 @@ fn pearson(counts: &[f64], sizes: &[f64]) -> f64 {
         .sum()
 }
 
-/// How the dispersion grows with the mean, and what is left after that.
+/// How the dispersion depends on the mean, `burst + slope * mean`, and what functions have in common after that.
 struct Trend {
+    /// How many samples come together: the dispersion of functions of small cost.
+    burst: f64,
     slope: f64,
     moderation: Moderation,
     df: f64,
@@ -199,25 +204,15 @@ struct Trend {
 
 impl Trend {
     fn fit(spreads: &[Spread], df: f64) -> Self {
-        // The median of a chi-square variable is below its mean; without this the trend would be too low for few runs.
-        let centre = chi_square_median(df) / df;
-        let slopes: Vec<f64> = spreads
-            .iter()
-            .filter(|spread| spread.mean >= TELLS_TREND)
-            .map(|spread| (spread.phi / centre - 1.0) / spread.mean)
-            .collect();
-        let slope = if slopes.is_empty() {
-            0.0
-        } else {
-            median(slopes).max(0.0)
-        };
+        let (burst, slope) = line(spreads, df);
         let ratios: Vec<f64> = spreads
             .iter()
-            .filter(|spread| spread.mean >= TELLS_PRIOR)
-            .map(|spread| spread.phi / (1.0 + slope * spread.mean))
+            .filter(|spread| spread.mean >= TELLS)
+            .map(|spread| spread.phi / (burst + slope * spread.mean))
             .collect();
         // The floor of 1 comes after the fit: floored values all alike would make the prior worth infinitely much.
         Trend {
+            burst,
             slope,
             moderation: Moderation::fit(&ratios, df),
             df,
@@ -226,9 +221,9 @@ impl Trend {
 
     /// The dispersion, at least 1, of counts of a function whose mean is `mean` now.
     fn dispersion(&self, spread: &Spread, mean: f64) -> Variance {
+        let at = |mean: f64| self.burst + self.slope * mean;
         let known = if spread.mean > 0.0 {
-            self.moderation
-                .of(spread.phi / (1.0 + self.slope * spread.mean))
+            self.moderation.of(spread.phi / at(spread.mean))
         } else {
             self.moderation.of_unseen().unwrap_or(Variance {
                 value: 1.0,
@@ -236,8 +231,49 @@ impl Trend {
             })
         };
         Variance {
-            value: (known.value * (1.0 + self.slope * mean)).max(1.0),
+            value: (known.value * at(mean)).max(1.0),
             df: known.df,
         }
     }
+}
+
+/// The dispersion at a mean of 0, at least 1, and its slope, at least 0: the line from which the logarithms of the functions'
+/// dispersions have the smallest sum of absolute differences, which functions that vary much more than others do not move.
+fn line(spreads: &[Spread], df: f64) -> (f64, f64) {
+    let telling = |spread: &&Spread| spread.mean >= TELLS && spread.phi > 0.0;
+    let count = spreads.iter().filter(telling).count();
+    if count == 0 {
+        return (1.0, 0.0);
+    }
+    // The median of a chi-square variable is below its mean; without this the line would be too low for few runs.
+    let centre = (chi_square_median(df) / df).ln();
+    let points: Vec<(f64, f64)> = spreads
+        .iter()
+        .filter(telling)
+        .step_by(count.div_ceil(MOST_POINTS))
+        .map(|spread| (spread.mean, spread.phi.ln() - centre))
+        .collect();
+    let mut best = (1.0, 0.0);
+    let mut least = f64::INFINITY;
+    // Of each steepness, slope by burst, the best burst is a median.
+    for steepness in steepnesses() {
+        let logs = points
+            .iter()
+            .map(|(mean, log)| log - (steepness * mean).ln_1p());
+        let burst = median(logs.clone().collect()).max(0.0);
+        let distance: f64 = logs.map(|log| (log - burst).abs()).sum();
+        // Of slopes that fit as well but for rounding, the smallest.
+        if distance < least * (1.0 - 1e-9) {
+            least = distance;
+            best = (burst.exp(), burst.exp() * steepness);
+        }
+    }
+    best
+}
+
+/// No slope, then those from one at which a function of ten million samples varies twice as chance lets it to one at which each
+/// varies by ten times its cost.
+fn steepnesses() -> impl Iterator<Item = f64> {
+    let steps = (0..STEEPNESSES).map(|step| 1e-7 * 10_f64.powf(f64::from(step) / 5.0));
+    std::iter::once(0.0).chain(steps)
 }

@@ -73,7 +73,7 @@ pub fn test(sides: &Sides, shared: &Shared) -> Vec<Estimate> {
 /// Tests each function of `sides`, which may have one run each, with the variance of a history: times of the same functions,
 /// one run for each earlier position or day, oldest first, of which no run is in `sides`.
 ///
-/// Variances are those of successive differences, so that a change in the history is no noise, and moderated as in [`test`].
+/// Variances are those of successive differences, so that a change in the history is no noise, and moderated as in [`test()`].
 ///
 /// # Panics
 ///
