@@ -95,6 +95,24 @@ pub(super) fn tag_keys(text: &str) -> Result<Keys, SetError> {
     Tag::keys(text).map(Keys)
 }
 
+/// What to say of a value that looks like several tags, as a set of runs names them: `c1,branch=main`.
+pub(super) fn joined(tags: &[Tag]) -> Option<String> {
+    let is_key = |text: &str| {
+        let mut letters = text.chars();
+        letters.all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.'))
+    };
+    let is_joined = |tag: &&Tag| {
+        let mut rest = tag.value.split(',').skip(1);
+        rest.any(
+            |part| matches!(part.split_once('='), Some((key, _)) if !key.is_empty() && is_key(key)),
+        )
+    };
+    let Tag { key, value } = tags.iter().find(is_joined)?;
+    Some(format!(
+        "tag {key} is {value}, with the comma and what follows: each tag is an argument of its own"
+    ))
+}
+
 /// Two values for the key of one tag, of which one would be lost.
 pub(super) fn contradiction(tags: &[Tag]) -> Option<(&Tag, &Tag)> {
     tags.iter().enumerate().find_map(|(at, tag)| {

@@ -63,6 +63,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("profdb merge", &["profdb merge profdb.db theirs.db"]),
     (
+        "profdb identify",
+        &[
+            "profdb identify",
+            "profdb identify --root /home/ci/build=src",
+        ],
+    ),
+    (
         "profdb export",
         &[
             "profdb export --format flamegraph -o run.svg",

@@ -10,7 +10,7 @@ use std::thread;
 use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 
-use super::args::{MetricNoise, contradiction, input_format, metric_noise, tag};
+use super::args::{MetricNoise, contradiction, input_format, joined, metric_noise, tag};
 use super::database::{DatabaseArgs, WaitArgs};
 use super::failure::{Failure, complain, line, say, unread};
 use super::folder::Sources;
@@ -111,6 +111,7 @@ fn check_tags(tags: &[Tag]) -> Result<(), Failure> {
 pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let mut outcome = Ok(());
     check_tags(&import.tags)?;
+    joined(&import.tags).iter().for_each(say);
     remove_abandoned(&import.database.path());
     let source: Source = match &import.source {
         Some(folder) => Some(Arc::new(Sources::open(folder, stop)?)),

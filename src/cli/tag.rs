@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::args::{contradiction, run_set, tag};
+use super::args::{contradiction, joined, run_set, tag};
 use super::database::{DatabaseArgs, WaitArgs, open_to_change};
-use super::failure::{Failure, complain, line, unchosen};
+use super::failure::{Failure, complain, line, say, unchosen};
 use crate::base::error::Stop;
 use crate::store::{RunSet, Tag, TagChange};
 
@@ -36,6 +36,7 @@ pub(super) fn run(tag: &TagRuns, stop: &Stop) -> Result<(), Failure> {
         let message = format!("{both} --remove {key}: expected one of the two");
         return Err(complain(message, Failure::Usage));
     }
+    joined(&tag.tags).iter().for_each(say);
     let mut database = open_to_change(&tag.database, &tag.wait, stop)?;
     let change = TagChange {
         add: tag.tags.clone(),
