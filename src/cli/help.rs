@@ -64,10 +64,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("profdb merge", &["profdb merge profdb.db theirs.db"]),
     (
         "profdb identify",
-        &[
-            "profdb identify",
-            "profdb identify --root /home/ci/build=src",
-        ],
+        &["profdb identify", "profdb identify --root old/src=src"],
     ),
     (
         "profdb export",
