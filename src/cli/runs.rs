@@ -4,10 +4,11 @@ use clap::Args;
 
 use super::args::run_set;
 use super::database::{DatabaseArgs, open_to_read};
-use super::failure::{Failure, complain, say, unanswered, unchosen};
+use super::failure::{Failure, complain, database as failed, say, unanswered, unchosen};
 use super::output::{ListArgs, print};
 use crate::base::error::Stop;
-use crate::report::run_list;
+use crate::report::render::Format;
+use crate::report::{run_list, scaled};
 use crate::store::RunSet;
 
 #[derive(Debug, Args)]
@@ -33,5 +34,8 @@ pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
     let answer = run_list(&database, chosen.as_deref());
     let mut answer = answer.map_err(|error| unanswered(error, stop))?;
     answer.remarks.iter().for_each(say);
+    if matches!(layout.format, Format::Text | Format::Markdown) {
+        scaled(&mut answer).map_err(|error| failed(error, stop))?;
+    }
     print(&mut answer, &layout, &target, stop)
 }

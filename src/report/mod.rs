@@ -31,4 +31,4 @@ pub use path::NameSyntax;
 pub use plain_sql::{query, table};
 pub(crate) use question::choose_metric;
 pub use question::{ALL_LINES, Argument, Base, Request, shows_code};
-pub use run_list::run_list;
+pub use run_list::{run_list, scaled};

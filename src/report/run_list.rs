@@ -11,6 +11,7 @@ use super::names::listed;
 use super::plain_sql::query;
 use crate::store::{Database, StoreError};
 use crate::text::cell::Value;
+use crate::text::scale::figure;
 
 const RUNS: &str = include_str!("../../queries/lists/runs.sql");
 const TAGS: &str = include_str!("../../queries/lists/tags.sql");
@@ -88,6 +89,32 @@ pub fn run_list<'d>(
     answer.columns.extend(columns);
     answer.rows = Rows::Kept(rows);
     Ok(answer)
+}
+
+/// Shows each total in the unit that fits it, as tables for people do; the column of units goes.
+///
+/// # Errors
+/// The database's.
+pub fn scaled(answer: &mut Answer<'_>) -> Result<(), StoreError> {
+    let place = |name: &str| answer.columns.iter().position(|column| column.name == name);
+    let (Some(total), Some(unit)) = (place("total"), place("unit")) else {
+        return Ok(());
+    };
+    let mut rows = Vec::new();
+    answer.each(|row| {
+        let mut row = row.to_vec();
+        if let (Value::Real(cost), Value::Text(unit)) = (&row[total], &row[unit]) {
+            row[total] = Value::Text(figure("", unit, *cost));
+        }
+        row.remove(unit);
+        rows.push(row);
+        Ok::<_, StoreError>(())
+    })?;
+    // Numbers are to the right, also with a unit.
+    answer.columns[total].kind = Kind::Count;
+    answer.columns.remove(unit);
+    answer.rows = Rows::Kept(rows);
+    Ok(())
 }
 
 /// The tags of some runs.
