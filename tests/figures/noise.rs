@@ -55,18 +55,8 @@ type Judge = fn(&Comparison) -> Vec<Judgement>;
 
 /// The verdicts of the statistics by themselves: functions of a mean share of 0.1 % or more are tested together.
 fn judge(comparison: &Comparison) -> Vec<Judgement> {
-    let Comparison {
-        kind,
-        sides,
-        history,
-    } = comparison;
-    let shared = Shared::Estimated;
-    let estimates: Vec<Estimate> = match (kind, history) {
-        (Kind::Sampled, None) => counts::test(sides, &shared),
-        (Kind::Sampled, Some(history)) => counts::borrowed(history, sides, &shared),
-        (Kind::Timed, None) => times::test(sides, &shared),
-        (Kind::Timed, Some(history)) => times::borrowed(history, sides, &shared),
-    };
+    let estimates = estimates(comparison, &Shared::Estimated);
+    let sides = &comparison.sides;
     let cost = |function: usize| -> f64 {
         let rows = [sides.base.row(function), sides.new.row(function)];
         rows.into_iter().flatten().sum()
@@ -86,6 +76,20 @@ fn judge(comparison: &Comparison) -> Vec<Judgement> {
         judgements[function].is_change = rate < 0.05;
     }
     judgements
+}
+
+fn estimates(comparison: &Comparison, shared: &Shared) -> Vec<Estimate> {
+    let Comparison {
+        kind,
+        sides,
+        history,
+    } = comparison;
+    match (kind, history) {
+        (Kind::Sampled, None) => counts::test(sides, shared),
+        (Kind::Sampled, Some(history)) => counts::borrowed(history, sides, shared),
+        (Kind::Timed, None) => times::test(sides, shared),
+        (Kind::Timed, Some(history)) => times::borrowed(history, sides, shared),
+    }
 }
 
 /// A kind of noise.
@@ -467,6 +471,37 @@ fn a_step_in_the_history_is_no_noise() {
         }
         // With the deviation from the mean of all, 3 %.
         assert!(seen.mean() > 0.45, "{step}: {}", seen.mean());
+    }
+}
+
+/// The total by itself, of which no other function tells what runs share: of one run on either side and a history, with factors
+/// given or not, and of more.
+#[test]
+fn noise_of_a_single_function_is_all_its_own() {
+    for kind in [Kind::Sampled, Kind::Timed] {
+        for runs in [1, 3] {
+            let cell = Cell {
+                kind,
+                runs,
+                variation: 0.05,
+                shared: 0.1,
+                ..Cell::QUIET
+            };
+            for shared in [Shared::Estimated, Shared::Given(vec![0.0; 2 * runs])] {
+                let mut draw = Draw::new(vec![1.0]);
+                let mut flagged = Rate::default();
+                for _ in 0..400 {
+                    let comparison = draw.comparison(&cell, &[], 1.0);
+                    flagged.add_event(estimates(&comparison, &shared)[0].p < 0.05);
+                }
+                assert!(
+                    flagged.is_at_most(0.06),
+                    "{}: {}",
+                    cell.name(),
+                    flagged.mean()
+                );
+            }
+        }
     }
 }
 

@@ -16,7 +16,7 @@
 use super::dispersion::{Moderation, Variance};
 use super::distribution::{binomial_two_sided, chi_square_median};
 use super::factors::{
-    Shared, median_of_history, median_of_ratios, squares_of_sides, successive_df,
+    Shared, TELL_SHARED, median_of_history, median_of_ratios, squares_of_sides, successive_df,
     successive_variance,
 };
 use super::summary::{ln_ratio, mean, median, unrounded};
@@ -73,7 +73,10 @@ pub fn test(sides: &Sides, shared: &Shared) -> Vec<Estimate> {
 /// Where the history has fewer than two runs; it should have five or more.
 pub fn borrowed(history: &Figures, sides: &Sides, shared: &Shared) -> Vec<Estimate> {
     assert!(history.runs() > 1, "one run has no variance");
-    let factors = median_of_history(history);
+    let factors = match shared {
+        Shared::Given(_) if history.functions() < TELL_SHARED => vec![0.0; history.runs()],
+        _ => median_of_history(history),
+    };
     let df = successive_df(history.runs());
     let (sizes, _) = sizes(&factors, history.runs());
     let spreads: Vec<Spread> = (0..history.functions())

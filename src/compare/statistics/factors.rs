@@ -6,6 +6,10 @@ use super::{Figures, Sides};
 /// Mean count from which a function takes part.
 const FEWEST: f64 = 5.0;
 
+/// Fewest functions that tell what the runs of a history share, if its variance is to be left out: of fewer, it would have much
+/// of the functions' own.
+pub(super) const TELL_SHARED: usize = 5;
+
 /// Where the factor that all functions of a run share is to be looked for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shared {

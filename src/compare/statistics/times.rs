@@ -10,7 +10,7 @@
 
 use super::dispersion::{Moderation, Variance};
 use super::factors::{
-    Shared, middle_deviations, squares_of_sides, successive_df, successive_variance,
+    Shared, TELL_SHARED, middle_deviations, squares_of_sides, successive_df, successive_variance,
 };
 use super::summary::{ln_ratio, mean, squares, unrounded};
 use super::{Estimate, Figures, Sides};
@@ -85,7 +85,10 @@ pub fn borrowed(history: &Figures, sides: &Sides, shared: &Shared) -> Vec<Estima
     let rows: Vec<Row> = (0..history.functions())
         .map(|function| Row::new(history.row(function).iter()))
         .collect();
-    let factors = common_factors(&rows, history.runs());
+    let factors = match shared {
+        Shared::Given(_) if rows.len() < TELL_SHARED => vec![0.0; history.runs()],
+        _ => common_factors(&rows, history.runs()),
+    };
     let variances: Vec<f64> = rows
         .iter()
         .map(|row| unrounded(successive_variance(row.less(&factors).into_iter())))
