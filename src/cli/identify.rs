@@ -101,10 +101,14 @@ pub(super) fn run(identify: &Identify, stop: &Stop) -> Result<(), Failure> {
         .all()
         .iter()
         .filter(|rule| rule.origin == Origin::User);
+    let by = match own.count() {
+        0 => "the built-in rules".to_owned(),
+        1 => "1 rule of yours and the built-in ones".to_owned(),
+        several => format!("{several} rules of yours and the built-in ones"),
+    };
     line(format!(
-        "{}: {functions} functions are {identities} identities, {} fewer, by {} rules of yours and the built-in ones",
+        "{}: {functions} functions are {identities} identities by {by}: {} put together with others",
         target.path().display(),
         functions - identities,
-        own.count(),
     ))
 }

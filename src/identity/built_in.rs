@@ -91,7 +91,7 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     // Places in names, as converters to folded stacks write them.
     rule("gprof -l: line and address", name(ANY, &[" @ "], ")"), r"^(.+) \((?P<file>[^()]+):[0-9]+ @ [0-9a-f]+\)$", "$1"),
     rule("py-spy: file and line", name(ANY, &[" ("], ")"), r"^(.+) \((?P<file>(?:[^()]|\([^()]*\))+):[0-9]+\)$", "$1"),
-    rule("rbspy: file and line", name(ANY, &[" - "], DIGIT), r"^(.+) - (?P<file>.+\.rb|unknown|-e|\(eval\)):[0-9]+$", "$1"),
+    rule("rbspy: file and line", name(ANY, &[" - "], DIGIT), r"^(.+) - (?:(?P<file>.+\.rb)|unknown|-e|\(eval\)):[0-9]+$", "$1"),
     rule("tracing-flame: file and line", name(ANY, &[".rs:"], DIGIT), r"^(.+?):(?P<file>[^:]+\.rs):[0-9]+$", "$1"),
     rule("pyinstrument and austin: file and line", name(ANY, &[" "], DIGIT), r"^(.+) (?P<file>/[^:]+|[^ :/]+\.[a-z]+):[0-9]+$", "$1"),
     rule("line after the name of a Python function", name(PYTHON, &[":"], DIGIT), r"^([^: ]+):[0-9]+$", "$1"),

@@ -243,7 +243,7 @@ impl Rules {
             name = Cow::Owned(self.parts(&name, &mut file, circle));
         }
         let (name, file) = if is_nameless(&name, &file)
-            || is_module_itself(&name, &module, function.name)
+            || is_place_in(function.module, function.name)
         {
             (Cow::Borrowed(NO_NAME), Cow::Borrowed(""))
         } else {
@@ -406,7 +406,12 @@ fn is_nameless(name: &str, file: &str) -> bool {
         || (file.is_empty() && WITHOUT_FILE.contains(&name))
 }
 
-/// Whether a name was a place in a module that has no symbols: `server+0x2222` of `/usr/bin/server`.
-fn is_module_itself(name: &str, module: &str, before: &str) -> bool {
-    !module.is_empty() && name != before && module.rsplit(['/', '\\']).next() == Some(name)
+/// Whether a name is a place in a module that has no symbols: `server+0x2222` of `/usr/bin/server`.
+fn is_place_in(module: &str, name: &str) -> bool {
+    let Some((object, digits)) = name.rsplit_once("+0x") else {
+        return false;
+    };
+    !module.is_empty()
+        && module.rsplit(['/', '\\']).next() == Some(object)
+        && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -14,6 +14,7 @@ mod function;
 mod groups;
 mod hostile;
 mod hostile_databases;
+mod identities;
 mod labels;
 mod limits;
 mod merge;

@@ -1,0 +1,713 @@
+//! Identities: what rules make of names, that they depend on nothing else, and that databases of every
+//! age and origin have the same ones.
+
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use profdb::events::{FunctionDef, Kind};
+use profdb::identity::{Class, Identity, NO_NAME, Rule, Rules, read_rules};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::support::case_files::{entries, files};
+
+fn of<'a>(rules: &Rules, kind: Kind, [name, module, file]: [&'a str; 3]) -> Identity<'a> {
+    rules.identity(&FunctionDef {
+        kind,
+        module,
+        file,
+        ..FunctionDef::named(name)
+    })
+}
+
+/// Name, module and file of what code is held to be.
+fn code<'a>(rules: &Rules, name: &'a str, module: &'a str, file: &'a str) -> [String; 3] {
+    let identity = of(rules, Kind::Function, [name, module, file]);
+    assert_eq!(identity.class, Class::Code);
+    [identity.name, identity.module, identity.file].map(std::borrow::Cow::into_owned)
+}
+
+/// Names of code as two builds, processes or machines have them, by the file that they are in, and what
+/// they are held to be.
+#[rustfmt::skip] // A table is read line by line.
+const ONE: &[(&str, &[&str], &str)] = &[
+    // Rust, of both manglings.
+    ("", &["work::h00aa11bb22cc33dd", "work::hffee11bb22cc33dd", "work::h00aa11bb22cc33dd.llvm.123", "work"], "work"),
+    ("src/a.rs", &["a::f::{{closure}}", "a::f::{closure#0}", "a::f::{closure#1}", "a::f::{{closure}}::h00aa11bb22cc33dd"], "a::f::{closure}"),
+    ("", &["<dep::P>::new", "dep::P::new"], "dep::P::new"),
+    ("", &["<dep::P<u8>>::new", "dep::P<u8>::new"], "dep::P<u8>::new"),
+    ("", &["_RINvCs5uaZVJF4aQX_3dep1fhE", "_RINvCsabcdefghijk_3dep1fhE"], "_RINvC_3dep1fhE"),
+    ("", &["dep[00aa11bb22cc33dd]::f", "dep[1122334455667788]::f"], "dep::f"),
+    // C and C++.
+    ("", &["f.part.0", "f.cold", "f.constprop.1", "f.isra.2.cold", "f.lto_priv.3", "f.llvm.123", "f.__uniq.9", "f.cfi", "f.part.0.cold.1"], "f"),
+    ("work.c", &["_IO_do_write@@GLIBC_2.2.5", "_IO_do_write@GLIBC_2.17", "_IO_do_write"], "_IO_do_write"),
+    ("", &["main<0000000000002897>", "main"], "main"),
+    ("", &["f()::{lambda(int)#1}::operator()(int) const", "f()::{lambda(int)#2}::operator()(int) const"], "f()::{lambda(int)#*}::operator()(int) const"),
+    ("", &["f()::{lambda(char const*)#1}"], "f()::{lambda(char const*)#*}"),
+    ("", &["main::$_0::operator()() const", "main::$_1::operator()() const"], "main::$_*::operator()() const"),
+    ("", &["a::<lambda_1>::f", "a::<lambda_8f5d2b7a>::f"], "a::<lambda_*>::f"),
+    ("", &["?A0x1234ABCD::f", "?A0xFFFFFFFF::f"], "?A0x*::f"),
+    // Go.
+    ("main.go", &["main.main.func1", "main.main.func2"], "main.main.func*"),
+    ("", &["main.f.func2.1", "main.f.func3.4"], "main.f.func*.*"),
+    ("", &["main.(*T).Run.func1", "main.(*T).Run.func12"], "main.(*T).Run.func*"),
+    ("main.go", &["main.init.0", "main.init.1"], "main.init.*"),
+    ("main.go", &["main.f.deferwrap1", "main.f.deferwrap2"], "main.f.deferwrap*"),
+    ("main.go", &["main.f.gowrap1"], "main.f.gowrap*"),
+    ("", &["main.f[go.shape.int]", "main.f[go.shape.struct { a []int }]"], "main.f[...]"),
+    // Java.
+    ("", &["A$$Lambda$92+0x00007fdf74039b40.1555991487.get", "A$$Lambda$14/0x00000008400b1840.get", "A$$Lambda.0x000000005c0139e8.get",
+           "A$$Lambda/0x000000005c0139e8.get", "A$$Lambda$7/1234567.get"], "A$$Lambda*.get"),
+    ("", &["LambdaForm$MH/0x00000008400b1840.invoke", "LambdaForm$MH/0x00000008400c0000.invoke"], "LambdaForm$MH/*.invoke"),
+    ("A.java", &["A.lambda$main$0", "A.lambda$main$1"], "A.lambda$main$*"),
+    ("", &["A$1.run", "A$2.run"], "A$*.run"),
+    ("", &["GeneratedMethodAccessor120.invoke", "GeneratedMethodAccessor7.invoke"], "GeneratedMethodAccessor*.invoke"),
+    ("", &["$Proxy12.get", "$Proxy3.get"], "$Proxy*.get"),
+    // Lisp, PHP, Perl.
+    ("", &["(FLET \"WITHOUT-GCING-BODY-5\" :IN SUB-GC)", "(FLET \"WITHOUT-GCING-BODY-12\" :IN SUB-GC)"], "(FLET \"WITHOUT-GCING-BODY*\" :IN SUB-GC)"),
+    ("a.php", &["{closure:a.php:3-5}", "{closure:a.php:13-15}"], "{closure:a.php}"),
+    ("a.pm", &["A::BEGIN@4", "A::BEGIN@5"], "A::BEGIN@*"),
+];
+
+/// Names that stay as they are.
+const KEPT: &[(&str, &str)] = &[
+    ("Suite.func1", "suite.py"),
+    ("module.cold", "module.py"),
+    ("module.cfi", "module.js"),
+    ("a$1", "bundle.js"),
+    ("std::vector<int>::push_back", "vector.h"),
+    ("fib", "fib.hs"),
+    ("foldl'2", "Data/List.hs"),
+    ("\u{212a}elvin", "units.dyalog"),
+    ("$$Lambda*", ""),
+    ("work::hello", ""),
+    ("a - b", ""),
+];
+
+#[test]
+fn what_builds_and_processes_make_up_is_taken_away() {
+    let rules = Rules::built_in();
+    for (file, names, expected) in ONE {
+        for name in *names {
+            assert_eq!(
+                code(&rules, name, "", file)[0],
+                *expected,
+                "{name} in {file}"
+            );
+        }
+    }
+    for (name, file) in KEPT {
+        assert_eq!(code(&rules, name, "m", file), [*name, "m", *file]);
+    }
+}
+
+#[test]
+fn places_in_names_become_the_file() {
+    let rules = Rules::built_in();
+    let table = [
+        ("deep (work.c:14 @ 13ef)", ["deep", "", "work.c"]),
+        (
+            "Event.wait (threading.py:622)",
+            ["Event.wait", "", "threading.py"],
+        ),
+        (
+            "f (<frozen importlib._bootstrap>:1149)",
+            ["f", "", "<frozen importlib._bootstrap>"],
+        ),
+        ("block in a - lib/b.rb:12", ["block in a", "", "lib/b.rb"]),
+        ("<main> - unknown:1", ["<main>", "", ""]),
+    ];
+    for (name, expected) in table {
+        assert_eq!(code(&rules, name, "", ""), expected, "{name}");
+    }
+    assert_eq!(code(&rules, "f:12", "", "a.py"), ["f", "", "a.py"]);
+}
+
+/// Callgrind's names of callers and levels of recursion, in a program and in Haskell.
+#[test]
+fn rules_hold_for_each_part_of_a_joined_name() {
+    let rules = Rules::built_in();
+    let app = "/usr/bin/app";
+    assert_eq!(code(&rules, "fib'2'deep'main", app, "")[0], "fib'deep'main");
+    assert_eq!(
+        code(&rules, "f.constprop.0'qsort.part.0'main", app, "")[0],
+        "f'qsort'main"
+    );
+    assert_eq!(code(&rules, "foldl'", "Main", "")[0], "foldl'");
+}
+
+#[test]
+fn nameless_code_of_a_module_is_one_and_flagged() {
+    let rules = Rules::built_in();
+    let nameless = [
+        ["0x115f", "app", "a.c"],
+        ["0x7fca220f2ad7", "app", ""],
+        ["[unknown <7fca220f2ad7>]", "app", ""],
+        ["[unknown]", "app", "b.c"],
+        ["", "app", ""],
+        ["[no stack]", "app", ""],
+        ["(anonymous)", "app", ""],
+        ["<lambda>", "app", ""],
+        ["app+0x1f0", "app", ""],
+    ];
+    for function in nameless {
+        for kind in [Kind::Function, Kind::Pseudo] {
+            let identity = of(&rules, kind, function);
+            assert!(identity.is_unnamed(), "{function:?}");
+            assert_eq!(
+                (&*identity.name, &*identity.module, &*identity.file),
+                (NO_NAME, "app", "")
+            );
+        }
+    }
+    let named = [
+        ["(anonymous)", "", "a.js"],
+        ["<lambda>", "", "a.py"],
+        ["main", "app", ""],
+    ];
+    for function in named {
+        assert!(
+            !of(&rules, Kind::Function, function).is_unnamed(),
+            "{function:?}"
+        );
+    }
+}
+
+#[test]
+fn containers_are_known_without_numbers() {
+    let rules = Rules::built_in();
+    let table = [
+        (Kind::Process, "P11745", "process *"),
+        (Kind::Thread, "T0:11761", "thread *"),
+        (Kind::Thread, "25159", "thread *"),
+        (Kind::Process, "", "process *"),
+        (Kind::Part, "", "part *"),
+        (Kind::Process, "work 25157", "work"),
+        (Kind::Thread, "Thread 9572 \"worker;0\"", "worker;0"),
+        (Kind::Thread, "pool-1-thread-12", "pool-*-thread-*"),
+        (
+            Kind::Part,
+            "Wall time profile for 11738:0:11740",
+            "Wall time profile",
+        ),
+        (Kind::Part, "Dump at 2026-11-21T09-42-22", "Dump"),
+        (Kind::Thread, "main", "main"),
+    ];
+    for (kind, name, expected) in table {
+        let identity = of(&rules, kind, [name, "m", "f"]);
+        let found = (
+            identity.class,
+            &*identity.name,
+            &*identity.module,
+            &*identity.file,
+        );
+        assert_eq!(found, (Class::Container, expected, "", ""), "{name}");
+    }
+    // Which kind of code or of container something is does not tell.
+    let name = ["INVALID", "m", "f"];
+    assert_eq!(
+        of(&rules, Kind::Function, name).key(),
+        of(&rules, Kind::Pseudo, name).key()
+    );
+    assert_ne!(
+        of(&rules, Kind::Function, ["main", "", ""]).key(),
+        of(&rules, Kind::Thread, ["main", "", ""]).key()
+    );
+}
+
+#[test]
+fn paths_lose_what_one_machine_has() {
+    let rules = Rules::built_in();
+    let table = [
+        ("C:\\Work\\a.c", "c:/Work/a.c"),
+        ("c:/Work/a.c", "c:/Work/a.c"),
+        ("\\\\host\\share\\a.c", "//host/share/a.c"),
+        ("a\\b.c", "a\\b.c"),
+        (
+            "/rustc/0123456789012345678901234567890123456789/library/core/a.rs",
+            "/rustc/library/core/a.rs",
+        ),
+        (
+            "/x/.cargo/registry/src/index-1949cf8c6b5b557f/regex-1.13.0/src/a.rs",
+            "regex/src/a.rs",
+        ),
+        (
+            "/usr/lib/python3.11/json/decoder.py",
+            "python/json/decoder.py",
+        ),
+        ("/x/venv/lib/python3.11/site-packages/a/b.py", "a/b.py"),
+        ("dist/bundle.3fa9c1.js", "dist/bundle.*.js"),
+        ("dist/assets/index-BxT3k_9a.js", "dist/assets/index-*.js"),
+        ("src/my-function.js", "src/my-function.js"),
+        ("src/a.facade.js", "src/a.facade.js"),
+        ("/x/pkg/mod/example.com/a@v1.2.3/b.go", "example.com/a/b.go"),
+    ];
+    for (file, expected) in table {
+        assert_eq!(code(&rules, "f", "", file)[2], expected, "{file}");
+    }
+    let table = [
+        ("/usr/lib/libfoo.so.1.2.3", "/usr/lib/libfoo.so"),
+        (
+            "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-foo-1.2/lib/a.so",
+            "foo/lib/a.so",
+        ),
+        ("example.com/a/v2", "example.com/a"),
+        ("app (deleted)", "app"),
+    ];
+    for (module, expected) in table {
+        assert_eq!(code(&rules, "f", module, "")[1], expected, "{module}");
+    }
+}
+
+/// Functions of all databases of cases and samples: kind, name, module, file.
+fn corpus() -> BTreeSet<(String, [String; 3])> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("all.db");
+    let cases = entries(Path::new("tests/cases"));
+    let cases = cases.iter().map(|case| case.as_os_str());
+    // Cases with wrong input fail, which is what they are for.
+    let imported = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .args(["import", "--db"])
+        .arg(&database)
+        .args(cases)
+        .arg("tests/samples")
+        .output();
+    imported.expect("the program was built");
+    let connection = Connection::open(&database).expect("a database");
+    let mut statement = connection
+        .prepare("SELECT kind, name, module, file FROM functions")
+        .expect("a table");
+    let rows = statement.query_map([], |row| {
+        Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?]))
+    });
+    rows.expect("rows").collect::<Result<_, _>>().expect("rows")
+}
+
+/// The identity of an identity is itself.
+fn rests(rules: &Rules, kind: Kind, function: [&str; 3]) {
+    let once = of(rules, kind, function);
+    let again = of(rules, kind, [&once.name, &once.module, &once.file]);
+    assert_eq!(again, once, "{function:?}");
+    assert_eq!(again.key(), once.key());
+}
+
+/// Rules that this program does not know by heart: none is passed over because of what it needs.
+fn tried_always() -> Rules {
+    let built_in = Rules::built_in();
+    let rules = built_in.all().iter().map(|rule| Rule {
+        files: format!("{} ", rule.files),
+        ..rule.clone()
+    });
+    Rules::new(rules.collect()).expect("right patterns")
+}
+
+/// What may come at the end of a name, each made by another tool.
+#[rustfmt::skip] // One column would be a page.
+const SUFFIXES: [&str; 26] = [
+    ".part.0", ".cold", ".constprop.1", ".isra.2", ".lto_priv.3", ".llvm.123", ".__uniq.9", ".cfi", ".warm",
+    "@@GLIBC_2.2.5", "@VERS_1.0", "+0x1f", "<0000000000002897>", "::{{closure}}", "::{closure#1}", ".func1",
+    ".func1.2", ".gowrap1", ".deferwrap2", ".init.0", "$1", "$$Lambda$14/0x00000008400b1840", "'2", " (a.py:12)",
+    "::h00aa11bb22cc33dd", "{lambda(int)#1}",
+];
+
+#[test]
+fn an_identity_has_itself_for_identity() {
+    let (rules, always) = (Rules::built_in(), tried_always());
+    let corpus = corpus();
+    assert!(corpus.len() > 2500, "{}", corpus.len());
+    for (kind, [name, module, file]) in &corpus {
+        let kind = Kind::by_name(kind).expect("a kind");
+        let function = [name.as_str(), module, file];
+        rests(&rules, kind, function);
+        assert_eq!(
+            of(&rules, kind, function),
+            of(&always, kind, function),
+            "{function:?}"
+        );
+    }
+    for file in ["", "a.rs", "a.go", "a.java", "a.py", "a.c"] {
+        for module in ["", "/usr/bin/app"] {
+            for first in SUFFIXES {
+                for second in SUFFIXES {
+                    // A function may itself be called like a hash: only one is taken off.
+                    if first == second && first.starts_with("::h") {
+                        continue;
+                    }
+                    let name = format!("work{first}{second}");
+                    rests(&rules, Kind::Function, [&name, module, file]);
+                    let function = [name.as_str(), module, file];
+                    assert_eq!(
+                        of(&rules, Kind::Function, function),
+                        of(&always, Kind::Function, function)
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A hash is taken off once, and before or after what else is there.
+#[test]
+fn suffixes_come_in_any_order() {
+    let rules = Rules::built_in();
+    let hash = "::h00aa11bb22cc33dd";
+    for suffix in [".part.0", ".cold", ".llvm.123", ".constprop.1.cold"] {
+        assert_eq!(
+            code(&rules, &format!("work{hash}{suffix}"), "", "a.rs")[0],
+            "work"
+        );
+        assert_eq!(
+            code(&rules, &format!("work{suffix}{hash}"), "", "a.rs")[0],
+            "work"
+        );
+    }
+    assert_eq!(
+        code(&rules, &format!("work{hash}{hash}"), "", "")[0],
+        format!("work{hash}")
+    );
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .current_dir(folder)
+        .args(arguments)
+        .output();
+    output.expect("the program was built")
+}
+
+fn done(folder: &Path, arguments: &[&str]) -> (String, String) {
+    let output = run(folder, arguments);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        text(&output.stderr)
+    );
+    (text(&output.stdout), text(&output.stderr))
+}
+
+fn open(path: &Path) -> Connection {
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database")
+}
+
+type Key = Vec<u8>;
+
+/// Identities of all functions.
+fn identities(path: &Path) -> BTreeMap<[String; 6], Key> {
+    let connection = open(path);
+    let sql = "SELECT f.kind, f.name, f.module, f.file, f.first_line || '', f.first_col || '', i.identity_key
+               FROM functions AS f
+               LEFT JOIN identities AS i USING (identity_id)";
+    let mut statement = connection.prepare(sql).expect("SQL");
+    let rows = statement.query_map([], |row| {
+        let texts = [
+            row.get(0)?,
+            row.get(1)?,
+            row.get(2)?,
+            row.get(3)?,
+            row.get(4)?,
+            row.get(5)?,
+        ];
+        Ok((texts, row.get(6)?))
+    });
+    rows.expect("rows").collect::<Result<_, _>>().expect("rows")
+}
+
+/// Fingerprints of all runs, in order.
+fn fingerprints(path: &Path) -> Vec<Option<Key>> {
+    let connection = open(path);
+    let mut statement = connection
+        .prepare("SELECT fingerprint FROM runs ORDER BY run_id")
+        .expect("SQL");
+    let rows = statement.query_map([], |row| row.get(0));
+    let mut rows: Vec<_> = rows.expect("rows").collect::<Result<_, _>>().expect("rows");
+    rows.sort();
+    rows
+}
+
+/// One good profile of each format.
+fn profiles() -> Vec<PathBuf> {
+    let cases = entries(Path::new("tests/cases"));
+    let minimal = cases.iter().map(|format| format.join("minimal/case.in"));
+    let mut profiles: Vec<PathBuf> = minimal
+        .filter(|folder| folder.is_dir())
+        .flat_map(|folder| files(&folder))
+        .collect();
+    profiles.extend(files(Path::new("tests/samples/pstats")));
+    profiles.retain(|path| {
+        run(Path::new("."), &["dump", &path.to_string_lossy()])
+            .status
+            .success()
+    });
+    profiles
+}
+
+#[test]
+fn order_compression_groups_and_merges_change_no_identity_and_no_fingerprint() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = |name: &str| folder.path().join(name);
+    let profiles = profiles();
+    assert!(profiles.len() >= 20, "{profiles:?}");
+    let absolute: Vec<String> = profiles
+        .iter()
+        .map(|path| {
+            fs::canonicalize(path)
+                .expect("it is there")
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    // In groups, alone, backwards, packed.
+    let together: Vec<&str> = ["import", "--db", "together.db"]
+        .into_iter()
+        .chain(absolute.iter().map(String::as_str))
+        .collect();
+    done(folder.path(), &together);
+    for (at, path) in absolute.iter().enumerate().rev() {
+        done(folder.path(), &["import", "--db", "backwards.db", path]);
+        let mut bytes = fs::read(path).expect("a file");
+        if bytes.starts_with(&[0x1f, 0x8b]) {
+            let packed = std::mem::take(&mut bytes);
+            GzDecoder::new(&*packed)
+                .read_to_end(&mut bytes)
+                .expect("gzip");
+        }
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(&bytes).expect("memory");
+        let name = format!("{at}.gz");
+        fs::write(here(&name), packed.finish().expect("memory")).expect("a file");
+        done(folder.path(), &["import", "--db", "packed.db", &name]);
+        let alone = format!("{at}.db");
+        done(folder.path(), &["import", "--db", &alone, path]);
+        done(folder.path(), &["merge", "merged.db", &alone]);
+    }
+    let expected = identities(&here("together.db"));
+    let marks = fingerprints(&here("together.db"));
+    assert!(expected.values().all(|key| key.len() == 16));
+    assert!(marks.iter().all(Option::is_some));
+    for other in ["backwards.db", "packed.db", "merged.db"] {
+        assert_eq!(identities(&here(other)), expected, "{other}");
+        assert_eq!(fingerprints(&here(other)), marks, "{other}");
+    }
+    // Made anew, they are what they were.
+    done(folder.path(), &["identify", "--db", "together.db"]);
+    assert_eq!(identities(&here("together.db")), expected);
+    assert_eq!(fingerprints(&here("together.db")), marks);
+    assert_eq!(
+        run(folder.path(), &["check", "--db", "together.db"])
+            .status
+            .code(),
+        Some(0)
+    );
+}
+
+/// Each of these changes names as another build, process or version of the source does.
+#[test]
+fn nothing_that_a_build_or_process_makes_up_changes_an_identity() {
+    let rules = Rules::built_in();
+    for (kind, [name, module, file]) in &corpus() {
+        let kind = Kind::by_name(kind).expect("a kind");
+        if kind.is_container() {
+            continue;
+        }
+        let function = [name.as_str(), module, file];
+        let expected = of(&rules, kind, function);
+        if expected.is_unnamed() {
+            continue;
+        }
+        let native = file.is_empty()
+            || [".c", ".cc", ".cpp", ".rs", ".h"]
+                .iter()
+                .any(|end| file.ends_with(end));
+        let plain = |name: &str| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        let mut changed = Vec::new();
+        if native && plain(name) {
+            changed.extend(
+                [".cold", ".part.3", ".llvm.77", "::h0123456789abcdef"]
+                    .map(|end| format!("{name}{end}")),
+            );
+        }
+        if file.is_empty() && plain(name) {
+            changed.push(format!("{name}<0000000000004711>"));
+        }
+        // Lines that were added above, where names have numbers of lines.
+        if let Some((before, line)) = name.rsplit_once(':')
+            && let Some(number) = line.strip_suffix(')').unwrap_or(line).parse::<u32>().ok()
+            && (before.contains(".py") || before.contains(".rb"))
+        {
+            let end = if line.ends_with(')') { ")" } else { "" };
+            changed.push(format!("{before}:{}{end}", number + 7));
+        }
+        for name in &changed {
+            let other = of(&rules, kind, [name, module, file]);
+            assert_eq!(
+                (&other.name, &other.module),
+                (&expected.name, &expected.module),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn files_of_every_age_have_identities_but_no_fingerprints() {
+    let rules = Rules::built_in();
+    let mut old = 0;
+    for packed in entries(Path::new("tests/old")) {
+        if packed.extension().is_none_or(|end| end != "gz") {
+            continue;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("old.db");
+        let mut bytes = Vec::new();
+        let file = fs::File::open(&packed).expect("a file");
+        GzDecoder::new(file).read_to_end(&mut bytes).expect("gzip");
+        fs::write(&path, bytes).expect("a file");
+        let version = |path: &Path| -> i64 {
+            open(path)
+                .query_row("PRAGMA user_version", [], |row| row.get(0))
+                .expect("a number")
+        };
+        let had_none = version(&path) < 10;
+        done(folder.path(), &["runs", "--db", "old.db"]);
+        for ([kind, name, module, file, ..], key) in identities(&path) {
+            let kind = Kind::by_name(&kind).expect("a kind");
+            assert_eq!(
+                key,
+                of(&rules, kind, [&name, &module, &file]).key(),
+                "{name}"
+            );
+        }
+        let noise: i64 = open(&path)
+            .query_row(
+                "SELECT COUNT(*) FROM metrics WHERE noise <> 'unknown'",
+                [],
+                |row| row.get(0),
+            )
+            .expect("a number");
+        if had_none {
+            old += 1;
+            assert_eq!(noise, 0);
+            assert!(fingerprints(&path).iter().all(Option::is_none));
+        }
+    }
+    assert_eq!(old, 9);
+}
+
+#[test]
+fn merged_functions_are_identified_by_the_rules_of_the_database_that_gets_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = folder.path();
+    fs::write(here.join("a.folded"), "main;work_1 3\nmain;work_2 4\n").expect("a file");
+    fs::write(here.join("b.folded"), "main;work_3 5\nmain;idle 1\n").expect("a file");
+    fs::write(here.join("rules.txt"), "name /work_[0-9]+/ -> work_*\n").expect("a file");
+    done(here, &["import", "--db", "a.db", "a.folded"]);
+    let (said, _) = done(here, &["identify", "--db", "a.db", "--rules", "rules.txt"]);
+    assert!(said.contains("3 functions are 2 identities"), "{said}");
+    done(here, &["import", "--db", "b.db", "b.folded"]);
+    // As if it had been imported here: new names come under the rules in force, too.
+    fs::copy(here.join("a.db"), here.join("imported.db")).expect("a copy");
+    done(here, &["import", "--db", "imported.db", "b.folded"]);
+    let (_, said) = done(here, &["merge", "a.db", "b.db"]);
+    assert!(said.contains("other rules"), "{said}");
+    assert_eq!(
+        identities(&here.join("a.db")),
+        identities(&here.join("imported.db"))
+    );
+    assert_eq!(
+        fingerprints(&here.join("a.db")),
+        fingerprints(&here.join("imported.db"))
+    );
+    let works: i64 = open(&here.join("a.db"))
+        .query_row(
+            "SELECT COUNT(*) FROM identities WHERE name LIKE 'work%'",
+            [],
+            |row| row.get(0),
+        )
+        .expect("a number");
+    assert_eq!(works, 1);
+    let (_, said) = done(here, &["merge", "a.db", "imported.db"]);
+    assert!(!said.contains("other rules"), "{said}");
+    // Deleting the last function of an identity takes it along.
+    done(here, &["delete", "--db", "a.db", "--yes", "1,2"]);
+    let left: i64 = open(&here.join("a.db"))
+        .query_row("SELECT COUNT(*) FROM identities", [], |row| row.get(0))
+        .expect("a number");
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn rules_that_turn_in_a_circle_are_refused_and_change_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = folder.path();
+    fs::write(here.join("a.folded"), "main;work 3\n").expect("a file");
+    done(here, &["import", "a.folded"]);
+    let before = identities(&here.join("profdb.db"));
+    for rules in [
+        "name /a/ -> aa\n",
+        "name /wor./ -> play\nname /play/ -> work\n",
+        "# first\nname /^(work)$/ -> $1.\nname /^(work)\\.$/ -> $1\n",
+    ] {
+        fs::write(here.join("rules.txt"), rules).expect("a file");
+        let output = run(here, &["identify", "--rules", "rules.txt"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{rules}: {said}");
+        assert!(
+            said.contains("rules.txt: line ") && said.contains("turn in a circle"),
+            "{said}"
+        );
+        assert_eq!(identities(&here.join("profdb.db")), before, "{rules}");
+    }
+    let output = run(here, &["identify", "--root", "a=a/b"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// A name that comes later, of which rules make no end, stays as it is: the import does not fail.
+#[test]
+fn a_name_without_end_stays_as_it_is() {
+    let rules = read_rules("r", "name /^x(y*)$/ -> x${1}y").expect("rules");
+    let rules = Rules::with(rules.into_iter().map(|line| line.rule).collect()).expect("patterns");
+    assert_eq!(of(&rules, Kind::Function, ["xy", "", ""]).name, "xy");
+    let xy = FunctionDef::named("xy");
+    assert!(rules.try_identity(&xy).is_err());
+}
+
+#[test]
+fn the_digest_is_that_of_the_rules() {
+    let built_in = Rules::built_in();
+    assert_eq!(
+        built_in.digest(),
+        Rules::with(Vec::new()).expect("patterns").digest()
+    );
+    assert_eq!(built_in.digest(), profdb::identity::built_in_digest());
+    assert_ne!(built_in.digest(), tried_always().digest());
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = folder.path();
+    fs::write(here.join("a.folded"), "main;work 3\n").expect("a file");
+    done(here, &["import", "a.folded"]);
+    let (said, _) = done(here, &["show"]);
+    assert!(
+        said.contains("metric samples: total 3, noise unknown\n"),
+        "{said}"
+    );
+    let connection = open(&here.join("profdb.db"));
+    let (digest, rules): (Vec<u8>, i64) = connection
+        .query_row(
+            "SELECT digest, (SELECT COUNT(*) FROM identity_rules) FROM identity_digests",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .expect("a row");
+    assert_eq!(digest, built_in.digest());
+    assert_eq!(usize::try_from(rules).ok(), Some(built_in.all().len()));
+}
