@@ -115,6 +115,7 @@ impl Model<'_> {
         let rows = sums.map(|(function, sum)| {
             let mut row = self.shown(question, sum);
             side_by_side(&mut row);
+            put(&mut row, "seen", real(sum.seen));
             let known = &self.run.functions[function];
             put(&mut row, "function", text(&known.name));
             put(&mut row, "line", Value::Null);
