@@ -146,12 +146,99 @@ fn node(id: i64, mut columns: Values<'_>) -> Option<Node<'_>> {
     })
 }
 
-/// What nodes cost in a metric that they do not hold themselves.
-pub(crate) struct Costs<'c> {
-    rows: Rows<'c>,
-    /// The next row, if there is one.
-    next: Option<(i64, Cost)>,
+/// The columns of a table of nodes and metrics, after these two.
+trait Columns: Copy {
+    const TABLE: Table;
+
+    /// Reads them; `None` if they are not what the table has.
+    fn read(columns: &mut Values<'_>) -> Option<Self>;
 }
+
+impl Columns for Cost {
+    const TABLE: Table = Table::NodeCosts;
+
+    #[inline]
+    fn read(columns: &mut Values<'_>) -> Option<Self> {
+        Some(Self::of(columns.real()?, columns.real_or_null()?))
+    }
+}
+
+/// What a node cost itself with a set of labels.
+type LabelCost = (i64, f64);
+
+impl Columns for LabelCost {
+    const TABLE: Table = Table::NodeLabels;
+
+    #[inline]
+    fn read(columns: &mut Values<'_>) -> Option<Self> {
+        Some((columns.integer()?, columns.real()?))
+    }
+}
+
+/// Rows of nodes in a metric, of which the next one has been read: nodes without a row are passed
+/// over by looking at its number.
+struct OneAhead<'c, C> {
+    rows: Rows<'c>,
+    /// Its node and what it says, if there is one.
+    next: Option<(i64, C)>,
+}
+
+impl<'c, C: Columns> OneAhead<'c, C> {
+    fn new(
+        tables: &Tables<'c>,
+        metric_id: i64,
+        (first, last): (i64, i64),
+    ) -> rusqlite::Result<Self> {
+        let range = Range {
+            of: metric_id,
+            first,
+            last,
+        };
+        let mut ahead = Self {
+            rows: tables.rows(C::TABLE, range)?,
+            next: None,
+        };
+        ahead.advance()?;
+        Ok(ahead)
+    }
+
+    #[inline]
+    fn advance(&mut self) -> rusqlite::Result<()> {
+        self.next = match self.rows.next()? {
+            Some(mut row) => {
+                let columns = C::read(&mut row.others).ok_or_else(damaged)?;
+                Some((row.at, columns))
+            }
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// The next row of a node, if there is one. Rows of nodes before are passed over.
+    #[inline]
+    fn of(&mut self, node_id: i64) -> rusqlite::Result<Option<C>> {
+        while let Some((next, columns)) = self.next
+            && next <= node_id
+        {
+            self.advance()?;
+            if next == node_id {
+                return Ok(Some(columns));
+            }
+        }
+        Ok(None)
+    }
+
+    fn skip_to(&mut self, node_id: i64) -> rusqlite::Result<()> {
+        if self.next.is_some_and(|(next, _)| next < node_id) {
+            self.rows.skip_to(node_id)?;
+            self.advance()?;
+        }
+        Ok(())
+    }
+}
+
+/// What nodes cost in a metric that they do not hold themselves.
+pub(crate) struct Costs<'c>(OneAhead<'c, Cost>);
 
 impl<'c> Costs<'c> {
     /// Reads the costs of the nodes from a first to a last one.
@@ -161,31 +248,9 @@ impl<'c> Costs<'c> {
     pub(crate) fn new(
         tables: &Tables<'c>,
         metric_id: i64,
-        (first, last): (i64, i64),
+        range: (i64, i64),
     ) -> rusqlite::Result<Self> {
-        let range = Range {
-            of: metric_id,
-            first,
-            last,
-        };
-        let mut costs = Self {
-            rows: tables.rows(Table::NodeCosts, range)?,
-            next: None,
-        };
-        costs.advance()?;
-        Ok(costs)
-    }
-
-    fn advance(&mut self) -> rusqlite::Result<()> {
-        self.next = match self.rows.next()? {
-            Some(row) => {
-                let mut columns = row.others;
-                let mut cost = || Some(Cost::of(columns.real()?, columns.real_or_null()?));
-                Some((row.at, cost().ok_or_else(damaged)?))
-            }
-            None => None,
-        };
-        Ok(())
+        OneAhead::new(tables, metric_id, range).map(Self)
     }
 
     /// The row of a node, if it has one. Nodes are to be asked for in their order.
@@ -194,16 +259,7 @@ impl<'c> Costs<'c> {
     /// As [`Nodes::next`].
     #[inline]
     pub(crate) fn of(&mut self, node_id: i64) -> rusqlite::Result<Option<Cost>> {
-        while let Some((next, cost)) = self.next {
-            if next > node_id {
-                break;
-            }
-            self.advance()?;
-            if next == node_id {
-                return Ok(Some(cost));
-            }
-        }
-        Ok(None)
+        self.0.of(node_id)
     }
 
     /// Passes over nodes before one.
@@ -211,25 +267,17 @@ impl<'c> Costs<'c> {
     /// # Errors
     /// As [`Nodes::next`].
     pub(crate) fn skip_to(&mut self, node_id: i64) -> rusqlite::Result<()> {
-        if self.next.is_some_and(|(next, _)| next < node_id) {
-            self.rows.skip_to(node_id)?;
-            self.advance()?;
-        }
-        Ok(())
+        self.0.skip_to(node_id)
     }
 
     /// The node of the next row, if there is one.
     pub(crate) fn next_node(&self) -> Option<i64> {
-        self.next.map(|(next, _)| next)
+        self.0.next.map(|(next, _)| next)
     }
 }
 
 /// What nodes cost themselves in a metric, by sets of labels.
-pub(crate) struct Labels<'c> {
-    rows: Rows<'c>,
-    /// The next row, if there is one: node, set, cost.
-    next: Option<(i64, i64, f64)>,
-}
+pub(crate) struct Labels<'c>(OneAhead<'c, LabelCost>);
 
 impl<'c> Labels<'c> {
     /// Reads the labels of the nodes from a first to a last one.
@@ -239,31 +287,9 @@ impl<'c> Labels<'c> {
     pub(crate) fn new(
         tables: &Tables<'c>,
         metric_id: i64,
-        (first, last): (i64, i64),
+        range: (i64, i64),
     ) -> rusqlite::Result<Self> {
-        let range = Range {
-            of: metric_id,
-            first,
-            last,
-        };
-        let mut labels = Self {
-            rows: tables.rows(Table::NodeLabels, range)?,
-            next: None,
-        };
-        labels.advance()?;
-        Ok(labels)
-    }
-
-    fn advance(&mut self) -> rusqlite::Result<()> {
-        self.next = match self.rows.next()? {
-            Some(row) => {
-                let mut columns = row.others;
-                let mut label = || Some((row.at, columns.integer()?, columns.real()?));
-                Some(label().ok_or_else(damaged)?)
-            }
-            None => None,
-        };
-        Ok(())
+        OneAhead::new(tables, metric_id, range).map(Self)
     }
 
     /// Replaces a list by the sets of a node and what they cost. Nodes are to be asked for in their
@@ -277,13 +303,8 @@ impl<'c> Labels<'c> {
         labels: &mut Vec<(i64, f64)>,
     ) -> rusqlite::Result<()> {
         labels.clear();
-        while let Some((next, set, cost)) = self.next
-            && next <= node_id
-        {
-            if next == node_id {
-                labels.push((set, cost));
-            }
-            self.advance()?;
+        while let Some(label) = self.0.of(node_id)? {
+            labels.push(label);
         }
         Ok(())
     }
@@ -293,10 +314,6 @@ impl<'c> Labels<'c> {
     /// # Errors
     /// As [`Nodes::next`].
     pub(crate) fn skip_to(&mut self, node_id: i64) -> rusqlite::Result<()> {
-        if self.next.is_some_and(|(next, ..)| next < node_id) {
-            self.rows.skip_to(node_id)?;
-            self.advance()?;
-        }
-        Ok(())
+        self.0.skip_to(node_id)
     }
 }
