@@ -8,15 +8,16 @@ use profdb::events::{
     Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, MetricId, Noise, RunFact, Sample,
     Sink as _, Unit,
 };
-use profdb::input::Fingerprint;
-use profdb::profile::{Batch, Output, TreeBuilder};
+use profdb::profile::TreeBuilder;
 use profdb::report::{self, Argument, ReportError, Request, Value};
-use profdb::store::{CHECKS, Database, RunMeta};
+use profdb::store::{CHECKS, Database};
 use proptest::collection::{btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngAlgorithm;
+
+use crate::support::made_runs::{self, Batches, made_up};
 
 /// Text, and numbers with and without a unit. One looks like another.
 const LABELS: [(&str, LabelValue<'static>, &str); 6] = [
@@ -90,15 +91,6 @@ fn asked() -> impl Strategy<Value = Asked> {
         })
 }
 
-#[derive(Default)]
-struct Batches(Vec<Batch>);
-
-impl Output for Batches {
-    fn batch(&mut self, batch: &mut Batch) {
-        self.0.push(std::mem::take(batch));
-    }
-}
-
 fn stored(samples: &[Taken], default: usize) -> Database {
     let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
     let metrics = [
@@ -140,29 +132,8 @@ fn stored(samples: &[Taken], default: usize) -> Database {
             labels,
         });
     }
-    let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
     let mut database = Database::in_memory().expect("memory");
-    let mut writer = database.begin_run().expect("memory");
-    for mut batch in batches {
-        writer.batch(&mut batch).expect("memory");
-    }
-    let meta = RunMeta {
-        format: "random",
-        revision: 1,
-        options: String::new(),
-        source_name: "random".to_owned(),
-        fingerprint: Fingerprint {
-            bytes: 0,
-            sha256: [0; 32],
-        },
-        title: None,
-        tags: Vec::new(),
-        noise: Vec::new(),
-        again: false,
-        source: None,
-        source_lines: profdb::source::SourceLines::default(),
-    };
-    writer.finish(&totals, &meta).expect("memory");
+    made_runs::write(builder, &made_up(), &mut database);
     database
 }
 

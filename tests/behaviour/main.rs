@@ -51,6 +51,7 @@ mod support {
     pub(crate) mod fuzzing;
     pub(crate) mod kept;
     pub(crate) mod long;
+    pub(crate) mod made_runs;
     pub(crate) mod mutate;
     pub(crate) mod protobuf;
     pub(crate) mod random;

@@ -14,26 +14,18 @@ use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, Noise, RunF
 use profdb::formats::{Options, format_named};
 use profdb::input::{Fingerprint, Input, Limits};
 use profdb::pipeline::{Failure, Imported, import, meta};
-use profdb::profile::{Batch, Output, TreeBuilder};
+use profdb::profile::TreeBuilder;
 use profdb::source::Folder;
-use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError, remove_abandoned};
+use profdb::store::{CHECKS, Database, RunMeta, StoreError, remove_abandoned};
 use rusqlite::types::Value;
 
 use crate::support::faults::growing;
+use crate::support::made_runs::{self, Batches, made_up};
 
 #[path = "../../benches/profiles/mod.rs"]
 mod profiles;
 
 use profiles::{Profile, Version, dyalog, lisp};
-
-#[derive(Default)]
-struct Batches(Vec<Batch>);
-
-impl Output for Batches {
-    fn batch(&mut self, batch: &mut Batch) {
-        self.0.push(std::mem::take(batch));
-    }
-}
 
 /// A tree that anybody can make again.
 #[derive(Clone, Copy, Debug)]
@@ -159,29 +151,17 @@ impl Shape {
     fn write_with(self, database: &mut Database, source: Option<Arc<dyn Folder>>) {
         let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
         self.say(&mut builder);
-        let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
-        let mut writer = database.begin_run().expect("nobody else is here");
-        for mut batch in batches {
-            writer.batch(&mut batch).expect("space on the disk");
-        }
+        let made_up = made_up();
         let meta = RunMeta {
-            format: "random",
-            revision: 1,
-            options: String::new(),
-            source_name: "random".to_owned(),
             fingerprint: Fingerprint {
                 bytes: self.nodes,
-                sha256: [0; 32],
+                ..made_up.fingerprint
             },
-            title: None,
             source,
-            source_lines: profdb::source::SourceLines::default(),
             tags: vec![("key".to_owned(), "value".to_owned())],
-            noise: Vec::new(),
-            again: true,
+            ..made_up
         };
-        let outcome = writer.finish(&totals, &meta).expect("space on the disk");
-        assert!(matches!(outcome, Outcome::Stored(_)));
+        made_runs::write(builder, &meta, database);
     }
 }
 
@@ -542,11 +522,6 @@ fn write_deep(database: &mut Database) {
     };
     let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
     chain(&mut builder);
-    let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
-    let mut writer = database.begin_run().expect("nobody else is here");
-    for mut batch in batches {
-        writer.batch(&mut batch).expect("space on the disk");
-    }
     let stop = Stop::default();
     let input = Input::new(Box::new(&b""[..]), Limits::default(), stop).expect("nothing to read");
     let format = format_named("dyalog_csv").expect("the format is there");
@@ -556,15 +531,11 @@ fn write_deep(database: &mut Database) {
         "deep",
         input.finish().expect("nothing to read"),
     );
-    writer
-        .finish(
-            &totals,
-            &RunMeta {
-                again: true,
-                ..described
-            },
-        )
-        .expect("space on the disk");
+    let meta = RunMeta {
+        again: true,
+        ..described
+    };
+    made_runs::write(builder, &meta, database);
 }
 
 const CSV: &[u8] = b"\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.f\",,1,1,1\n";

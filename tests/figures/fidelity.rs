@@ -6,10 +6,11 @@ use profdb::events::{
     Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Noise,
     RunFact, Sink, Unit,
 };
-use profdb::input::Fingerprint;
-use profdb::profile::{Batch, Output, TreeBuilder};
+use profdb::profile::TreeBuilder;
 use profdb::report::{self, Argument, REPORTS, ReportError, Request, Value};
-use profdb::store::{Database, Outcome, RunMeta, StoreError};
+use profdb::store::{Database, RunMeta, StoreError};
+
+use crate::support::made_runs::{self, Batches, made_up};
 
 /// Name, module and own cost.
 const FUNCTIONS: [(&str, &str, f64); 4] = [
@@ -28,44 +29,17 @@ const EDGES: [(Option<usize>, usize, u64, f64, f64); 5] = [
     (Some(1), 2, 2, 2.0, 2.0),
 ];
 
-#[derive(Default)]
-struct Batches(Vec<Batch>);
-
-impl Output for Batches {
-    fn batch(&mut self, batch: &mut Batch) {
-        self.0.push(std::mem::take(batch));
-    }
-}
-
 /// A run that knows who called whom, and one that knows totals only.
 fn database() -> Database {
     let mut database = Database::in_memory().expect("memory");
     for fidelity in [Fidelity::Edges, Fidelity::Flat] {
         let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
         say(&mut builder, fidelity);
-        let (totals, Batches(mut batches)) = builder.finish().expect("a run that keeps the rules");
-        let mut writer = database.begin_run().expect("memory");
-        for batch in &mut batches {
-            writer.batch(batch).expect("memory");
-        }
         let meta = RunMeta {
-            format: "made up",
-            revision: 1,
-            options: String::new(),
             source_name: fidelity.name().to_owned(),
-            fingerprint: Fingerprint {
-                bytes: 0,
-                sha256: [0; 32],
-            },
-            title: None,
-            tags: Vec::new(),
-            noise: Vec::new(),
-            again: true,
-            source: None,
-            source_lines: profdb::source::SourceLines::default(),
+            ..made_up()
         };
-        let outcome = writer.finish(&totals, &meta).expect("memory");
-        assert!(matches!(outcome, Outcome::Stored(_)), "{outcome:?}");
+        made_runs::write(builder, &meta, &mut database);
     }
     assert_eq!(database.broken_rules().expect("memory"), []);
     // Else `profdb check` takes ten times as long.

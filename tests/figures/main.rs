@@ -45,6 +45,7 @@ mod support {
     pub(crate) mod browser;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
+    pub(crate) mod made_runs;
     pub(crate) mod model;
     pub(crate) mod mutate;
     pub(crate) mod perf_report;

@@ -12,10 +12,10 @@ use profdb::events::{
     Frame, FunctionDef, Kind, Label, LabelValue, Noise, RunFact, Sample, Sink as _, Unit,
 };
 use profdb::formats::{self, Options};
-use profdb::input::{Fingerprint, Input, Limits};
+use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
-use profdb::profile::{Batch, Output, TreeBuilder};
-use profdb::store::{Database, RunMeta};
+use profdb::profile::TreeBuilder;
+use profdb::store::Database;
 use proptest::collection::{btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -23,6 +23,7 @@ use proptest::test_runner::RngAlgorithm;
 use rusqlite::types::Value;
 
 use crate::support::answers::{Names, Order, answer};
+use crate::support::made_runs::{self, Batches, made_up};
 use crate::support::places::{Cell, Places};
 
 const PAGE: &str = include_str!("../../docs/questions.md");
@@ -185,15 +186,6 @@ fn taken() -> impl Strategy<Value = Taken> {
         })
 }
 
-#[derive(Default)]
-struct Batches(Vec<Batch>);
-
-impl Output for Batches {
-    fn batch(&mut self, batch: &mut Batch) {
-        self.0.push(std::mem::take(batch));
-    }
-}
-
 fn store(database: &mut Database, samples: &[Taken]) {
     let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
     let metrics = [
@@ -247,28 +239,7 @@ fn store(database: &mut Database, samples: &[Taken]) {
             labels,
         });
     }
-    let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
-    let mut writer = database.begin_run().expect("memory");
-    for mut batch in batches {
-        writer.batch(&mut batch).expect("memory");
-    }
-    let meta = RunMeta {
-        format: "random",
-        revision: 1,
-        options: String::new(),
-        source_name: "random".to_owned(),
-        fingerprint: Fingerprint {
-            bytes: 0,
-            sha256: [0; 32],
-        },
-        title: None,
-        tags: Vec::new(),
-        noise: Vec::new(),
-        again: true,
-        source: None,
-        source_lines: profdb::source::SourceLines::default(),
-    };
-    writer.finish(&totals, &meta).expect("memory");
+    made_runs::write(builder, &made_up(), database);
 }
 
 fn config() -> ProptestConfig {

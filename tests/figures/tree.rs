@@ -16,23 +16,14 @@ use profdb::events::{
     Noise, Note, RunFact, Sample, Severity, Sink, Unit,
 };
 use profdb::profile::{
-    Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, Output, RunSummary, SourceLine, TreeBuilder,
+    Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, RunSummary, SourceLine, TreeBuilder,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
 
+use crate::support::made_runs::Batches;
 use crate::support::model::{Known, Outcome, all_nodes, by_walking, in_one_pass, outcome};
 use crate::support::streams::{Node, Random, Stream, long_stream, metric_name, streams};
-
-/// Keeps what the builder puts out.
-#[derive(Default)]
-struct Batches(Vec<Batch>);
-
-impl Output for Batches {
-    fn batch(&mut self, batch: &mut Batch) {
-        self.0.push(std::mem::take(batch));
-    }
-}
 
 fn cases(cases: u32) -> ProptestConfig {
     // The default generator, unoptimised, takes longer than everything that is tested.

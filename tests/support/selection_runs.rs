@@ -5,13 +5,14 @@ use std::iter::successors;
 
 use profdb::base::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, Noise, RunFact, Sink, Unit};
-use profdb::input::Fingerprint;
-use profdb::profile::{Batch, Output, TreeBuilder};
-use profdb::store::{Database, Outcome, RunMeta};
+use profdb::profile::TreeBuilder;
+use profdb::store::Database;
 use proptest::array::uniform3;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+
+use super::made_runs::{self, Batches, made_up};
 
 /// The metrics of every run, whichever of them is the default one.
 pub(crate) const METRICS: [(&str, Unit); 3] = [
@@ -158,31 +159,7 @@ impl Run {
     ) -> (i64, i64) {
         let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
         self.say(&mut builder, figures);
-        let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
-        let mut writer = database.begin_run().expect("memory");
-        for mut batch in batches {
-            writer.batch(&mut batch).expect("memory");
-        }
-        let meta = RunMeta {
-            format: "random",
-            revision: 1,
-            options: String::new(),
-            source_name: "random".to_owned(),
-            fingerprint: Fingerprint {
-                bytes: 0,
-                sha256: [0; 32],
-            },
-            title: None,
-            tags: Vec::new(),
-            noise: Vec::new(),
-            again: true,
-            source: None,
-            source_lines: profdb::source::SourceLines::default(),
-        };
-        let outcome = writer.finish(&totals, &meta).expect("memory");
-        let Outcome::Stored(run) = outcome else {
-            panic!("a run is stored again if that is asked for: {outcome:?}")
-        };
+        let run = made_runs::write(builder, &made_up(), database);
         let sql = "SELECT COALESCE(first_node - 1, 0) FROM runs WHERE run_id = ?1";
         let before = database
             .connection()
@@ -286,15 +263,6 @@ impl Function {
             first_line: self.first_line,
             first_col: 0,
         }
-    }
-}
-
-#[derive(Default)]
-struct Batches(Vec<Batch>);
-
-impl Output for Batches {
-    fn batch(&mut self, batch: &mut Batch) {
-        self.0.push(std::mem::take(batch));
     }
 }
 
