@@ -44,9 +44,9 @@ SELECT
   f.kind
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
--- In a join of two trees the planner shall look for what is below a node (node_id <= n.last_id) rather than read the run
--- for every node: so it is told that the bounds of the run leave out little. And it shall start from nodes, not from
--- functions: nodes have no index on function_id, and every function is there, so that LEFT loses nothing.
+-- Both hints are for the planner, in joins of two trees. likely(): the bounds of the run leave out few nodes, so it reads
+-- those below a node (node_id <= n.last_id) by their numbers, and not the whole run for every node. LEFT: nodes have no
+-- index on function_id, so it must not begin with functions; every node has its function, and no row is lost.
 JOIN nodes AS n ON likely(n.node_id >= r.first_node) AND likely(n.node_id <= r.last_node)
 LEFT JOIN functions AS f ON f.function_id = +n.function_id
 LEFT JOIN node_costs AS c ON c.metric_id = m.metric_id AND c.node_id = n.node_id;

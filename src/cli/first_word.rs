@@ -74,7 +74,12 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
         "`profdb show` tells what is known of a run",
     ),
     (
-        &["vacuum", "gc", "prune"],
+        &["prune"],
+        "`profdb delete --keep N --per KEY` lists what goes if the last N runs of each group stay, `profdb delete RUN` deletes a \
+         run, `profdb compact` gives its space back to the disk",
+    ),
+    (
+        &["vacuum", "gc"],
         "`profdb delete RUN` deletes a run, `profdb compact` gives its space back to the disk",
     ),
     (
@@ -174,6 +179,7 @@ mod tests {
                     .replace("--format NAME", "--format folded")
                     .replace("--to NAME", "--to folded")
                     .replace("SHELL", "bash")
+                    .replace("--keep N", "--keep 3")
                     .replace("RUN", "1");
                 let arguments: Vec<OsString> = command.split(' ').map(OsString::from).collect();
                 let is_file = arguments.len() == 2 && arguments[1] == "FILE";

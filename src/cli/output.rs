@@ -19,8 +19,8 @@ use crate::report::Answer;
 use crate::report::render::{Format, Layout, RenderError, Unit, plain, render};
 use crate::text::separators::Separators;
 
-/// Endings of the names of files, and the formats that they stand for. A file without an ending has
-/// the format of the screen, a file with another one none that could be guessed.
+/// Endings of the names of files, and the format of each. A file without an ending has the format of
+/// the screen; that of a file with another ending cannot be guessed.
 const ENDINGS: [(&str, Format); 10] = [
     ("txt", Format::Text),
     ("text", Format::Text),
@@ -34,7 +34,7 @@ const ENDINGS: [(&str, Format); 10] = [
     ("md", Format::Markdown),
 ];
 
-/// The flag that stands for `-outfile` with one dash, as users of `]PROFILE` write it.
+/// The flag that is added where a user of `]PROFILE` has written `-outfile`, with one dash.
 pub(super) const XML_BY_DEFAULT: &str = "xml-by-default";
 
 /// How a list or an answer is written, and where it goes.

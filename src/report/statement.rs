@@ -16,7 +16,7 @@ use crate::base::hex::hex;
 /// Parts that SQLite is to look into rather than to compute as a whole: they are read in ranges.
 const LOOKED_INTO: [&str; 3] = ["labels_of_nodes", "metric_nodes", "shifted_edges"];
 
-/// The parts of a statement, with what its words and values stand for.
+/// The parts of a statement, with the texts of its words and its values.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     parts: BTreeMap<Cow<'static, str>, String>,
@@ -59,7 +59,7 @@ impl Parts {
         self.parts.insert(name.into(), body);
     }
 
-    /// Says what a word stands for. Words may hold words that are said later.
+    /// Says which text replaces a word. Words may hold words that are said later.
     pub(super) fn word(&mut self, word: &'static str, text: impl Into<Cow<'static, str>>) {
         self.words.push((word, text.into()));
     }
@@ -158,7 +158,7 @@ impl Parts {
         text + &select + "\n"
     }
 
-    /// A text with what its words stand for.
+    /// A text in which the words have been replaced.
     fn spelled_out(&self, text: &str) -> String {
         let mut text = text.to_owned();
         // Words are looked for in their order, so that a word may hold those after it.

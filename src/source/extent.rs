@@ -2,7 +2,7 @@
 //!
 //! A profile names lines that cost something, and lines where functions begin. A line between them is
 //! taken to be of the functions that have the last of these before it: so each function has its lines
-//! up to the next definition that is known, and what stands between two lines of it. The report
+//! up to the next definition that is known, and those between two lines of it. The report
 //! `function` says the same in SQL (`queries/fragments/function_lines.sql`).
 
 use std::collections::BTreeSet;

@@ -2,7 +2,7 @@
 
 /// The package of a function, as its name has it; empty if it has none.
 ///
-/// Of a symbol it is what stands before the colons. Of a list, as methods and local functions have it, it is that of the
+/// Of a symbol it is the part before the colons. Of a list, as methods and local functions have it, it is that of the
 /// function which it is `:IN`, or else of the first symbol after the operator that has one: a method
 /// belongs to whoever wrote it, not to the object system. Strings, keywords and symbols of no package
 /// have none, nor has what Lisp would not print in this way: `std::sort` of another language would
@@ -55,7 +55,7 @@ fn symbol(text: &str) -> Option<(&str, &str)> {
     (is_symbol && is_printed(package)).then_some((package, rest))
 }
 
-/// Whether Lisp prints the name of a package in this way: small letters stand between bars.
+/// Whether Lisp prints the name of a package in this way: small letters only between bars.
 fn is_printed(package: &str) -> bool {
     let mut letters = outside(package).map(|(_, letter)| letter).peekable();
     let begins = package.starts_with(|first: char| first == '|' || first.is_uppercase());
@@ -74,7 +74,7 @@ fn token(text: &str) -> usize {
         .map_or(text.len(), |(at, _)| at)
 }
 
-/// The characters of a text that stand for themselves: neither between bars nor after a backslash.
+/// The characters of a text that are not quoted: neither between bars nor after a backslash.
 fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     text.char_indices().filter(move |(_, letter)| {

@@ -209,7 +209,7 @@ impl fmt::Display for Tag {
     }
 }
 
-/// What may stand before and after a set.
+/// Characters before and after a set that are passed over.
 const BLANKS: [char; 2] = [' ', '\t'];
 
 const QUOTES: [char; 2] = ['\'', '"'];

@@ -154,7 +154,7 @@ impl Trip<'_> {
         // What ticks are in time, and what time is in ticks, the format says of every run.
         let is_made = |at: usize| match self.format {
             "ghc_px" => ["time", "ticks"].contains(&after[at].name.as_str()),
-            // A log with times has blocks, whether they stand for something or not.
+            // A log with times has blocks, whether the run had counted something or not.
             "business_rules" => after[at].name == "blocks",
             _ => false,
         };
@@ -216,7 +216,7 @@ impl Trip<'_> {
         };
         let mut pairs = Vec::new();
         let holds_one = HOLD_ONE_METRIC.contains(&self.format);
-        // The one that is certainly there, and what may stand for it.
+        // The one that is certainly there, and the one that it may have become.
         let is_time = |at: &usize| before[*at].unit == "ns";
         let chosen = match (self.format, self.asked) {
             ("dyalog_xml" | "dyalog_csv", _) => left.iter().copied().find(is_time),

@@ -334,8 +334,7 @@ impl Trip<'_> {
         }
     }
 
-    /// Whether places with the same callers are one after the way: a name, or a line, stands for
-    /// several of them.
+    /// Whether places with the same callers have become one: they have the same name, or line.
     fn has_merged_places(&self) -> bool {
         let keeps_lines =
             ["pprof", "speedscope", "firefox", "business_rules"].contains(&self.format);
