@@ -30,7 +30,8 @@ way AS (
   SELECT node_id, calls, exclusive, cumulative, total, node_id AS at_id, parent_id, line, 1 AS frames, name AS path FROM hottest
   UNION ALL
   SELECT w.node_id, w.calls, w.exclusive, w.cumulative, w.total, n.node_id, n.parent_id, n.line, w.frames + (w.line IS NULL),
-    IIF(w.line IS NULL, f.name || COALESCE('[' || n.line || COALESCE(':' || n.col, '') || ']', '') || ' > ', '') || w.path
+    IIF(w.line IS NULL,
+      f.name || COALESCE('[' || COALESCE(n.file || ':', '') || n.line || COALESCE(':' || n.col, '') || ']', '') || ' > ', '') || w.path
   FROM way AS w CROSS JOIN $nodes AS n CROSS JOIN functions AS f
   WHERE n.node_id = w.parent_id AND n.node_id < w.at_id AND f.function_id = n.function_id$way_limit
 ),

@@ -1032,8 +1032,9 @@ impl Left<'_> {
         let mut at = node;
         while let Some(caller) = self.model.caller(at) {
             let line = nodes[at].parent.and_then(|parent| nodes[parent].place);
-            names.push(element(
+            names.push(element_in(
                 name(caller),
+                line.map_or("", |place| place.file),
                 line.map(|place| (place.line, place.col)),
             ));
             at = caller;

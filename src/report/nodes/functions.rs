@@ -150,6 +150,19 @@ impl Lines {
         }
     }
 
+    /// The file of a line; `None` where it is the function's own.
+    ///
+    /// # Errors
+    /// When it is not UTF-8.
+    pub(super) fn file(&self, place: &Place) -> rusqlite::Result<Option<String>> {
+        if place.file == 0 {
+            return Ok(None);
+        }
+        let file = std::str::from_utf8(&self.files[place.file]);
+        let file = file.map_err(|error| rusqlite::Error::Utf8Error(4, error))?;
+        Ok(Some(file.to_owned()))
+    }
+
     /// A line of a function, with the number of its file here.
     pub(super) fn place(&mut self, function: usize, line: &Line<'_>) -> Place {
         let file = match line.file {

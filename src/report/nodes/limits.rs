@@ -42,11 +42,15 @@ pub(in crate::report) struct LeftOut {
     pub(in crate::report) cost: f64,
 }
 
-/// Writes the line of a function, if there is one.
-pub(super) fn write_line(text: &mut String, line: Option<i64>, col: Option<i64>) {
-    let _ = match (line, col) {
-        (Some(line), Some(col)) => write!(text, "[{line}:{col}]"),
-        (Some(line), None) => write!(text, "[{line}]"),
-        _ => Ok(()),
-    };
+/// Writes a line after the name of its function, with its file where that is not the function's.
+pub(super) fn write_line(text: &mut String, file: Option<&str>, line: i64, col: Option<i64>) {
+    text.push('[');
+    if let Some(file) = file {
+        let _ = write!(text, "{file}:");
+    }
+    let _ = write!(text, "{line}");
+    if let Some(col) = col {
+        let _ = write!(text, ":{col}");
+    }
+    text.push(']');
 }

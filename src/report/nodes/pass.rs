@@ -343,11 +343,11 @@ impl<'q> Pass<'_, 'q> {
     /// Puts a node on the stack that is above a range and not in it.
     fn open_context(&mut self, found: &Found) {
         let function = self.functions.number(found.function);
-        let place = found.line.map(|(line, col)| {
+        let place = found.line.as_ref().map(|found| {
             let line = super::read::Line {
-                line,
-                col,
-                file: None,
+                line: found.line,
+                col: found.col,
+                file: found.file.as_deref().map(str::as_bytes),
             };
             self.places.place(function, &line)
         });

@@ -8,7 +8,7 @@ use super::limits::{Limits, write_line};
 use super::names::Names;
 use super::pass::{LineNodes, Needs, Open, Pass, Selected, Visit, pass, span};
 use super::question::NodeQuestion;
-use super::read::{Finder, Next};
+use super::read::{Finder, FoundLine, Next};
 
 /// Nodes that are looked at with one threshold.
 const STRETCH: i64 = 1 << 16;
@@ -80,8 +80,8 @@ pub(in crate::report) fn paths(
         for at in way.ups.iter().rev() {
             frames += 1;
             path.push_str(&names.of(at.function)?.name);
-            if let Some((line, col)) = at.line {
-                write_line(&mut path, Some(line), col);
+            if let Some(FoundLine { line, col, file }) = &at.line {
+                write_line(&mut path, file.as_deref(), *line, *col);
             }
             path.push_str(" > ");
         }
@@ -118,7 +118,7 @@ struct Way {
 /// A function on the way, with the line that calls.
 struct Up {
     function: i64,
-    line: Option<(i64, Option<i64>)>,
+    line: Option<FoundLine>,
 }
 
 /// The best places so far.
@@ -223,27 +223,27 @@ struct Choosing<'l> {
 impl Visit for Choosing<'_> {
     fn opened(&mut self, node: &Open, pass: &Pass<'_, '_>) -> rusqlite::Result<Next> {
         if !self.is_filtered {
-            self.choose(node, pass);
+            self.choose(node, pass)?;
         }
         Ok(Next::Node)
     }
 
     fn closed(&mut self, node: &Open, pass: &Pass<'_, '_>) -> rusqlite::Result<()> {
         if self.is_filtered {
-            self.choose(node, pass);
+            self.choose(node, pass)?;
         }
         Ok(())
     }
 }
 
 impl Choosing<'_> {
-    fn choose(&mut self, node: &Open, pass: &Pass<'_, '_>) {
+    fn choose(&mut self, node: &Open, pass: &Pass<'_, '_>) -> rusqlite::Result<()> {
         if !node.is_in_selection
             || node.place.is_some()
             || pass.is_container(node.function)
             || !self.best.wants(node.exclusive)
         {
-            return;
+            return Ok(());
         }
         self.best.add(Chosen {
             node: node.id,
@@ -251,25 +251,35 @@ impl Choosing<'_> {
             exclusive: node.exclusive,
             cumulative: node.cumulative,
             // What filters leave of the nodes above is not stored anywhere.
-            way: self
-                .is_filtered
-                .then(|| visible_way(node, pass, self.best.limits.depth)),
+            way: if self.is_filtered {
+                Some(visible_way(node, pass, self.best.limits.depth)?)
+            } else {
+                None
+            },
         });
+        Ok(())
     }
 }
 
 /// The way to a node by those that filters leave.
-fn visible_way(node: &Open, pass: &Pass<'_, '_>, depth: Option<i64>) -> Way {
+fn visible_way(node: &Open, pass: &Pass<'_, '_>, depth: Option<i64>) -> rusqlite::Result<Way> {
     let mut way = Walk::new(pass.functions.all[node.function].id, depth);
     let mut at = node;
     while let Some(above) = pass.above(at) {
-        let line = above.place.map(|place| (place.line, place.col));
+        let line = match above.place {
+            Some(place) => Some(FoundLine {
+                line: place.line,
+                col: place.col,
+                file: pass.places.file(&place)?,
+            }),
+            None => None,
+        };
         if !way.goes_on(pass.functions.all[above.function].id, line) {
             break;
         }
         at = above;
     }
-    way.way
+    Ok(way.way)
 }
 
 /// The way to a node, looked up.
@@ -280,9 +290,9 @@ fn way_of(finder: &mut Finder<'_>, node: i64, depth: Option<i64>) -> rusqlite::R
     let mut way = Walk::new(at.function, depth);
     // So that a damaged tree does not lead in circles.
     while let Some(parent) = at.parent.filter(|parent| *parent < at.id)
-        && let Some(above) = finder.find(parent)?
+        && let Some(mut above) = finder.find(parent)?
     {
-        if !way.goes_on(above.function, above.line) {
+        if !way.goes_on(above.function, above.line.take()) {
             break;
         }
         at = above;
@@ -314,7 +324,7 @@ impl Walk {
     }
 
     /// Takes the node above, if the walk goes so far.
-    fn goes_on(&mut self, function: i64, line: Option<(i64, Option<i64>)>) -> bool {
+    fn goes_on(&mut self, function: i64, line: Option<FoundLine>) -> bool {
         if self.is_at_line {
             self.is_at_line = line.is_some();
             return true;
@@ -323,9 +333,9 @@ impl Walk {
             self.way.is_cut = true;
             return false;
         }
+        self.is_at_line = line.is_some();
         self.way.ups.push(Up { function, line });
         self.frames += 1;
-        self.is_at_line = line.is_some();
         true
     }
 }

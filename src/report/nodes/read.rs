@@ -10,7 +10,7 @@ use super::question::{NodeQuestion, Stored};
 pub(super) use crate::store::Cost;
 use crate::store::{Costs, Labels, Nodes, Tables};
 
-const NODE: &str = "SELECT up, size, function_id, line, col FROM nodes WHERE node_id = ?1";
+const NODE: &str = "SELECT up, size, function_id, line, col, file FROM nodes WHERE node_id = ?1";
 
 /// A node.
 pub(super) struct Node<'r> {
@@ -173,8 +173,17 @@ pub(super) struct Found {
     pub(super) parent: Option<i64>,
     pub(super) last: i64,
     pub(super) function: i64,
-    /// Line and column; `None` in function nodes.
-    pub(super) line: Option<(i64, Option<i64>)>,
+    /// Its line; `None` in function nodes.
+    pub(super) line: Option<FoundLine>,
+}
+
+/// The line of a node that was looked up.
+pub(super) struct FoundLine {
+    pub(super) line: i64,
+    /// `None` if unknown.
+    pub(super) col: Option<i64>,
+    /// `None` where it is the function's own.
+    pub(super) file: Option<String>,
 }
 
 impl<'c> Finder<'c> {
@@ -210,7 +219,11 @@ impl<'c> Finder<'c> {
             return Ok(None);
         };
         let line = match integer(row, 3)? {
-            Some(line) => Some((line, integer(row, 4)?)),
+            Some(line) => Some(FoundLine {
+                line,
+                col: integer(row, 4)?,
+                file: row.get(5)?,
+            }),
             None => None,
         };
         Ok(Some(Found {

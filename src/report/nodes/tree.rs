@@ -84,11 +84,11 @@ impl TreeRow<'_> {
     /// Writes the line after the name of its function, if the row is about a line, with its file
     /// where that is not the function's.
     pub(in crate::report) fn write_line(&self, element: &mut String) {
-        let name = element.len();
-        super::limits::write_line(element, self.place.line, self.place.col);
-        if let (Some(file), Some(_)) = (&self.place.file, self.place.line) {
-            element.insert(name + 1, ':');
-            element.insert_str(name + 1, file);
+        let Place {
+            file, line, col, ..
+        } = &self.place;
+        if let Some(line) = line {
+            super::limits::write_line(element, file.as_deref(), *line, *col);
         }
     }
 }
@@ -392,13 +392,9 @@ impl<F: FnMut(&Place) -> rusqlite::Result<bool>> Visit for Showing<'_, F> {
 
 fn place(node: &Open, pass: &Pass<'_, '_>, with_readings: bool) -> rusqlite::Result<Place> {
     let line = node.place;
-    let file = match line {
-        Some(line) if line.file > 0 => Some(
-            std::str::from_utf8(&pass.places.files[line.file])
-                .map_err(|error| rusqlite::Error::Utf8Error(4, error))?
-                .to_owned(),
-        ),
-        _ => None,
+    let file = match &line {
+        Some(line) => pass.places.file(line)?,
+        None => None,
     };
     Ok(Place {
         node_id: node.id,
