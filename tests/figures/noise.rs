@@ -15,11 +15,12 @@ use profdb::compare::statistics::counts;
 use profdb::compare::statistics::factors::Shared;
 use profdb::compare::statistics::multiple::false_discovery_rates;
 use profdb::compare::statistics::normalize;
+use profdb::compare::statistics::presence;
 use profdb::compare::statistics::repeats::runs_needed;
 use profdb::compare::statistics::times;
 use profdb::compare::statistics::{Estimate, Figures, Sides};
-use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Poisson, StandardNormal};
 use std::fmt::Write as _;
 use std::fs;
@@ -503,6 +504,52 @@ fn noise_of_a_single_function_is_all_its_own() {
             }
         }
     }
+}
+
+/// Functions that are in a run or not by chance are seldom called new or gone, however many they are; one of forty that are in
+/// all runs or in none is, from three runs on.
+#[test]
+fn what_is_in_some_runs_is_seldom_new_or_gone() {
+    let mut draw = Draw::new(Vec::new());
+    for (runs, by_chance) in [
+        ([3, 3], 1),
+        ([3, 3], 5),
+        ([3, 3], 40),
+        ([5, 5], 20),
+        ([2, 10], 3),
+        ([1, 4], 2),
+    ] {
+        let mut any = Rate::default();
+        for _ in 0..2000 {
+            let seen: Vec<[usize; 2]> = (0..40)
+                .map(|function| {
+                    if function >= by_chance {
+                        return runs;
+                    }
+                    let often = [0.5, 0.9, 0.2][function % 3];
+                    runs.map(|runs| {
+                        let is_in = |_: &usize| draw.random.random::<f64>() < often;
+                        (0..runs).filter(is_in).count()
+                    })
+                })
+                .collect();
+            any.add_event(is_any_one_sided(&seen, runs));
+        }
+        assert!(any.is_at_most(0.05), "{runs:?} {by_chance}: {}", any.mean());
+    }
+    let mut seen = vec![[3, 3]; 40];
+    seen[7] = [3, 0];
+    assert!(is_any_one_sided(&seen, [3, 3]));
+    // Another that comes and goes is reason enough to doubt.
+    seen[8] = [3, 2];
+    assert!(!is_any_one_sided(&seen, [3, 3]));
+    assert!(!is_any_one_sided(&[[1, 1], [1, 0]], [1, 1]));
+}
+
+fn is_any_one_sided(seen: &[[usize; 2]], runs: [usize; 2]) -> bool {
+    let p = presence::one_sided(seen, runs);
+    let p: Vec<f64> = p.into_iter().map(|p| p.unwrap_or(1.0)).collect();
+    false_discovery_rates(&p).iter().any(|rate| *rate < 0.05)
 }
 
 /// As many runs as are said to show a change do show it, at least 70 % of the time, among as many functions.

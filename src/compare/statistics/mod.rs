@@ -20,6 +20,7 @@ pub mod distribution;
 pub mod factors;
 pub mod multiple;
 pub mod normalize;
+pub mod presence;
 pub mod ranks;
 pub mod repeats;
 mod summary;

@@ -6,7 +6,7 @@
 //! A time of 0 has no logarithm: the function is not in that run. Where it is in some runs of both sides, a time of 0 counts as
 //! half of the smallest one of the function, which makes it vary as much as it does; such a function keeps its own variance, and
 //! tells nothing of the others'. Where it is in no run of a side, there is no ratio, and its probability is 1: whether such a
-//! function is new or gone is asked of how often it is there, not of times.
+//! function is new or gone is asked of how often it is there ([`super::presence`]), not of times.
 
 use super::dispersion::{Moderation, Variance};
 use super::factors::{
