@@ -4,7 +4,8 @@ usage: questions.py [--rows N] [--rounds N] [--only WORD,...] [--growth ROWS] [-
 
     --rows N       rows of the generated tree (1000000)
     --rounds N     timed rounds (3)
-    --only W,W     only jobs with one of these words in their names, and what they are compared with; `growth` is one
+    --only W,W     only jobs with one of these words in their names, and what they are compared with; `growth` is one, and
+                   `shell` stands for the questions in the sqlite3 shell
     --growth ROWS  most rows of the imports that show how cost grows (10000000)
     --update       also writes the tables to their place in docs/performance.md, which --only would cut
     DIR            where the generated files are kept, and reused if there; default: a temporary folder
@@ -15,16 +16,20 @@ round. Printed are medians over the rounds, the greatest peak memory, and whethe
 64 MB and what functions, lines and edges take. Time may be 12 times as much for ten times the rows, where the import takes
 ten times as much: with more rows than 1,000,000, targets are 1.2 times as much for each ten times.
 
-Needs python3 (3.10), and the sqlite3 shell for two jobs; what is missing is said.
+SHELL is the list of questions of docs/questions.md that are asked in the sqlite3 shell, of databases of four runs.
+
+Needs python3 (3.10), and the sqlite3 shell for two jobs and SHELL; what is missing is said.
 """
 
 import argparse
+import contextlib
 import math
 import os
 import re
 import shlex
 import shutil
 import signal
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -104,6 +109,40 @@ RUNS = [
     Job("10,000 runs: of the latest", "profdb report --db $runs", 30, grows=False),
     Job("10,000 runs: of one by its tag", "profdb report --db $runs --run build=wanted", 30, grows=False),
 ]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of docs/questions.md, by its title, in the sqlite3 shell; its start is included."""
+
+    title: str
+    # Seconds of processor time.
+    target: float
+    # Of four runs of 60,000 nodes each: `lines` has lines and two metrics, in the samples of `labels` is a label.
+    database: str = "lines"
+
+
+SHELL = [
+    Question("What runs below it, however deep?", 0.05),
+    Question("Which functions below it cost most, with all that they call?", 0.05),
+    Question("Which share of it is copying?", 0.05),
+    Question("Who leads to it, at any distance, and to which part of its own cost?", 0.05),
+    Question("Which path leads to such a place?", 0.05),
+    Question("How deep do functions recurse?", 0.5),
+    Question("How have calls changed?", 0.2),
+    Question("What runs below it, however deep?", 0.05, "labels"),
+    Question("Who leads to it, at any distance, and to which part of its own cost?", 0.05, "labels"),
+    Question("How deep do functions recurse?", 0.5, "labels"),
+    Question("Which functions cost how much for which label?", 0.2, "labels"),
+    Question("How have calls changed?", 0.2, "labels"),
+]
+
+# The function that the questions are about is the one that has about a quarter of a run below it.
+ASKED_ABOUT = """
+    SELECT f.name, MAX(n.node_id)
+    FROM function_nodes AS i JOIN nodes AS n USING (node_id, function_id) JOIN functions AS f USING (function_id)
+    WHERE i.run_id = 1 AND n.outer_up IS NULL AND f.kind = 'function'
+    GROUP BY function_id ORDER BY ABS(SUM(n.size + 1) - 15000) LIMIT 1"""
 
 # Imports whose cost per row is compared with that of the first size: kind of file, depth, and by how much fewer rows it has
 # than --growth says. A folded stack of 3,000 frames is some 30 kB: 100,000,000 of them would be terabytes.
@@ -240,6 +279,37 @@ class Bench:
             run([self.options.profdb, "import", "--db", self.file("runs"), *more])
 
 
+    def four_runs(self):
+        """The databases that SHELL asks, made by importing what the generator writes."""
+        for seed in map(str, range(1, 5)):
+            csv, tree = (self.generate(kind, 60_000, "--seed", seed) for kind in ("csv", "lispworks"))
+            pprof = self.work / f"{seed}.pb.gz"
+            run([self.options.profdb, "convert", tree, "--to", "pprof", "-o", pprof])
+            for database, file in (("lines", csv), ("labels", pprof)):
+                run([self.options.profdb, "import", "--db", self.work / f"{database}.db", file])
+
+    def ask(self, questions):
+        """A row per question: the median of what it costs, with the names of the generated runs put in."""
+        page = (ROOT / "docs/questions.md").read_text()
+        rows = []
+        for question in questions:
+            database = self.work / f"{question.database}.db"
+            sql = re.search(rf"### {re.escape(question.title)}\n.*?```sql\n(.*?)```", page, re.DOTALL)[1]
+            with contextlib.closing(sqlite3.connect(database)) as connection:
+                [[metric]] = connection.execute("SELECT name FROM metrics JOIN runs USING (run_id) WHERE metric_id = default_metric_id LIMIT 1")
+                [[function, node]] = connection.execute(ASKED_ABOUT)
+            names = {"'time'": f"'{metric}'", "'parse'": f"'{function}'", "'worker'": "'thread'", "node_id = 3 ": f"node_id = {node} "}
+            for name, instead in names.items():
+                sql = sql.replace(name, instead)
+            answer = subprocess.run(["sqlite3", database, sql], capture_output=True, check=True).stdout
+            if not answer:
+                sys.exit(f"questions.py: {question.title}: expected an answer: {sql}")
+            cpu = statistics.median(run(["sqlite3", database, sql]).cpu for _ in range(max(5, self.options.rounds)))
+            count = answer.count(b"\n")
+            rows.append([question.title, question.database, str(count), f"{cpu:.3f}", f"{question.target}", verdict(cpu <= question.target)])
+        return table(["question", "database", "rows", "cpu_s", "target", ""], rows)
+
+
 def table(head, rows):
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
 
@@ -351,6 +421,12 @@ def main():
             for _ in range(options.rounds):
                 bench.measure(runs)
             show(options, "questions, 10000 runs", "10,000 runs in one database", runs_table(bench, runs))
+        shell = [question for question in SHELL if bench.is_wanted(f"shell: {question.title}")]
+        if shell and shutil.which("sqlite3"):
+            bench.four_runs()
+            show(options, "questions, sqlite3 shell", "four runs of 60,000 nodes, the sqlite3 shell", bench.ask(shell))
+        elif shell:
+            bench.missing.add("sqlite3")
         if bench.is_wanted("growth"):
             show(options, "questions, growth", "imports, 2,000 functions", growth_table(bench))
     for program in sorted(bench.missing):
