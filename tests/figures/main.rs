@@ -28,6 +28,7 @@ mod pprof;
 mod pstats;
 mod pyinstrument_json;
 mod questions;
+mod rebuilds;
 mod reports;
 mod sampler;
 mod samples;
