@@ -8,7 +8,7 @@
 -- :first COUNT ?          only the first rows
 -- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
--- :by GROUPS function|module|file = function  one row per calling function, module or file
+-- :by GROUPS function|identity|module|file = function  one row per calling function, identity, module or file
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH                the function that was called; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them

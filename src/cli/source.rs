@@ -132,7 +132,7 @@ impl SourceArgs {
 }
 
 /// The file that a set leads to where files are read, too.
-fn file(set: &RunSet) -> Option<&Path> {
+pub(super) fn file(set: &RunSet) -> Option<&Path> {
     match set {
         RunSet::File(path) => Some(path),
         RunSet::Word(name) => Some(Path::new(name)).filter(|path| path.is_file()),

@@ -203,6 +203,7 @@ pub(super) fn joined<'d>(
         ..first
     });
     Answer {
+        heading: None,
         subject,
         columns: shown,
         script,

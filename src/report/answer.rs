@@ -6,6 +6,7 @@ use std::iter;
 use hashbrown::HashSet;
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement, named_params};
+use serde_json::{Map, Value as Json};
 
 use super::error::failure;
 use super::header::{Column, Kind, Medium};
@@ -110,6 +111,30 @@ impl Subject {
     }
 }
 
+/// What an answer is about that is about several runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heading {
+    /// The metric that the costs are of.
+    pub measure: Measure,
+    /// Lines above a table for people.
+    pub lines: Vec<String>,
+    /// What files for programs say of the answer as a whole: names and values of an object.
+    pub members: Map<String, Json>,
+}
+
+/// A metric, and how large its figures are in an answer, which says how they are scaled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// The metric.
+    pub name: String,
+    /// Its unit: `ns`, `bytes` or `count`.
+    pub unit: String,
+    /// The largest total, in the unit.
+    pub total: f64,
+    /// What is selected of it, in the unit; `None` for all.
+    pub selected: Option<f64>,
+}
+
 /// Callers that do not account for what a function cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Callers {
@@ -130,8 +155,10 @@ pub struct Pruned {
 
 /// The answer: columns and rows.
 pub struct Answer<'d> {
-    /// What it is about; `None` for plain SQL.
+    /// What it is about; `None` for plain SQL, and for what is about several runs.
     pub subject: Option<Subject>,
+    /// What it is about if that is several runs.
+    pub heading: Option<Heading>,
     /// The columns.
     pub columns: Vec<Column<'d>>,
     /// All statements that were run for it, as text for the sqlite3 shell.
@@ -178,6 +205,19 @@ pub(super) trait RowSource {
 }
 
 impl Answer<'_> {
+    /// The metrics of its costs; none in plain SQL.
+    pub(super) fn measures(&self) -> Vec<Measure> {
+        let of_run = self.subject.iter().flat_map(Subject::metrics);
+        let of_run = of_run.map(|subject| Measure {
+            name: subject.metric.name.clone(),
+            unit: subject.metric.unit.clone(),
+            total: subject.metric.total,
+            selected: subject.selected,
+        });
+        let of_runs = self.heading.iter().map(|heading| heading.measure.clone());
+        of_run.chain(of_runs).collect()
+    }
+
     /// Calls a function for every row, in order, until it fails.
     ///
     /// # Errors

@@ -191,6 +191,7 @@ fn answer<'d>(
     };
     let mut answer = Answer {
         subject: Some(subject),
+        heading: None,
         script: parts.shown(question.report.sql),
         columns: question.header.columns.clone(),
         remarks: selection.remarks.clone(),
@@ -379,7 +380,7 @@ impl<'d> Asked<'d, '_> {
     /// The question for a pass over nodes.
     fn node_question(&self) -> Result<NodeQuestion, StoreError> {
         let groups = match self.question.groups {
-            Groups::Modules | Groups::Files => Some(
+            Groups::Identities | Groups::Modules | Groups::Files => Some(
                 self.pairs("SELECT function_id, group_id FROM group_of;")?
                     .into_iter()
                     .collect(),
@@ -506,8 +507,10 @@ impl<'d> Asked<'d, '_> {
         };
         // What functions of a group cost with what they called is known without paths only where the
         // group is one function: these would come first, and all that matters after them.
-        let is_grouped = matches!(self.question.groups, Groups::Modules | Groups::Files)
-            && !is_from_nodes(self.question, self.selection)
+        let is_grouped = matches!(
+            self.question.groups,
+            Groups::Identities | Groups::Modules | Groups::Files
+        ) && !is_from_nodes(self.question, self.selection)
             && !self.question.exclusive;
         if !is_grouped && answer.is_kept() {
             let mut is_known = false;

@@ -71,7 +71,7 @@ pub(super) fn wants(question: &Question<'_>) -> Wants {
     let reads = |part: &str| question.report.sql.contains(part);
     let by_functions = matches!(
         question.groups,
-        Groups::Functions | Groups::Modules | Groups::Files
+        Groups::Functions | Groups::Identities | Groups::Modules | Groups::Files
     );
     let elements = reads("element_costs");
     Wants {

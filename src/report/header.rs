@@ -248,6 +248,12 @@ pub enum Meaning {
     ExclusiveReadings,
     /// Readings of the timer within the cumulative time.
     CumulativeReadings,
+    /// Cost in the runs that others are compared with.
+    Base,
+    /// Cost in the runs that are compared.
+    New,
+    /// Cost of new less that of base.
+    Delta,
     /// A path from the root.
     Path,
     /// The key of a label.
@@ -260,7 +266,7 @@ pub enum Meaning {
 
 impl Meaning {
     /// The meanings by their words in headers.
-    const ALL: [(&'static str, Self); 25] = [
+    const ALL: [(&'static str, Self); 28] = [
         ("element", Self::Element),
         ("line", Self::Line),
         ("depth", Self::Depth),
@@ -282,6 +288,9 @@ impl Meaning {
         ("running_percent", Self::RunningPercent),
         ("exclusive_readings", Self::ExclusiveReadings),
         ("cumulative_readings", Self::CumulativeReadings),
+        ("base", Self::Base),
+        ("new", Self::New),
+        ("delta", Self::Delta),
         ("path", Self::Path),
         ("key", Self::Key),
         ("value", Self::Value),

@@ -23,12 +23,12 @@ mod statement;
 
 pub use crate::text::cell::Value;
 pub use all_metrics::ALL_METRICS;
-pub use answer::{Answer, Callers, Pruned, Subject};
+pub use answer::{Answer, Callers, Heading, Measure, Pruned, Subject};
 pub use ask::ask;
 pub use catalog::{REPORTS, Report, by_name};
 pub use error::ReportError;
 pub use path::NameSyntax;
-pub use plain_sql::{query, table};
+pub use plain_sql::{compared, compared_one_by_one, query, table};
 pub(crate) use question::choose_metric;
 pub use question::{ALL_LINES, Argument, Base, Request, shows_code};
 pub use run_list::{run_list, scaled};

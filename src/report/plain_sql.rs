@@ -1,6 +1,6 @@
 //! What is no report: statements of the user's own, and tables of ours.
 
-use super::answer::{Answer, Author, Rows};
+use super::answer::{Answer, Author, Heading, RowSource, Rows};
 use super::error::{ReportError, failure};
 use super::header::{Column, Kind};
 use crate::store::Database;
@@ -12,12 +12,52 @@ pub fn table<'d>(database: &'d Database, columns: &[&str], rows: Vec<Vec<Value>>
     let column = |name: &&str| Column::plain((*name).to_owned(), Kind::Any);
     Answer {
         subject: None,
+        heading: None,
         columns: columns.iter().map(column).collect(),
         script: String::new(),
         remarks: Vec::new(),
         rows: Rows::Kept(rows),
         author: Author::Us,
         database,
+    }
+}
+
+/// Rows that were found by comparing runs, with what they are about. `script` is what of it is SQL.
+#[must_use]
+pub fn compared<'d>(
+    database: &'d Database,
+    heading: Heading,
+    columns: Vec<Column<'d>>,
+    rows: Vec<Vec<Value>>,
+) -> Answer<'d> {
+    Answer {
+        heading: Some(heading),
+        columns,
+        ..table(database, &[], rows)
+    }
+}
+
+/// As [`compared`], with rows that are made anew for each reading: `each` gives them in order, as long as they are wanted.
+#[must_use]
+pub fn compared_one_by_one<'d>(
+    database: &'d Database,
+    heading: Heading,
+    columns: Vec<Column<'d>>,
+    each: impl Fn(&mut dyn FnMut(&[Value]) -> bool) + 'd,
+) -> Answer<'d> {
+    Answer {
+        rows: Rows::Computed(Box::new(OneByOne(each))),
+        ..compared(database, heading, columns, Vec::new())
+    }
+}
+
+/// Rows that a function gives.
+struct OneByOne<F>(F);
+
+impl<F: Fn(&mut dyn FnMut(&[Value]) -> bool)> RowSource for OneByOne<F> {
+    fn each(&self, give: &mut dyn FnMut(&[Value]) -> bool) -> rusqlite::Result<()> {
+        (self.0)(give);
+        Ok(())
     }
 }
 
@@ -52,6 +92,7 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         .collect();
     Ok(Answer {
         subject: None,
+        heading: None,
         columns,
         script: sql.to_owned(),
         remarks: Vec::new(),

@@ -465,7 +465,10 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
 /// What is counted as one, and what it is called.
 fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     let from_nodes = is_from_nodes(question, selection);
-    let is_grouped = matches!(question.groups, Groups::Modules | Groups::Files);
+    let is_grouped = matches!(
+        question.groups,
+        Groups::Identities | Groups::Modules | Groups::Files
+    );
     let (word, module, file) = if question.groups == Groups::Files {
         ("file", "''", "file")
     } else {
@@ -502,8 +505,12 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.word("$in_group", in_group);
     match question.groups {
         Groups::Functions => {}
-        Groups::Modules | Groups::Files => {
-            parts.file(fragment!("groups"));
+        Groups::Identities | Groups::Modules | Groups::Files => {
+            parts.file(if question.groups == Groups::Identities {
+                fragment!("identity_groups")
+            } else {
+                fragment!("groups")
+            });
             parts.part(
                 "function_costs",
                 if from_nodes {

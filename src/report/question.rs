@@ -49,6 +49,8 @@ pub enum Base {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Groups<'r> {
     Functions,
+    /// What is one function whatever the build.
+    Identities,
     Modules,
     Files,
     /// Threads or processes.
@@ -68,6 +70,8 @@ pub enum Argument {
     Number(f64),
     /// A drill-down path, the name of a thread, a label, a word.
     Text(String),
+    /// The functions that a filter fits, which were found before: in comparisons, for all runs together.
+    Functions(Vec<i64>),
 }
 
 impl Request {
@@ -137,6 +141,15 @@ pub(super) enum ShownLines {
     All,
 }
 
+/// What a filter fits.
+#[derive(Debug)]
+pub(super) enum Fits {
+    /// Functions with such a name, module or file.
+    Names(Regex),
+    /// These functions.
+    Functions(Vec<i64>),
+}
+
 /// A label that samples must have: its key, and its value unless any will do.
 pub(super) type WantedLabel<'q> = (&'q str, Option<&'q str>);
 
@@ -165,8 +178,8 @@ pub(super) struct Question<'q> {
     pub names: NameSyntax,
     /// What is counted as one.
     pub groups: Groups<'q>,
-    /// Filters with their regular expressions.
-    pub filters: Vec<(Filter, Regex)>,
+    /// Filters, with what they fit.
+    pub filters: Vec<(Filter, Fits)>,
     /// The labels that samples must have.
     pub labels: Vec<WantedLabel<'q>>,
     /// The thread to look at.
@@ -458,6 +471,7 @@ fn groups<'q>(header: &Header<'_>, request: &'q Request) -> Result<Groups<'q>, R
     }
     Ok(match (text, key) {
         (_, Some(key)) => Groups::Label(key),
+        ("identity", _) => Groups::Identities,
         ("module", _) => Groups::Modules,
         ("file", _) => Groups::Files,
         ("thread", _) => Groups::Containers(events::Kind::Thread),
@@ -490,14 +504,22 @@ fn labels<'q>(header: &Header<'_>, request: &'q Request) -> Vec<WantedLabel<'q>>
 }
 
 /// The filters that are given, as far as the report has them.
-fn filters(header: &Header<'_>, request: &Request) -> Result<Vec<(Filter, Regex)>, ReportError> {
+fn filters(header: &Header<'_>, request: &Request) -> Result<Vec<(Filter, Fits)>, ReportError> {
     let mut filters = Vec::new();
     for filter in Filter::ALL {
         let mut parameters = header.parameters.iter();
-        if parameters.any(|parameter| parameter.name == filter.name())
-            && let Some(text) = request.text_of(filter.name())
-        {
-            filters.push((filter, regular_expression(text, filter.name())?));
+        if !parameters.any(|parameter| parameter.name == filter.name()) {
+            continue;
+        }
+        match request.argument(filter.name()) {
+            Some(Argument::Text(text)) => {
+                let regex = regular_expression(text, filter.name())?;
+                filters.push((filter, Fits::Names(regex)));
+            }
+            Some(Argument::Functions(functions)) => {
+                filters.push((filter, Fits::Functions(functions.clone())));
+            }
+            _ => {}
         }
     }
     Ok(filters)

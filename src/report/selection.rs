@@ -9,7 +9,7 @@
 use super::error::ReportError;
 use super::names::{Looks, Picked, RunNames};
 use super::path::{Name, Operator, Path};
-use super::question::{Filter, Groups, Question, has_tree, no_paths};
+use super::question::{Filter, Fits, Groups, Question, has_tree, no_paths};
 
 /// What the reports look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,16 @@ fn filters(
     remarks: &mut Vec<String>,
 ) -> Result<Vec<(Filter, Vec<i64>)>, ReportError> {
     let mut filters = Vec::new();
-    for (filter, regex) in &question.filters {
+    for (filter, fits) in &question.filters {
+        let regex = match fits {
+            Fits::Names(regex) => regex,
+            Fits::Functions(functions) => {
+                if !functions.is_empty() || *filter == Filter::Focus {
+                    filters.push((*filter, functions.clone()));
+                }
+                continue;
+            }
+        };
         let functions = names.fitting(regex, Looks::AtPlaces)?;
         let name = filter.name();
         let run = question.run.run_id;

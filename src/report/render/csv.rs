@@ -13,9 +13,9 @@
 use std::io::Write;
 
 use super::layout::{Layout, RenderError, shown};
-use crate::report::Answer;
 use crate::report::header::TitledMedium;
-use crate::store::MetricInfo;
+use crate::report::{Answer, Measure};
+
 use crate::text::cell::Kind;
 use crate::text::csv::{Dialect, Table};
 use crate::text::scale::Scale;
@@ -26,18 +26,19 @@ pub(super) fn write(
     dialect: Dialect,
     out: &mut dyn Write,
 ) -> Result<(), RenderError> {
-    let scales = layout.scales(answer.subject.as_ref())?;
+    let metrics = answer.measures();
+    let scales = layout.scales(&metrics)?;
     let mut columns = shown(answer, layout, TitledMedium::Csv)?;
-    if let Some(subject) = &answer.subject {
-        let metrics: Vec<_> = subject.metrics().map(|subject| &subject.metric).collect();
+    let is_beside = matches!(&answer.subject, Some(subject) if subject.beside.is_some());
+    if !metrics.is_empty() {
         for column in &mut columns {
-            let (metric, scale) = (metrics[column.metric], &scales[column.metric]);
+            let (metric, scale) = (&metrics[column.metric], &scales[column.metric]);
             match column.kind {
                 Kind::Cost | Kind::Raw => {
                     column.title = column.title.replace("Time", &quantity(metric, scale));
                 }
                 // Beside others, they say of which metric they are a part.
-                Kind::Percent if subject.beside.is_some() => {
+                Kind::Percent if is_beside => {
                     let title = column.title.trim_end_matches("OfTot");
                     column.title = format!("{title}Of{}", capitalized(&metric.name));
                 }
@@ -62,7 +63,7 @@ pub(super) fn write(
 }
 
 /// What replaces `Time` in titles.
-fn quantity(metric: &MetricInfo, scale: &Scale) -> String {
+fn quantity(metric: &Measure, scale: &Scale) -> String {
     let name = capitalized(&metric.name);
     match scale.unit() {
         "msec" if name == "Time" => name,

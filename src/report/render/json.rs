@@ -92,6 +92,11 @@ pub(super) fn write(
             )?;
         }
     }
+    if let Some(heading) = &answer.heading {
+        for (name, value) in &heading.members {
+            write!(out, ",{}:{value}", text(name))?;
+        }
+    }
     write!(out, ",\"rows\":[")?;
     let mut sums = RowSums::of(answer);
     let mut before = "\n";

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::dyalog::titles;
-use crate::report::answer::{Answer, Subject};
+use crate::report::answer::{Answer, Measure};
 use crate::report::header::{Meaning, TitledMedium};
 use crate::store::StoreError;
 use crate::text::cell::Shown;
@@ -111,46 +111,35 @@ impl Layout {
 
     /// The scales of costs in files for programs, one for each metric: the unit that is asked for, or
     /// the usual one. Plain SQL has none.
-    pub(super) fn scales(&self, subject: Option<&Subject>) -> Result<Vec<Scale>, RenderError> {
-        if subject.is_none() && self.unit.is_some() {
+    pub(super) fn scales(&self, measures: &[Measure]) -> Result<Vec<Scale>, RenderError> {
+        if measures.is_empty() && self.unit.is_some() {
             return Err(RenderError::Usage("--unit is for reports".to_owned()));
         }
-        let subjects = subject.into_iter().flat_map(Subject::metrics);
-        subjects.map(|subject| self.scale(subject)).collect()
+        let scale = |measure: &Measure| {
+            Scale::of(&measure.name, &measure.unit, self.unit).map_err(RenderError::Usage)
+        };
+        measures.iter().map(scale).collect()
     }
 
     /// The scales of costs in tables for people, one for each metric: the unit that is asked for, or
     /// the one that fits.
-    pub(super) fn fitting_scales(
-        &self,
-        subject: Option<&Subject>,
-    ) -> Result<Vec<Scale>, RenderError> {
+    pub(super) fn fitting_scales(&self, measures: &[Measure]) -> Result<Vec<Scale>, RenderError> {
         if self.unit.is_none() {
-            let subjects = subject.into_iter().flat_map(Subject::metrics);
-            let fitting = subjects.map(
-                |Subject {
-                     metric, selected, ..
-                 }| {
-                    Scale::of_column(
-                        &metric.name,
-                        &metric.unit,
-                        metric.total,
-                        selected.unwrap_or(metric.total),
-                    )
-                },
-            );
+            let fitting = measures.iter().map(|measure| {
+                Scale::of_column(
+                    &measure.name,
+                    &measure.unit,
+                    measure.total,
+                    measure.selected.unwrap_or(measure.total),
+                )
+            });
             return Ok(fitting.collect());
         }
-        let largest = subject.map_or(0.0, |subject| subject.metric.total);
-        let scales = self.scales(subject)?.into_iter();
+        let largest = measures.first().map_or(0.0, |measure| measure.total);
+        let scales = self.scales(measures)?.into_iter();
         Ok(scales
             .map(|scale| scale.with_decimals_for(largest))
             .collect())
-    }
-
-    /// The scale of one metric: the unit that is asked for, or the usual one.
-    pub(super) fn scale(&self, subject: &Subject) -> Result<Scale, RenderError> {
-        Scale::of(&subject.metric.name, &subject.metric.unit, self.unit).map_err(RenderError::Usage)
     }
 }
 

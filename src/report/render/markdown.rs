@@ -41,6 +41,9 @@ pub(super) fn write(
             writeln!(out, "{}\n", escaped(&line))?;
         }
     }
+    for line in answer.heading.iter().flat_map(|heading| &heading.lines) {
+        writeln!(out, "{}\n", escaped(&plain(line)))?;
+    }
     let line = |cells: &mut dyn Iterator<Item = String>| {
         cells.fold("|".to_owned(), |line, cell| line + " " + &cell + " |")
     };

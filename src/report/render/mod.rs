@@ -7,6 +7,7 @@ mod layout;
 mod markdown;
 mod table;
 mod text;
+mod xml;
 
 use std::io::Write;
 
@@ -29,13 +30,14 @@ pub fn render(
     out: &mut dyn Write,
 ) -> Result<(), RenderError> {
     layout
-        .check(answer.subject.is_some())
+        .check(!answer.measures().is_empty())
         .map_err(RenderError::Usage)?;
     layout::check_metrics(answer, layout)?;
     match layout.format {
         Format::Text => text::write(answer, layout, out),
         Format::Csv => csv::write(answer, layout, Dialect::Plain, out),
         Format::Tsv => csv::write(answer, layout, Dialect::Tabs, out),
+        Format::Xml if answer.heading.is_some() => xml::write(answer, layout, out),
         Format::Xml => dyalog::write_xml(answer, layout, out),
         Format::Json => json::write(answer, layout, out),
         Format::JsonLines => json::write_lines(answer, out),

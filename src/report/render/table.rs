@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use super::layout::{DECIMALS, Layout, RenderError, shown};
 use crate::report::header::{Meaning, TitledMedium};
 use crate::report::{Answer, Subject, Value};
-use crate::store::{MetricInfo, StoreError};
+use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
 use crate::text::number::{fixed, push_fixed, push_readable, push_signed};
 use crate::text::plain::{plain, push_plain};
@@ -34,9 +34,8 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn of(answer: &mut Answer<'_>, layout: &Layout) -> Result<Self, RenderError> {
-        let scales = layout.fitting_scales(answer.subject.as_ref())?;
-        let subjects = answer.subject.iter().flat_map(Subject::metrics);
-        let metrics: Vec<MetricInfo> = subjects.map(|subject| subject.metric.clone()).collect();
+        let metrics = answer.measures();
+        let scales = layout.fitting_scales(&metrics)?;
         let is_beside = matches!(&answer.subject, Some(subject) if subject.beside.is_some());
         let units = metrics.iter().zip(&scales).map(|(metric, scale)| {
             // Beside others, a unit does not say what it is of.

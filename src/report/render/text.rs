@@ -70,6 +70,12 @@ pub(super) fn write(
         }
         writeln!(out)?;
     }
+    if let Some(heading) = &answer.heading {
+        for line in &heading.lines {
+            writeln!(out, "{}", plain(line))?;
+        }
+        writeln!(out)?;
+    }
     let mut line = String::new();
     let mut write = |out: &mut dyn Write, push: &dyn Fn(&Shown, &mut String)| -> io::Result<()> {
         line.clear();

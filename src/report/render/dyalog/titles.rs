@@ -7,7 +7,7 @@
 use crate::report::header::{Column, Meaning, TitledMedium};
 
 /// Titles by what a column shows, in tables, CSV and XML; `@` means the unit of the metric.
-const TITLES: [(Meaning, [&str; 3]); 24] = [
+const TITLES: [(Meaning, [&str; 3]); 27] = [
     (Meaning::Element, ["Element", "Element", "Element"]),
     (Meaning::Line, ["Line", "Line", "Line"]),
     (Meaning::Depth, ["Depth", "Depth", "Depth"]),
@@ -40,6 +40,9 @@ const TITLES: [(Meaning, [&str; 3]); 24] = [
         Meaning::CumulativeReadings,
         ["ticks(inc)", "InclusiveTicks", "InclusiveTicks"],
     ),
+    (Meaning::Base, ["base @", "BaseTime", "BaseTime"]),
+    (Meaning::New, ["new @", "NewTime", "NewTime"]),
+    (Meaning::Delta, ["delta", "DeltaTime", "DeltaTime"]),
     (Meaning::Path, ["Path", "Path", "Path"]),
     (Meaning::Key, ["Key", "Key", "Key"]),
     (Meaning::Value, ["Value", "Value", "Value"]),
