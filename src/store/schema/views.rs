@@ -54,6 +54,14 @@ pub(in crate::store) const VIEWS: &[(&str, &str)] = &[
         include_str!("../../../queries/views/run_list.sql"),
     ),
     (
+        "changes",
+        include_str!("../../../queries/views/changes.sql"),
+    ),
+    (
+        "history",
+        include_str!("../../../queries/views/history.sql"),
+    ),
+    (
         "source_lines",
         include_str!("../../../queries/views/source_lines.sql"),
     ),

@@ -1,0 +1,217 @@
+//! What comparisons of runs read: the figures of functions, and what makes runs and functions comparable.
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::database::Database;
+use super::error::StoreError;
+use crate::events::{FunctionDef, Kind, Noise};
+use crate::identity::Rules;
+
+const SUMS: &str = include_str!("../../queries/compare/sums.sql");
+const IDENTITY: &str = include_str!("../../queries/compare/identity.sql");
+const METRIC: &str = include_str!("../../queries/compare/metric.sql");
+const RUN: &str = include_str!("../../queries/compare/run.sql");
+const EARLIER: &str = include_str!("../../queries/compare/earlier.sql");
+const CALLERS: &str = include_str!("../../queries/compare/callers.sql");
+
+/// What a function cost in a run, in the unit of a metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FunctionSum {
+    /// The function.
+    pub function_id: i64,
+    /// How often it was called; `None` if unknown.
+    pub calls: Option<u64>,
+    /// Cost of the function itself; `None` if unknown.
+    pub exclusive: Option<f64>,
+    /// Cost with what it called; `None` if unknown.
+    pub cumulative: Option<f64>,
+}
+
+/// What a function is whatever the build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionIdentity {
+    /// It is code, and no container.
+    pub is_code: bool,
+    /// What sort of thing it is.
+    pub kind: Kind,
+    /// The hash of the identity, by which identities of several databases meet.
+    pub key: Vec<u8>,
+    /// Name, module and file after the rules.
+    pub names: [String; 3],
+    /// It stands for all code of the module that has no name.
+    pub is_unnamed: bool,
+    /// Name, module and file as the run has them.
+    pub raw: [String; 3],
+}
+
+/// How the figures of a metric vary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MetricNoise {
+    /// The kind.
+    pub noise: Noise,
+    /// The metric of the run that counts the samples.
+    pub observations: Option<i64>,
+    /// What one sample adds, in the unit of the metric.
+    pub quantum: Option<f64>,
+}
+
+/// What tells whether a run can be compared with others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunFacts {
+    /// The format of its file.
+    pub format: String,
+    /// When it was recorded, as the file says.
+    pub recorded_at: Option<String>,
+    /// When it was imported.
+    pub imported_at: String,
+    /// What has been subtracted from its times, in ns per reading of the timer.
+    pub bias_applied: Option<f64>,
+    /// The hash of its figures; `None` for runs that were stored before there was one.
+    pub fingerprint: Option<String>,
+}
+
+impl Database {
+    /// Calls a function for the sums of every function of a metric, in the order of their numbers.
+    ///
+    /// # Errors
+    /// The database's.
+    pub fn each_function_sum(
+        &self,
+        metric_id: i64,
+        mut each: impl FnMut(&FunctionSum),
+    ) -> Result<(), StoreError> {
+        let mut read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(SUMS)?;
+            let mut rows = statement.query(named_params! {":metric": metric_id})?;
+            while let Some(row) = rows.next()? {
+                let calls: Option<i64> = row.get(1)?;
+                each(&FunctionSum {
+                    function_id: row.get(0)?,
+                    calls: calls.and_then(|calls| u64::try_from(calls).ok()),
+                    exclusive: row.get(2)?,
+                    cumulative: row.get(3)?,
+                });
+            }
+            Ok(())
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    /// What a function is whatever the build: as the database has it, or by other rules.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn function_identity(
+        &self,
+        function_id: i64,
+        rules: Option<&Rules>,
+    ) -> Result<FunctionIdentity, StoreError> {
+        let read = || -> rusqlite::Result<FunctionIdentity> {
+            let mut statement = self.connection.prepare_cached(IDENTITY)?;
+            statement.query_row(named_params! {":function": function_id}, |row| {
+                let kind: String = row.get(0)?;
+                let kind = Kind::by_name(&kind).unwrap_or_default();
+                Ok(FunctionIdentity {
+                    is_code: matches!(kind, Kind::Function | Kind::Pseudo),
+                    kind,
+                    key: row.get(1)?,
+                    names: [row.get(2)?, row.get(3)?, row.get(4)?],
+                    is_unnamed: row.get(5)?,
+                    raw: [row.get(6)?, row.get(7)?, row.get(8)?],
+                })
+            })
+        };
+        let mut found = read().map_err(|source| self.failed(source))?;
+        if let Some(rules) = rules {
+            let [name, module, file] = found.raw.clone();
+            let identity = rules.identity(&FunctionDef {
+                kind: found.kind,
+                name: &name,
+                module: &module,
+                file: &file,
+                ..FunctionDef::default()
+            });
+            found.key = identity.key().to_vec();
+            found.is_unnamed = identity.is_unnamed();
+            found.names =
+                [&identity.name, &identity.module, &identity.file].map(ToString::to_string);
+        }
+        Ok(found)
+    }
+
+    /// How the figures of a metric vary.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn metric_noise(&self, metric_id: i64) -> Result<MetricNoise, StoreError> {
+        let read = || -> rusqlite::Result<MetricNoise> {
+            let mut statement = self.connection.prepare_cached(METRIC)?;
+            let found = statement.query_row(named_params! {":metric": metric_id}, |row| {
+                let name: String = row.get(0)?;
+                Ok(MetricNoise {
+                    noise: Noise::by_name(&name).unwrap_or_default(),
+                    observations: row.get(1)?,
+                    quantum: row.get(2)?,
+                })
+            });
+            found.optional().map(|found| {
+                found.unwrap_or(MetricNoise {
+                    noise: Noise::Unknown,
+                    observations: None,
+                    quantum: None,
+                })
+            })
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    /// What tells whether a run can be compared with others.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn run_facts(&self, run_id: i64) -> Result<RunFacts, StoreError> {
+        let read = || -> rusqlite::Result<RunFacts> {
+            let mut statement = self.connection.prepare_cached(RUN)?;
+            statement.query_row(named_params! {":run": run_id}, |row| {
+                let fingerprint: String = row.get(4)?;
+                Ok(RunFacts {
+                    format: row.get(0)?,
+                    recorded_at: row.get(1)?,
+                    imported_at: row.get(2)?,
+                    bias_applied: row.get(3)?,
+                    fingerprint: Some(fingerprint).filter(|fingerprint| !fingerprint.is_empty()),
+                })
+            })
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    /// Other runs of the same format, title, host and branch, the one imported last first, each with a text that is the same
+    /// for runs of one commit, or of one day where commits are unknown.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn similar_runs(&self, run_id: i64) -> Result<Vec<(i64, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(i64, String)>> {
+            let mut statement = self.connection.prepare(EARLIER)?;
+            let rows = statement.query_map(named_params! {":run": run_id}, |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+            rows.collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    /// Who called a function in a run; 0 is the root. None where callers are unknown.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn callers_of(&self, metric_id: i64, function_id: i64) -> Result<Vec<i64>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<i64>> {
+            let mut statement = self.connection.prepare_cached(CALLERS)?;
+            let with = named_params! {":metric": metric_id, ":function": function_id};
+            statement.query_map(with, |row| row.get(0))?.collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+}
