@@ -1,3 +1,35 @@
 //! What changed between runs: functions are paired, their figures compared, and change told from noise.
+//!
+//! ```text
+//! runs -> table (a row for each identity) -> pairs -> judge (verdicts) -> shift -> rows -> answer
+//! ```
+//!
+//! Functions are one where their identities are (`functions.identity_id`), whatever lines they stand on and whatever build they
+//! are of; what else is taken for one is said. docs/comparing.md says what verdicts mean and do not mean.
 
+mod answer;
+mod comparison;
+mod doubts;
+mod grouped;
+pub mod judge;
+mod metrics;
+mod pairs;
+mod reading;
+mod request;
+mod rows;
+mod run;
+mod shift;
 pub mod statistics;
+pub mod table;
+pub mod tree;
+mod tree_answer;
+mod trees;
+
+pub use answer::answer;
+pub use comparison::compare;
+pub use pairs::Folders;
+pub use request::{By, CompareError, Normalize, Request, Sort};
+pub use rows::{Compared, Comparison, Row, Side};
+pub use run::ComparedRun;
+pub use tree_answer::{Shown, View, paths_answer, tree_answer};
+pub use trees::{PlaceItem, compare_trees};

@@ -53,7 +53,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "compare",
         "what changed between runs, and whether that is more than noise",
-        &[],
+        &["base", "events", "identity", "text", "store", "report"],
     ),
     (
         "formats/format.rs",
@@ -123,6 +123,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
             "identity",
             "store",
             "report",
+            "compare",
             "formats/format.rs",
             "formats/export",
             "formats",

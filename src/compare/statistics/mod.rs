@@ -18,6 +18,7 @@ pub mod counts;
 pub mod dispersion;
 pub mod distribution;
 pub mod factors;
+pub mod few;
 pub mod multiple;
 pub mod normalize;
 pub mod presence;
@@ -125,6 +126,13 @@ pub enum Shape {
         /// Size of new in sizes of base.
         odds: f64,
     },
+    /// An interval of order statistics.
+    Order {
+        /// Logarithm of its lower end.
+        low: f64,
+        /// Logarithm of its upper end.
+        high: f64,
+    },
 }
 
 impl Estimate {
@@ -162,6 +170,7 @@ impl Estimate {
                 let (low, high) = binomial_interval(new, base + new, alpha);
                 (low / (1.0 - low) / odds, high / (1.0 - high) / odds)
             }
+            Shape::Order { low, high } => (low.exp(), high.exp()),
         }
     }
 
@@ -172,6 +181,7 @@ impl Estimate {
         match self.shape {
             Shape::Student { variance, .. } => (variance / (1.0 / n0 + 1.0 / n1)).sqrt(),
             Shape::Binomial { base, new, .. } => ((n0 + n1) / (base + new)).sqrt(),
+            Shape::Order { .. } => f64::INFINITY,
         }
     }
 }

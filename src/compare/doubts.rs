@@ -1,0 +1,190 @@
+//! What makes runs no repeats of each other, and what may make sets differ though the program is the same.
+
+use std::collections::BTreeSet;
+
+use super::judge::Noise;
+use super::metrics::Chosen;
+use super::request::CompareError;
+use super::rows::mean;
+use super::run::ComparedRun;
+use crate::store::{RunFacts, StoreError};
+
+/// Refuses sets that cannot be compared; whether the two are one set.
+pub(super) fn check_sets(
+    base: &[ComparedRun<'_>],
+    new: &[ComparedRun<'_>],
+) -> Result<bool, CompareError> {
+    for (runs, side) in [(base, "base"), (new, "new")] {
+        if runs.is_empty() {
+            return Err(CompareError::NothingSelected(format!("{side} has no runs")));
+        }
+    }
+    let shared = base
+        .iter()
+        .filter(|run| new.iter().any(|other| run.is(other)));
+    let shared: Vec<&ComparedRun<'_>> = shared.collect();
+    if shared.len() == base.len() && shared.len() == new.len() {
+        return Ok(true);
+    }
+    match shared.first() {
+        None => Ok(false),
+        Some(run) => Err(CompareError::Usage(format!(
+            "{} is in base and in new: expected sets without a run in common",
+            run.said()
+        ))),
+    }
+}
+
+/// What makes the runs comparable.
+pub(super) fn facts(sides: &[Vec<&ComparedRun<'_>>; 2]) -> Result<[Vec<RunFacts>; 2], StoreError> {
+    let mut facts = [Vec::new(), Vec::new()];
+    for (runs, facts) in sides.iter().zip(&mut facts) {
+        for run in runs {
+            facts.push(run.database.run_facts(run.run.run_id)?);
+        }
+    }
+    Ok(facts)
+}
+
+/// Whether all runs of both sides have the same figures.
+pub(super) fn have_one_figure(facts: &[Vec<RunFacts>; 2]) -> bool {
+    let mut all = facts
+        .iter()
+        .flatten()
+        .map(|facts| facts.fingerprint.as_ref());
+    let first = all.next().flatten();
+    first.is_some() && all.all(|other| other == first)
+}
+
+/// The runs without those whose figures another run of their side has: they are copies, not repeats. What is exact is
+/// confirmed by them.
+pub(super) fn different<'r, 'd>(
+    sides: [Vec<&'r ComparedRun<'d>>; 2],
+    chosen: [Vec<Chosen>; 2],
+    facts: &[Vec<RunFacts>; 2],
+    noise: Noise,
+    is_paired: bool,
+) -> ([Vec<&'r ComparedRun<'d>>; 2], [Vec<Chosen>; 2]) {
+    if noise == Noise::Exact || is_paired {
+        return (sides, chosen);
+    }
+    let mut kept = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    for (side, (runs, chosen)) in sides.into_iter().zip(chosen).enumerate() {
+        let mut seen = BTreeSet::new();
+        for ((run, chosen), facts) in runs.into_iter().zip(chosen).zip(&facts[side]) {
+            let is_new = facts
+                .fingerprint
+                .as_ref()
+                .is_none_or(|known| seen.insert(known));
+            if is_new {
+                kept.0[side].push(run);
+                kept.1[side].push(chosen);
+            }
+        }
+    }
+    kept
+}
+
+/// What may make the two sides differ though the program is the same.
+pub(super) fn doubts(
+    sides: &[Vec<&ComparedRun<'_>>; 2],
+    chosen: &[Vec<Chosen>; 2],
+    facts: &[Vec<RunFacts>; 2],
+    noise: Noise,
+) -> Vec<String> {
+    let mut doubts = Vec::new();
+    for (runs, name) in sides.iter().zip(["base", "new"]) {
+        let hosts: BTreeSet<&str> = runs.iter().filter_map(|run| run.tag("host")).collect();
+        if hosts.len() > 1 {
+            let hosts: Vec<&str> = hosts.into_iter().collect();
+            doubts.push(format!("{name} mixes hosts: {}", hosts.join(", ")));
+        }
+    }
+    let hosts = |side: usize| {
+        sides[side]
+            .iter()
+            .filter_map(|run| run.tag("host"))
+            .collect::<BTreeSet<_>>()
+    };
+    let (base, new) = (hosts(0), hosts(1));
+    if base.len() == 1 && new.len() == 1 && base != new {
+        doubts.push("base and new were recorded on different hosts".to_owned());
+    }
+    let periods = |side: usize| -> BTreeSet<u64> {
+        chosen[side]
+            .iter()
+            .filter_map(|chosen| chosen.quantum)
+            .map(f64::to_bits)
+            .collect()
+    };
+    if noise == Noise::Sampled && periods(0) != periods(1) {
+        doubts.push(
+            "the sampling periods of base and new differ: costs are compared, not samples"
+                .to_owned(),
+        );
+    }
+    let biases = |side: usize| -> BTreeSet<Option<u64>> {
+        facts[side]
+            .iter()
+            .map(|facts| facts.bias_applied.map(f64::to_bits))
+            .collect()
+    };
+    let is_time = chosen[0]
+        .first()
+        .is_some_and(|chosen| chosen.metric.unit == "ns");
+    if is_time && biases(0) != biases(1) {
+        doubts.push(
+            "what was subtracted from times for reading the timer differs between base and new"
+                .to_owned(),
+        );
+    }
+    let recorded = |side: usize| -> Option<Vec<&str>> {
+        facts[side]
+            .iter()
+            .map(|facts| facts.recorded_at.as_deref())
+            .collect()
+    };
+    if let (Some(base), Some(new)) = (recorded(0), recorded(1))
+        && noise != Noise::Exact
+        && base.len().min(new.len()) >= 2
+    {
+        let is_before = |left: &[&str], right: &[&str]| left.iter().max() < right.iter().min();
+        if is_before(&base, &new) || is_before(&new, &base) {
+            doubts.push(
+                "all runs of one side were recorded before those of the other: what drifts looks like a change; record them in turns"
+                    .to_owned(),
+            );
+        }
+    }
+    doubts
+}
+
+/// Refuses runs that measured nothing.
+pub(super) fn check_totals(
+    sides: &[Vec<&ComparedRun<'_>>; 2],
+    totals: &[Vec<f64>; 2],
+) -> Result<(), CompareError> {
+    let runs = sides.iter().flatten().zip(totals.iter().flatten());
+    for (run, total) in runs {
+        if !total.is_finite() || *total <= 0.0 {
+            return Err(CompareError::NothingSelected(format!(
+                "the total of {} is {total}: nothing can be compared with it",
+                run.said()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// How far the totals of the sides may lie apart before it is said.
+const TOTALS_APART: f64 = 0.1;
+
+/// What to say where the whole program costs more or less.
+pub(super) fn totals_differ(totals: &[Vec<f64>; 2]) -> Option<String> {
+    let ratio = mean(&totals[1]) / mean(&totals[0]);
+    (ratio.ln().abs() > TOTALS_APART.ln_1p()).then(|| {
+        format!(
+            "the totals differ, x{ratio:.2}: --normalize median compares with what most functions have in common, --normalize total compares shares"
+        )
+    })
+}

@@ -1,0 +1,184 @@
+//! Figures of what reports show: groups of functions, what filters leave, costs with everything called.
+//!
+//! Each run answers the same report, and the rows meet by their names. Which functions a filter fits is decided once for both
+//! sides: by the name of the identity, or by any name that a run has for it. Decided by each run for itself, hiding a function
+//! and comparing would not be the same in the other order.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+
+use super::request::{By, CompareError, Request};
+use super::run::ComparedRun;
+use super::table::{Column, Dictionary, Item, Items, Matched};
+use crate::report::{self, Argument, ReportError, Value};
+use crate::store::StoreError;
+use crate::text::cell::NO_NAME;
+
+/// The flags of reports that fit functions by regular expressions.
+const FILTERS: [&str; 3] = ["focus", "ignore", "hide"];
+
+/// What a filter fits in all runs: keys of identities.
+pub(super) struct Fitting {
+    flag: String,
+    keys: BTreeSet<Vec<u8>>,
+}
+
+/// Finds what the filters of a request fit in any run; the dictionaries have learnt all functions.
+pub(super) fn fitting(
+    dictionaries: &[&Dictionary],
+    request: &Request,
+) -> Result<Vec<Fitting>, CompareError> {
+    let mut found = Vec::new();
+    for (flag, text) in request.arguments.iter().filter_map(filter) {
+        let regex = Regex::new(text).map_err(|error| {
+            CompareError::Usage(format!(
+                "--{flag}: {text} is no regular expression: {error}"
+            ))
+        })?;
+        let mut keys = BTreeSet::new();
+        for dictionary in dictionaries {
+            keys.extend(dictionary.fitting(|name| regex.is_match(name)));
+        }
+        if keys.is_empty() && flag == "focus" {
+            return Err(CompareError::NothingSelected(format!(
+                "--{flag}: no function of any run fits {text}"
+            )));
+        }
+        found.push(Fitting {
+            flag: flag.to_owned(),
+            keys,
+        });
+    }
+    Ok(found)
+}
+
+fn filter((flag, value): &(String, Argument)) -> Option<(&str, &str)> {
+    match value {
+        Argument::Text(text) if FILTERS.contains(&flag.as_str()) => Some((flag, text)),
+        _ => None,
+    }
+}
+
+/// What a run answers.
+pub(super) struct Grouped {
+    /// Its figures.
+    pub column: Column,
+    /// Rows whose cost it does not know.
+    pub unknown: BTreeSet<usize>,
+    /// The cost of what the filters leave; `None` for the whole run.
+    pub selected: Option<f64>,
+}
+
+/// Asks a run for its figures in a metric.
+pub(super) fn grouped(
+    run: &ComparedRun<'_>,
+    metric: &str,
+    fitting: &[Fitting],
+    dictionary: &Dictionary,
+    request: &Request,
+    items: &mut Items,
+) -> Result<Result<Grouped, String>, CompareError> {
+    let (report, by) = match &request.by {
+        By::Function => ("summary", "identity"),
+        By::Caller => ("calls", "identity"),
+        By::Line => ("lines", ""),
+        By::Group(by) => ("summary", by.as_str()),
+    };
+    let Some(report) = report::by_name(report) else {
+        return Err(CompareError::Usage(format!("there is no report {report}")));
+    };
+    let mut arguments: Vec<(String, Argument)> = request
+        .arguments
+        .iter()
+        .filter(|argument| filter(argument).is_none())
+        .cloned()
+        .collect();
+    for Fitting { flag, keys } in fitting {
+        let functions = dictionary.functions_of(keys);
+        if functions.is_empty() && flag == "focus" {
+            return Ok(Ok(Grouped {
+                column: Column::default(),
+                unknown: BTreeSet::new(),
+                selected: Some(0.0),
+            }));
+        }
+        arguments.push((flag.clone(), Argument::Functions(functions)));
+    }
+    if !by.is_empty() {
+        arguments.push(("by".to_owned(), Argument::Text(by.to_owned())));
+    }
+    let asked = report::Request {
+        metric: Some(metric.to_owned()),
+        arguments,
+        ..report::Request::default()
+    };
+    let mut answer = match report::ask(run.database, report, &run.run, &asked) {
+        Ok(answer) => answer,
+        // Another run may have what this one has not; its cost is nothing here.
+        Err(ReportError::NothingSelected(message)) => return Ok(Err(message)),
+        Err(ReportError::Usage(message)) => return Err(CompareError::Usage(message)),
+        Err(ReportError::Store(error)) => return Err(error.into()),
+    };
+    let place = |names: &[&str]| {
+        let mut columns = answer.columns.iter();
+        columns.position(|column| names.contains(&column.name.as_ref()))
+    };
+    let name = match request.by {
+        By::Line | By::Caller => place(&["element"]),
+        _ => place(&["function"]),
+    };
+    let (module, file) = (
+        place(&["module", "caller_module"]),
+        place(&["file", "caller_file"]),
+    );
+    let cost = place(&[if request.cumulative {
+        "cumulative"
+    } else {
+        "exclusive"
+    }]);
+    let calls = place(&["calls"]);
+    let selected = answer.subject.as_ref().and_then(|subject| subject.selected);
+    let (mut column, mut unknown) = (Column::default(), BTreeSet::new());
+    answer.each(|row| {
+        let text = |at: Option<usize>| match at.map(|at| &row[at]) {
+            Some(Value::Text(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let names = [text(name), text(module), text(file)];
+        let item = items.of(key(&names), || Item {
+            is_named: !matches!(names[0].as_str(), "" | NO_NAME),
+            names: names.clone(),
+            matched: Matched::Identity,
+        });
+        match cost.map(|at| &row[at]) {
+            Some(Value::Real(cost)) => column.add_cost(item, *cost),
+            #[expect(clippy::cast_precision_loss, reason = "a figure of a report")]
+            Some(Value::Integer(cost)) => column.add_cost(item, *cost as f64),
+            _ => {
+                unknown.insert(item);
+            }
+        }
+        let calls = match calls.map(|at| &row[at]) {
+            Some(Value::Integer(calls)) => u64::try_from(*calls).ok(),
+            _ => None,
+        };
+        column.add_calls(item, calls);
+        Ok::<_, StoreError>(())
+    })?;
+    Ok(Ok(Grouped {
+        column,
+        unknown,
+        selected,
+    }))
+}
+
+/// What makes rows of reports one: their names, each with its length.
+fn key(names: &[String; 3]) -> Vec<u8> {
+    let mut key = Vec::new();
+    for name in names {
+        key.extend(name.len().to_le_bytes());
+        key.extend(name.as_bytes());
+    }
+    key
+}

@@ -1,0 +1,579 @@
+//! Verdicts: what a comparison says of each function, and of the whole run.
+//!
+//! The order in which they are tried (docs/comparing.md says what each means and does not mean):
+//!
+//! 1. *too few*: nothing can be said with so few runs;
+//! 2. *new*, *gone*: one side has nothing, and chance does not explain that;
+//! 3. *same*: the interval of the ratio lies within the smallest effect that matters (two one-sided tests; Schuirmann 1987);
+//! 4. *slower*, *faster*: the ratio is not 1, with the false discovery rate that was asked for;
+//! 5. *unclear*: none of these, which is not the same as *same*.
+//!
+//! Here are figures only, in matrices: rows are functions, columns are runs. Names come later.
+
+use super::statistics::counts;
+use super::statistics::factors::Shared;
+use super::statistics::few;
+use super::statistics::multiple::false_discovery_rates;
+use super::statistics::ranks;
+use super::statistics::repeats::runs_needed;
+use super::statistics::times;
+use super::statistics::{Estimate, Figures, Shape, Sides};
+pub use crate::events::Noise;
+
+/// What is said of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing can be said with so few runs.
+    TooFew,
+    /// It costs something in new and nothing in base, which chance does not explain.
+    New,
+    /// It costs something in base and nothing in new, which chance does not explain.
+    Gone,
+    /// It has changed by no more than the smallest effect that matters.
+    Same,
+    /// It costs more.
+    Slower,
+    /// It costs less.
+    Faster,
+    /// Its cost is now counted elsewhere, and together with what is there it is the same.
+    Shifted,
+    /// Change and chance cannot be told apart.
+    Unclear,
+}
+
+impl Verdict {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TooFew => "too few",
+            Self::New => "new",
+            Self::Gone => "gone",
+            Self::Same => "same",
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::Shifted => "shifted",
+            Self::Unclear => "unclear",
+        }
+    }
+
+    /// Whether it says that something has changed.
+    #[must_use]
+    pub fn is_change(self) -> bool {
+        matches!(self, Self::New | Self::Gone | Self::Slower | Self::Faster)
+    }
+}
+
+/// Which test of two sets of figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Test {
+    /// The one that fits the metric.
+    #[default]
+    Fitting,
+    /// That of Mann and Whitney, by ranks.
+    Ranks,
+}
+
+/// What verdicts are held to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// The false discovery rate, and the probability that an interval misses.
+    pub alpha: f64,
+    /// The smallest change that matters, as a part of the cost: 0.05.
+    pub min_effect: f64,
+    /// The smallest part of the runs' totals that a function must have to be judged, on average over all runs: 0.001.
+    pub min_share: f64,
+    /// The test.
+    pub test: Test,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            alpha: 0.05,
+            min_effect: 0.05,
+            min_share: 0.001,
+            test: Test::Fitting,
+        }
+    }
+}
+
+/// The figures of two sets of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    /// Costs in the unit of the metric.
+    pub costs: Sides,
+    /// The samples behind the costs, where they are known.
+    pub counts: Option<Sides>,
+    /// How often each function was called in all runs of a side; `None` where that is unknown. Empty where none is known.
+    pub calls: Vec<[Option<f64>; 2]>,
+    /// Totals of the runs of each side, in the unit of the metric.
+    pub totals: [Vec<f64>; 2],
+    /// Factors of the runs by which figures are divided (natural logarithms, base then new); `None` for figures as they are.
+    pub factors: Option<Vec<f64>>,
+    /// One run of base and one of new make a round each, in their order.
+    pub paired: bool,
+    /// Earlier runs, oldest first, which tell of the noise where there is one run on each side; `None` where there are too few.
+    pub history: Option<History>,
+}
+
+/// Figures of earlier runs, of the same functions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// Costs in the unit of the metric.
+    pub costs: Figures,
+    /// The samples behind the costs, where they are known.
+    pub counts: Option<Figures>,
+    /// Totals, in the unit of the metric.
+    pub totals: Vec<f64>,
+}
+
+/// What is said of a row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// The verdict; `None` where the row is too small to be judged.
+    pub verdict: Option<Verdict>,
+    /// Cost of new in costs of base; `None` where one of them is 0.
+    pub ratio: Option<f64>,
+    /// Its interval; infinite above where base may be 0.
+    pub interval: Option<(f64, f64)>,
+    /// Probability of a ratio as far from 1 if nothing has changed.
+    pub p: Option<f64>,
+    /// False discovery rate among the functions that were tested.
+    pub q: Option<f64>,
+    /// How many times as much counts vary as independent samples.
+    pub dispersion: Option<f64>,
+    /// Runs a side that would show the smallest effect that matters in four of five cases.
+    pub runs_needed: Option<f64>,
+    /// In how many runs of base and of new it costs anything.
+    pub seen: [usize; 2],
+}
+
+/// What is said of all rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// One for each function.
+    pub functions: Vec<Judgement>,
+    /// That of the totals.
+    pub total: Judgement,
+    /// How many functions were tested together.
+    pub tested: usize,
+    /// How the figures were taken to vary. Exact ones whose repeats differ are taken as measured.
+    pub noise: Noise,
+}
+
+/// Runs of a side from which verdicts are given. With two, comparisons of what had not changed had 0.6 false verdicts each.
+pub(super) const FEWEST: usize = 3;
+
+/// Samples that are taken to come together where the runs do not tell: the largest bursts that have been seen.
+const BURST: f64 = 8.0;
+
+/// Judges every function and the total.
+#[must_use]
+pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
+    let rows = matrix.costs.functions();
+    let noise = match noise {
+        Noise::Exact if !repeats_agree(&matrix.costs) => Noise::Timed,
+        Noise::Sampled if matrix.counts.is_none() => Noise::Timed,
+        noise => noise,
+    };
+    let tested: Vec<usize> = (0..rows)
+        .filter(|row| mean_share(matrix, *row) >= limits.min_share)
+        .collect();
+    let mut functions: Vec<Judgement> =
+        (0..rows).map(|row| described(&matrix.costs, row)).collect();
+    let shape = Repeats::of(&matrix.costs);
+    if noise == Noise::Exact {
+        for row in &tested {
+            functions[*row].verdict = Some(exact(&functions[*row], limits));
+        }
+    } else {
+        let estimates = estimates(matrix, noise, &tested, limits);
+        let presence = |row: usize| presence(matrix, row, &functions[row]);
+        let tests: Vec<Found> = tested
+            .iter()
+            .zip(estimates)
+            .map(|(row, estimate)| estimate.map_or_else(|| presence(*row), Found::Estimate))
+            .collect();
+        let known: Vec<(usize, f64)> = tests
+            .iter()
+            .enumerate()
+            .filter_map(|(at, found)| Some((at, found.p()?)))
+            .collect();
+        let rates = false_discovery_rates(&known.iter().map(|(_, p)| *p).collect::<Vec<_>>());
+        let mut q = vec![None; tests.len()];
+        for ((at, _), rate) in known.iter().zip(rates) {
+            q[*at] = Some(rate);
+        }
+        for ((row, found), q) in tested.iter().zip(&tests).zip(q) {
+            let judgement = &mut functions[*row];
+            found.put(judgement, limits);
+            judgement.q = q;
+            judgement.runs_needed = found.runs_needed(shape, limits, tested.len());
+            judgement.verdict = Some(verdict(judgement, found, noise, shape, matrix, limits));
+        }
+    }
+    let total = total(matrix, noise, shape, limits);
+    Judged {
+        functions,
+        total,
+        tested: tested.len(),
+        noise,
+    }
+}
+
+/// How many runs there are on each side.
+#[derive(Clone, Copy)]
+struct Repeats {
+    base: usize,
+    new: usize,
+}
+
+impl Repeats {
+    fn of(sides: &Sides) -> Self {
+        Self {
+            base: sides.base.runs(),
+            new: sides.new.runs(),
+        }
+    }
+
+    fn are_enough(self) -> bool {
+        self.base.min(self.new) >= FEWEST
+    }
+}
+
+/// Whether the runs of each side have equal figures.
+fn repeats_agree(sides: &Sides) -> bool {
+    let agree = |row: &[f64]| {
+        row.iter()
+            .all(|figure| figure.to_bits() == row[0].to_bits())
+    };
+    (0..sides.functions()).all(|row| agree(sides.base.row(row)) && agree(sides.new.row(row)))
+}
+
+/// The mean over all runs of the part of its total that a function has. It does not tell the sides apart: a choice of
+/// functions by their share on one side would be no independent one.
+fn mean_share(matrix: &Matrix, row: usize) -> f64 {
+    let part = |(figure, total): (&f64, &f64)| {
+        if *total > 0.0 {
+            figure.abs() / total
+        } else {
+            0.0
+        }
+    };
+    let base = matrix.costs.base.row(row).iter().zip(&matrix.totals[0]);
+    let new = matrix.costs.new.row(row).iter().zip(&matrix.totals[1]);
+    let shares: Vec<f64> = base.chain(new).map(part).collect();
+    mean(&shares)
+}
+
+fn mean(figures: &[f64]) -> f64 {
+    let sum: f64 = figures.iter().sum();
+    sum / count(figures.len())
+}
+
+/// A number of runs or functions as a figure.
+fn count(number: usize) -> f64 {
+    u32::try_from(number).map_or(f64::INFINITY, f64::from)
+}
+
+/// What is known of a row without any test.
+fn described(sides: &Sides, row: usize) -> Judgement {
+    let (base, new) = (sides.base.row(row), sides.new.row(row));
+    let seen = |figures: &[f64]| figures.iter().filter(|figure| **figure != 0.0).count();
+    let ratio = mean(new) / mean(base);
+    Judgement {
+        ratio: Some(ratio).filter(|ratio| ratio.is_finite() && *ratio > 0.0),
+        seen: [seen(base), seen(new)],
+        ..Judgement::default()
+    }
+}
+
+/// The verdict of what is counted completely.
+fn exact(row: &Judgement, limits: &Limits) -> Verdict {
+    match (row.seen, row.ratio) {
+        ([0, 0], _) => Verdict::Same,
+        ([0, _], _) => Verdict::New,
+        ([_, 0], _) => Verdict::Gone,
+        (_, Some(ratio)) if is_within(ratio, ratio, limits) => Verdict::Same,
+        (_, Some(ratio)) if ratio < 1.0 => Verdict::Faster,
+        _ => Verdict::Slower,
+    }
+}
+
+/// Whether an interval of ratios holds no change that matters.
+fn is_within(low: f64, high: f64, limits: &Limits) -> bool {
+    let widest = 1.0 + limits.min_effect;
+    // A change by just the limit is none that matters, however the division rounds.
+    low * widest >= 1.0 - 1e-12 && high <= widest * (1.0 + 1e-12)
+}
+
+/// What there is to go by for a row.
+enum Found {
+    /// The distribution of its ratio.
+    Estimate(Estimate),
+    /// Only in which runs it was seen, with the probability of that if nothing has changed.
+    Presence(Option<f64>),
+    /// Counts of two runs, of which nothing but themselves tells how much they vary.
+    Counts(Estimate),
+}
+
+impl Found {
+    fn p(&self) -> Option<f64> {
+        match self {
+            Self::Estimate(estimate) | Self::Counts(estimate) => Some(estimate.p),
+            Self::Presence(p) => *p,
+        }
+    }
+
+    fn estimate(&self) -> Option<&Estimate> {
+        match self {
+            Self::Estimate(estimate) | Self::Counts(estimate) => Some(estimate),
+            Self::Presence(_) => None,
+        }
+    }
+
+    /// Puts into a row what the test says.
+    fn put(&self, row: &mut Judgement, limits: &Limits) {
+        row.p = self.p();
+        let Some(estimate) = self.estimate() else {
+            return;
+        };
+        row.interval = Some(estimate.interval(limits.alpha));
+        if estimate.ln_ratio.is_finite() {
+            row.ratio = Some(estimate.ln_ratio.exp());
+        }
+        row.dispersion = Some(estimate.dispersion).filter(|dispersion| *dispersion > 1.0);
+    }
+
+    /// Runs a side that would show the smallest effect that matters.
+    fn runs_needed(&self, repeats: Repeats, limits: &Limits, tests: usize) -> Option<f64> {
+        let estimate = self.estimate()?;
+        let deviation = estimate.deviation(repeats.base, repeats.new);
+        Some(runs_needed(
+            deviation,
+            limits.min_effect,
+            limits.alpha,
+            tests,
+        ))
+        .filter(|runs| runs.is_finite())
+    }
+}
+
+/// Tests the functions with these rows together; `None` for those of which no test says anything.
+fn estimates(
+    matrix: &Matrix,
+    noise: Noise,
+    rows: &[usize],
+    limits: &Limits,
+) -> Vec<Option<Estimate>> {
+    let repeats = Repeats::of(&matrix.costs);
+    if repeats.base + repeats.new == 2 && matrix.history.is_none() {
+        return vec![None; rows.len()];
+    }
+    // Costs have been divided by the factors, samples have not.
+    let (of_samples, of_costs) = match &matrix.factors {
+        Some(factors) => (
+            Shared::Given(factors.clone()),
+            Shared::Given(vec![0.0; factors.len()]),
+        ),
+        None => (Shared::Estimated, Shared::Estimated),
+    };
+    let chosen = |sides: &Sides, rows: &[usize]| Sides {
+        base: chosen(&sides.base, rows),
+        new: chosen(&sides.new, rows),
+    };
+    let is_by_samples = noise == Noise::Sampled && limits.test == Test::Fitting && !matrix.paired;
+    if let Some(samples) = matrix.counts.as_ref().filter(|_| is_by_samples) {
+        let samples = chosen(samples, rows);
+        let found = match matrix.history.as_ref() {
+            Some(History {
+                counts: Some(earlier),
+                ..
+            }) => counts::borrowed(&self::chosen(earlier, rows), &samples, &of_samples),
+            Some(_) => return vec![None; rows.len()],
+            None => counts::test(&samples, &of_samples),
+        };
+        return found.into_iter().map(Some).collect();
+    }
+    // Logarithms want figures above 0 in all runs.
+    let is_there = |row: &&usize| {
+        let mut figures = matrix
+            .costs
+            .base
+            .row(**row)
+            .iter()
+            .chain(matrix.costs.new.row(**row));
+        let mut earlier = matrix
+            .history
+            .iter()
+            .flat_map(|history| history.costs.row(**row));
+        figures.all(|figure| *figure > 0.0) && earlier.all(|figure| *figure > 0.0)
+    };
+    let there: Vec<usize> = rows.iter().filter(is_there).copied().collect();
+    let sides = chosen(&matrix.costs, &there);
+    let found = match limits.test {
+        Test::Ranks => by_ranks(&sides, limits),
+        Test::Fitting if matrix.paired => times::test_pairs(&ratios_of_rounds(&sides)),
+        Test::Fitting => match &matrix.history {
+            Some(history) => {
+                times::borrowed(&self::chosen(&history.costs, &there), &sides, &of_costs)
+            }
+            None => times::test(&sides, &of_costs),
+        },
+    };
+    let mut found = there.into_iter().zip(found).peekable();
+    rows.iter()
+        .map(|row| {
+            found
+                .next_if(|(of, _)| of == row)
+                .map(|(_, estimate)| estimate)
+        })
+        .collect()
+}
+
+/// Some rows of figures.
+fn chosen(figures: &Figures, rows: &[usize]) -> Figures {
+    let values = rows.iter().flat_map(|row| figures.row(*row)).copied();
+    Figures::new(figures.runs(), values.collect())
+}
+
+/// Logarithms of new over base, for each function in all rounds.
+fn ratios_of_rounds(sides: &Sides) -> Figures {
+    let rounds = sides.base.runs();
+    let ratios = (0..sides.functions()).flat_map(|row| {
+        let (base, new) = (sides.base.row(row), sides.new.row(row));
+        (0..rounds).map(move |round| (new[round] / base[round]).ln())
+    });
+    Figures::new(rounds, ratios.collect())
+}
+
+/// The test by ranks: its probability, and the interval of Hodges and Lehmann for the ratio.
+fn by_ranks(sides: &Sides, limits: &Limits) -> Vec<Estimate> {
+    (0..sides.functions())
+        .map(|row| {
+            let (base, new) = (sides.base.row(row), sides.new.row(row));
+            let logarithms =
+                |figures: &[f64]| figures.iter().map(|figure| figure.ln()).collect::<Vec<_>>();
+            let (shift, interval) = ranks::shift(&logarithms(base), &logarithms(new), limits.alpha);
+            let (low, high) = interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            Estimate {
+                ln_ratio: shift,
+                dispersion: 1.0,
+                p: ranks::mann_whitney(base, new),
+                shape: Shape::Order { low, high },
+            }
+        })
+        .collect()
+}
+
+/// What the runs in which a function was seen tell, where no test of its figures does.
+fn presence(matrix: &Matrix, row: usize, described: &Judgement) -> Found {
+    let repeats = Repeats::of(&matrix.costs);
+    let [base, new] = described.seen;
+    if let (Some(samples), true) = (&matrix.counts, repeats.base + repeats.new == 2) {
+        return Found::Counts(two_counts(
+            samples.base.row(row)[0],
+            samples.new.row(row)[0],
+            matrix,
+        ));
+    }
+    // Who counts every call and counts none in any run of a side says that there is none.
+    let called = matrix.calls.get(row).copied().unwrap_or_default();
+    let is_absent = matches!(
+        (base, new, called),
+        (0, _, [Some(0.0) | None, Some(_)]) | (_, 0, [Some(_), Some(0.0) | None])
+    );
+    let is_always = (base == 0 && new == repeats.new) || (new == 0 && base == repeats.base);
+    if is_absent && is_always {
+        return Found::Presence(Some(0.0));
+    }
+    Found::Presence(
+        (base == 0 || new == 0).then(|| few::presence(base, repeats.base, new, repeats.new)),
+    )
+}
+
+/// The comparison of two counts, of which nothing else is known: their noise is at least that of independent samples, and
+/// where one of them is 0 they are taken to come in bursts.
+fn two_counts(base: f64, new: f64, matrix: &Matrix) -> Estimate {
+    let odds = match &matrix.factors {
+        Some(factors) => (factors[1] - factors[0]).exp(),
+        None => 1.0,
+    };
+    few::two_counts(base, new, odds, BURST)
+}
+
+/// The verdict of a row that is not counted completely.
+fn verdict(
+    row: &Judgement,
+    found: &Found,
+    noise: Noise,
+    repeats: Repeats,
+    matrix: &Matrix,
+    limits: &Limits,
+) -> Verdict {
+    let is_sure = row.q.is_some_and(|q| q < limits.alpha);
+    match row.seen {
+        [0, new] if is_sure && new > 0 => return Verdict::New,
+        [base, 0] if is_sure && base > 0 => return Verdict::Gone,
+        _ => {}
+    }
+    let has_noise = repeats.are_enough()
+        || matrix.history.is_some()
+        || (matrix.paired && repeats.base >= FEWEST);
+    if !has_noise {
+        return match noise {
+            Noise::Sampled => Verdict::Unclear,
+            _ => Verdict::TooFew,
+        };
+    }
+    let Some(estimate) = found.estimate() else {
+        return Verdict::Unclear;
+    };
+    let (low, high) = estimate.interval(2.0 * limits.alpha);
+    if is_within(low, high, limits) {
+        return Verdict::Same;
+    }
+    match is_sure {
+        true if row.seen.contains(&0) => Verdict::Unclear,
+        true if estimate.ln_ratio > 0.0 => Verdict::Slower,
+        true if estimate.ln_ratio < 0.0 => Verdict::Faster,
+        _ => Verdict::Unclear,
+    }
+}
+
+/// The totals, tested by themselves.
+fn total(matrix: &Matrix, noise: Noise, repeats: Repeats, limits: &Limits) -> Judgement {
+    let [base, new] = &matrix.totals;
+    let sides = Sides {
+        base: Figures::new(base.len(), base.clone()),
+        new: Figures::new(new.len(), new.clone()),
+    };
+    let mut row = described(&sides, 0);
+    if noise == Noise::Exact {
+        row.verdict = Some(exact(&row, limits));
+        return row;
+    }
+    let is_there = base.iter().chain(new).all(|figure| *figure > 0.0);
+    let estimate = if !is_there {
+        None
+    } else if let Some(history) = &matrix.history {
+        let totals = Figures::new(history.totals.len(), history.totals.clone());
+        times::borrowed(&totals, &sides, &Shared::Given(vec![0.0; 2])).pop()
+    } else if repeats.base + repeats.new == 2 {
+        None
+    } else if matrix.paired {
+        times::test_pairs(&ratios_of_rounds(&sides)).pop()
+    } else if limits.test == Test::Ranks {
+        by_ranks(&sides, limits).pop()
+    } else {
+        // No other function tells what runs share: the factor is in the variance of the totals themselves.
+        times::test(&sides, &Shared::Given(vec![0.0; base.len() + new.len()])).pop()
+    };
+    let found = estimate.map_or(Found::Presence(None), Found::Estimate);
+    found.put(&mut row, limits);
+    row.q = row.p;
+    row.runs_needed = found.runs_needed(repeats, limits, 1);
+    row.verdict = Some(verdict(&row, &found, noise, repeats, matrix, limits));
+    row
+}

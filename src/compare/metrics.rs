@@ -1,0 +1,175 @@
+//! Which metric of each run is compared, and which earlier runs tell how its figures vary.
+
+use std::collections::BTreeSet;
+
+use super::judge::Noise;
+use super::request::{CompareError, Normalize, Request};
+use super::run::ComparedRun;
+use super::table::Metrics;
+use crate::report;
+use crate::store::{MetricInfo, RunFacts};
+
+/// A metric of a run that is compared.
+pub(super) struct Chosen {
+    pub(super) metric: MetricInfo,
+    pub(super) metrics: Metrics,
+    pub(super) noise: Noise,
+    pub(super) quantum: Option<f64>,
+}
+
+/// The metric of every run: that which is asked for, or that of the first run of base, by name and unit.
+pub(super) fn choose(
+    sides: &[Vec<&ComparedRun<'_>>; 2],
+    request: &Request,
+) -> Result<[Vec<Chosen>; 2], CompareError> {
+    let mut wanted: Option<MetricInfo> = None;
+    let mut of_run = |run: &ComparedRun<'_>| -> Result<Chosen, CompareError> {
+        let metrics = run.database.metrics(run.run.run_id)?;
+        let metric = match (&wanted, &request.metric) {
+            (None, name) => report::choose_metric(&metrics, &run.run, name.as_deref())
+                .map_err(|error| CompareError::NothingSelected(error.to_string()))?,
+            (Some(wanted), _) => {
+                let is_it =
+                    |metric: &&MetricInfo| metric.name == wanted.name && metric.unit == wanted.unit;
+                let found = metrics.iter().find(is_it);
+                // Shares can be compared whatever they are of.
+                let usual = || {
+                    let name = run.run.default_metric.as_ref()?;
+                    let usual = metrics.iter().find(|metric| metric.name == *name)?;
+                    let is_wanted =
+                        request.normalize == Normalize::Total && request.metric.is_none();
+                    Some(usual).filter(|usual| {
+                        is_wanted || usual.unit == wanted.unit && request.metric.is_none()
+                    })
+                };
+                found
+                    .or_else(usual)
+                    .cloned()
+                    .ok_or_else(|| differing(wanted, run, &metrics))?
+            }
+        };
+        wanted.get_or_insert_with(|| metric.clone());
+        chosen_of(run, &metrics, metric)
+    };
+    let mut chosen = [Vec::new(), Vec::new()];
+    for (runs, chosen) in sides.iter().zip(&mut chosen) {
+        for run in runs {
+            chosen.push(of_run(run)?);
+        }
+    }
+    Ok(chosen)
+}
+
+/// A metric of a run, with what goes with it.
+fn chosen_of(
+    run: &ComparedRun<'_>,
+    metrics: &[MetricInfo],
+    metric: MetricInfo,
+) -> Result<Chosen, CompareError> {
+    let about = run.database.metric_noise(metric.metric_id)?;
+    let usual = run.run.default_metric.as_ref();
+    let calls = metrics.iter().find(|other| Some(&other.name) == usual);
+    let samples = match about.observations {
+        None if about.noise == Noise::Sampled && metric.unit == "count" => Some(metric.metric_id),
+        observations => observations,
+    };
+    Ok(Chosen {
+        metrics: Metrics {
+            cost: metric.metric_id,
+            samples,
+            calls: calls.map_or(metric.metric_id, |calls| calls.metric_id),
+        },
+        metric,
+        noise: about.noise,
+        quantum: about.quantum,
+    })
+}
+
+/// Positions of earlier runs that are looked at, and fewest that tell anything.
+const EARLIER: usize = 20;
+const FEWEST_EARLIER: usize = 5;
+
+/// For one run against one: earlier runs of their series, one of each commit or day, which tell how much figures vary. Those of
+/// one session would tell too little.
+pub(super) fn earlier<'d>(
+    sides: &[Vec<&ComparedRun<'d>>; 2],
+    chosen: &[Vec<Chosen>; 2],
+    facts: &[Vec<RunFacts>; 2],
+    noise: Noise,
+) -> Result<Vec<(ComparedRun<'d>, Chosen)>, CompareError> {
+    let ([base], [new]) = (sides[0].as_slice(), sides[1].as_slice()) else {
+        return Ok(Vec::new());
+    };
+    let Some(known) = [base, new].into_iter().find(|run| run.is_numbered) else {
+        return Ok(Vec::new());
+    };
+    if noise == Noise::Exact {
+        return Ok(Vec::new());
+    }
+    let wanted = &chosen[0][0].metric;
+    let mut recordings: BTreeSet<String> = facts
+        .iter()
+        .flatten()
+        .filter_map(|facts| facts.fingerprint.clone())
+        .collect();
+    let (mut positions, mut found) = (BTreeSet::new(), Vec::new());
+    for (run_id, position) in known.database.similar_runs(known.run.run_id)? {
+        if found.len() == EARLIER {
+            break;
+        }
+        let Some(run) = known.database.run(Some(run_id))? else {
+            continue;
+        };
+        let run = ComparedRun {
+            database: known.database,
+            run,
+            tags: Vec::new(),
+            is_numbered: true,
+        };
+        if run.is(base) || run.is(new) || positions.contains(&position) {
+            continue;
+        }
+        let metrics = run.database.metrics(run_id)?;
+        let is_wanted =
+            |metric: &&MetricInfo| metric.name == wanted.name && metric.unit == wanted.unit;
+        let Some(metric) = metrics.iter().find(is_wanted).cloned() else {
+            continue;
+        };
+        let recording = run.database.run_facts(run_id)?.fingerprint;
+        if recording.is_some_and(|recording| !recordings.insert(recording)) || metric.total <= 0.0 {
+            continue;
+        }
+        positions.insert(position);
+        let chosen = chosen_of(&run, &metrics, metric)?;
+        found.push((run, chosen));
+    }
+    if found.len() < FEWEST_EARLIER {
+        found.clear();
+    }
+    Ok(found)
+}
+
+/// What to say of a run that has no such metric.
+fn differing(wanted: &MetricInfo, run: &ComparedRun<'_>, metrics: &[MetricInfo]) -> CompareError {
+    let named = |metric: &MetricInfo| format!("{} ({})", metric.name, metric.unit);
+    let known: Vec<String> = metrics.iter().map(named).collect();
+    CompareError::NothingSelected(format!(
+        "base has the metric {}; {} has {}: --metric names one that both have, --normalize total compares shares",
+        named(wanted),
+        run.said(),
+        known.join(", ")
+    ))
+}
+
+/// How figures vary that come from several runs: as the least certain of them.
+pub(super) fn common_noise<'c>(chosen: impl Iterator<Item = &'c Chosen>) -> Noise {
+    let kinds: BTreeSet<&str> = chosen.map(|chosen| chosen.noise.name()).collect();
+    match kinds.len() {
+        1 => kinds
+            .first()
+            .and_then(|name| Noise::by_name(name))
+            .unwrap_or_default(),
+        _ if kinds.contains(Noise::Unknown.name()) => Noise::Unknown,
+        _ => Noise::Timed,
+    }
+}

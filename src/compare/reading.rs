@@ -1,0 +1,273 @@
+//! Reads the figures of all runs into one table.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::grouped::{Fitting, fitting, grouped};
+use super::judge::Noise;
+use super::metrics::Chosen;
+use super::request::{CompareError, Request};
+use super::run::ComparedRun;
+use super::table::{Column, Dictionary, Items, Metrics, Table, own_costs};
+use crate::store::{Database, StoreError};
+
+/// What was read of all runs.
+pub(super) struct Read<'d> {
+    pub(super) table: Table,
+    pub(super) functions: Functions<'d>,
+    /// What the filters leave of each run; `None` for whole runs.
+    pub(super) selected: Option<[Vec<f64>; 2]>,
+}
+
+/// Reads the figures of all runs.
+pub(super) fn read<'d>(
+    sides: &[Vec<&ComparedRun<'d>>; 2],
+    chosen: &[Vec<Chosen>; 2],
+    earlier: &[(ComparedRun<'d>, Chosen)],
+    noise: Noise,
+    request: &Request,
+    warnings: &mut Vec<String>,
+) -> Result<Read<'d>, CompareError> {
+    let mut reader = Reader::default();
+    reader.functions.agree(sides, warnings)?;
+    if !request.is_plain() {
+        let earlier = earlier.iter().map(|(run, chosen)| (run, chosen));
+        let given = sides.iter().flatten().copied().zip(chosen.iter().flatten());
+        for (run, chosen) in given.chain(earlier) {
+            let dictionary = reader.functions.dictionary(run.database);
+            dictionary.learn(run, chosen.metrics.calls)?;
+        }
+        let dictionaries: Vec<&Dictionary> = reader
+            .functions
+            .databases
+            .iter()
+            .map(|(_, dictionary)| dictionary)
+            .collect();
+        reader.fitting = fitting(&dictionaries, request)?;
+    }
+    let given = sides.iter().zip(chosen).map(|(runs, chosen)| {
+        let runs = runs.iter().copied().zip(chosen);
+        runs.collect::<Vec<(&ComparedRun<'d>, &Chosen)>>()
+    });
+    let sets: Vec<Vec<(&ComparedRun<'d>, &Chosen)>> = given
+        .chain([earlier.iter().map(|(run, chosen)| (run, chosen)).collect()])
+        .collect();
+    let mut columns: Vec<Vec<Column>> = Vec::new();
+    for runs in sets {
+        let mut read = Vec::new();
+        for (run, chosen) in runs {
+            read.push(reader.column(run, chosen, noise, request)?);
+        }
+        columns.push(read);
+    }
+    let history = columns.pop().unwrap_or_default();
+    let new = columns.pop().unwrap_or_default();
+    let columns = [columns.pop().unwrap_or_default(), new];
+    let Reader {
+        functions,
+        items,
+        unknown,
+        selected,
+        nothing,
+        ..
+    } = reader;
+    if let (true, Some(message)) = (items.is_empty(), nothing) {
+        return Err(CompareError::NothingSelected(message));
+    }
+    let runs = sides[0].len();
+    let selected = selected.iter().any(Option::is_some).then(|| {
+        let costs: Vec<f64> = selected
+            .iter()
+            .zip(chosen.iter().flatten())
+            .map(|(selected, chosen)| selected.unwrap_or(chosen.metric.total))
+            .collect();
+        [costs[..runs].to_vec(), costs[runs..].to_vec()]
+    });
+    let mut table = Table::new(items, columns, history);
+    if !unknown.is_empty() {
+        warnings.push(format!(
+            "{} rows are left out, whose cost with everything called some run does not know",
+            unknown.len()
+        ));
+        table.drop_rows(&unknown);
+    }
+    table.weigh_samples();
+    Ok(Read {
+        table,
+        functions,
+        selected,
+    })
+}
+
+/// What is gathered while runs are read.
+#[derive(Default)]
+struct Reader<'d> {
+    functions: Functions<'d>,
+    items: Items,
+    fitting: Vec<Fitting>,
+    unknown: BTreeSet<usize>,
+    /// What the filters leave, run by run.
+    selected: Vec<Option<f64>>,
+    /// Why a run has nothing to show.
+    nothing: Option<String>,
+}
+
+impl<'d> Reader<'d> {
+    /// The figures of a run.
+    fn column(
+        &mut self,
+        run: &ComparedRun<'d>,
+        chosen: &Chosen,
+        noise: Noise,
+        request: &Request,
+    ) -> Result<Column, CompareError> {
+        let metrics = Metrics {
+            samples: chosen.metrics.samples.filter(|_| noise == Noise::Sampled),
+            ..chosen.metrics
+        };
+        let mut column = if request.is_plain() {
+            let dictionary = self.functions.dictionary(run.database);
+            own_costs(run, metrics, dictionary, &mut self.items)?
+        } else {
+            self.grouped(run, chosen, metrics, request)?
+        };
+        if let (None, Some(quantum), Noise::Sampled) = (&column.samples, chosen.quantum, noise) {
+            column.samples = Some(column.costs.iter().map(|cost| cost / quantum).collect());
+        }
+        if let Some(cost) = column.costs.iter().find(|cost| !cost.is_finite()) {
+            return Err(CompareError::NothingSelected(format!(
+                "{} has a cost of {cost}, which cannot be compared",
+                run.said()
+            )));
+        }
+        Ok(column)
+    }
+
+    /// The figures of a run that a report shows.
+    fn grouped(
+        &mut self,
+        run: &ComparedRun<'_>,
+        chosen: &Chosen,
+        metrics: Metrics,
+        request: &Request,
+    ) -> Result<Column, CompareError> {
+        let mut databases = self.functions.databases.iter();
+        let dictionary = databases.find(|(database, _)| std::ptr::eq(*database, run.database));
+        let Some((_, dictionary)) = dictionary else {
+            return Ok(Column::default());
+        };
+        let asked = |metric: &str, items: &mut Items| {
+            grouped(run, metric, &self.fitting, dictionary, request, items)
+        };
+        let found = match asked(&chosen.metric.name, &mut self.items)? {
+            Ok(found) => found,
+            Err(message) => {
+                self.nothing.get_or_insert(message);
+                self.selected.push(Some(0.0));
+                return Ok(Column {
+                    samples: metrics.samples.map(|_| Vec::new()),
+                    ..Column::default()
+                });
+            }
+        };
+        let mut column = found.column;
+        self.unknown.extend(found.unknown);
+        self.selected.push(found.selected);
+        column.samples = match metrics.samples {
+            None => None,
+            Some(samples) if samples == metrics.cost => Some(column.costs.clone()),
+            Some(samples) => {
+                let known = run.database.metrics(run.run.run_id)?;
+                let name = known.iter().find(|metric| metric.metric_id == samples);
+                match name {
+                    None => None,
+                    Some(metric) => match asked(&metric.name, &mut self.items)? {
+                        Ok(found) => Some(found.column.costs),
+                        Err(_) => Some(Vec::new()),
+                    },
+                }
+            }
+        };
+        Ok(column)
+    }
+}
+
+/// The functions of each database, by the items that they belong to.
+#[derive(Default)]
+pub(super) struct Functions<'d> {
+    databases: Vec<(&'d Database, Dictionary)>,
+}
+
+impl<'d> Functions<'d> {
+    /// Sees to it that identities of all databases are made by one set of rules: those of the first run of base.
+    fn agree(
+        &mut self,
+        sides: &[Vec<&ComparedRun<'d>>; 2],
+        warnings: &mut Vec<String>,
+    ) -> Result<(), StoreError> {
+        let first = sides[0][0].database;
+        let digest = first.identity_digest()?;
+        let mut rules = None;
+        for run in sides.iter().flatten() {
+            if run.database.identity_digest()? == digest {
+                continue;
+            }
+            if rules.is_none() {
+                rules = Some(Arc::new(first.identity_rules()?));
+                warnings.push(format!(
+                    "{} has identities by other rules than base: those of base apply",
+                    run.said()
+                ));
+            }
+            self.dictionary(run.database).rules.clone_from(&rules);
+        }
+        Ok(())
+    }
+
+    pub(super) fn dictionary(&mut self, database: &'d Database) -> &mut Dictionary {
+        let known = self
+            .databases
+            .iter()
+            .position(|(known, _)| std::ptr::eq(*known, database));
+        let at = known.unwrap_or_else(|| {
+            self.databases.push((database, Dictionary::default()));
+            self.databases.len() - 1
+        });
+        &mut self.databases[at].1
+    }
+
+    /// Who called each of some rows in any run: rows; callers that only hold others are left out.
+    pub(super) fn callers(
+        &self,
+        sides: &[Vec<&ComparedRun<'_>>; 2],
+        chosen: &[Vec<Chosen>; 2],
+        table: &Table,
+        rows: &[usize],
+    ) -> Result<Vec<BTreeSet<usize>>, StoreError> {
+        let mut callers = vec![BTreeSet::new(); rows.len()];
+        let place: HashMap<usize, usize> = rows
+            .iter()
+            .enumerate()
+            .map(|(at, row)| (*row, at))
+            .collect();
+        for (database, dictionary) in &self.databases {
+            let row_of =
+                |function: i64| dictionary.known(function).and_then(|item| table.row(item));
+            let mut wanted: Vec<(i64, usize)> = dictionary
+                .functions()
+                .filter_map(|function| Some((function, *place.get(&row_of(function)?)?)))
+                .collect();
+            wanted.sort_unstable();
+            let runs = sides.iter().flatten().zip(chosen.iter().flatten());
+            for (run, chosen) in runs.filter(|(run, _)| std::ptr::eq(run.database, *database)) {
+                for (function, at) in &wanted {
+                    let found = run.database.callers_of(chosen.metrics.calls, *function)?;
+                    callers[*at].extend(found.into_iter().filter_map(row_of));
+                }
+            }
+        }
+        Ok(callers)
+    }
+}

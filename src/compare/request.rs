@@ -1,0 +1,105 @@
+//! What a comparison is asked for.
+
+use super::judge::{Limits, Noise};
+use crate::report::Argument;
+use crate::store::StoreError;
+
+/// What figures are divided by before they are compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Normalize {
+    /// Nothing.
+    #[default]
+    None,
+    /// The total of the run: shares are compared.
+    Total,
+    /// What most functions have in common: the machine was slower.
+    Median,
+    /// The number of calls of the run.
+    Calls,
+    /// The number in a tag of the run.
+    Tag(String),
+}
+
+/// What the rows are ordered by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// The size of the change.
+    #[default]
+    Delta,
+    /// The ratio that is farthest from 1.
+    Ratio,
+    /// The false discovery rate.
+    Rate,
+    /// Cost in base.
+    Base,
+    /// Cost in new.
+    New,
+    /// The name.
+    Name,
+}
+
+/// What a row is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// Functions that are one whatever the build.
+    #[default]
+    Function,
+    /// Callers of a function.
+    Caller,
+    /// Lines.
+    Line,
+    /// Groups, by a word that the report summary takes: `module`, `file`, `thread`, `process`, `label:KEY`.
+    Group(String),
+}
+
+/// What a comparison is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// What a row is about.
+    pub by: By,
+    /// Costs with everything called, not own ones.
+    pub cumulative: bool,
+    /// Flags of reports that say what of the runs is looked at: `fn`, `focus`, `ignore`, `hide`, `thread`, `label`.
+    pub arguments: Vec<(String, Argument)>,
+    /// The metric; the default one of base if `None`.
+    pub metric: Option<String>,
+    /// How figures are taken to vary; as the runs say if `None`.
+    pub noise: Option<Noise>,
+    /// What figures are divided by.
+    pub normalize: Normalize,
+    /// The tag whose values pair the runs of the two sides.
+    pub paired: Option<String>,
+    /// What verdicts are held to.
+    pub limits: Limits,
+    /// Folders of base that are those of new.
+    pub roots: Vec<(String, String)>,
+    /// Functions of one name are one, where nothing else has the name.
+    pub loose: bool,
+    /// Rows that are too small to be judged are shown, too.
+    pub all: bool,
+    /// Only so many rows.
+    pub first: Option<usize>,
+    /// What comes first.
+    pub sort: Sort,
+}
+
+impl Request {
+    /// Whether it is about the own costs of functions in whole runs, which need no report.
+    pub(super) fn is_plain(&self) -> bool {
+        self.by == By::Function && self.arguments.is_empty() && !self.cumulative
+    }
+}
+
+/// Why there is no comparison.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// The question does not make sense.
+    #[error("{0}")]
+    Usage(String),
+    /// There is nothing to compare.
+    #[error("{0}")]
+    NothingSelected(String),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,341 @@
+//! What a comparison tells: its rows, and what they are about.
+
+use super::judge::{FEWEST, Judged, Judgement, Noise, Verdict};
+use super::pairs::Folders;
+use super::request::{Normalize, Request, Sort};
+use super::run::ComparedRun;
+use super::shift::Shift;
+use super::table::{Item, Matched, Table};
+use crate::store::Tag;
+use crate::text::scale::figure;
+
+/// A run that was compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// Its number; `None` for that of a file.
+    pub run_id: Option<i64>,
+    /// Its title, else the name of its file.
+    pub name: String,
+    /// Its tags.
+    pub tags: Vec<Tag>,
+    /// Its total in the unit of the metric, as it is stored.
+    pub total: f64,
+    /// What its figures were divided by.
+    pub factor: f64,
+}
+
+/// One of the two sets of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// The runs that were compared: of several with equal figures one, unless the metric is exact.
+    pub runs: Vec<Compared>,
+    /// How many runs were given.
+    pub given: usize,
+    /// The part of their cost that lies in functions which both sides have; `None` if nothing cost anything.
+    pub matched: Option<f64>,
+}
+
+/// A row of a comparison: a function, or the total.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What it is about.
+    pub item: Item,
+    /// Cost in base and in new, in the unit of the metric: of what is sampled or exact the mean of the runs, of what is measured
+    /// the median.
+    pub costs: [f64; 2],
+    /// The smallest and the largest cost in a run, of base and of new.
+    pub ranges: [(f64, f64); 2],
+    /// Part of the total, in base and in new; `None` where the total is 0.
+    pub shares: [Option<f64>; 2],
+    /// Calls in all runs together, of base and of new; `None` where a run does not know.
+    pub calls: [Option<f64>; 2],
+    /// The most functions of one run that are added up in the row.
+    pub functions: u32,
+    /// What is said of it.
+    pub judgement: Judgement,
+    /// Why.
+    pub why: String,
+}
+
+impl Row {
+    /// Cost of new less that of base.
+    #[must_use]
+    pub fn delta(&self) -> f64 {
+        self.costs[1] - self.costs[0]
+    }
+}
+
+/// What changed between two sets of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Base and new.
+    pub sides: [Side; 2],
+    /// The metric and its unit; shares of totals are percentages.
+    pub metric: (String, String),
+    /// How its figures were taken to vary.
+    pub noise: Noise,
+    /// What they were divided by.
+    pub normalize: Normalize,
+    /// The tag that paired the runs.
+    pub paired: Option<String>,
+    /// The rows, in the order that was asked for.
+    pub rows: Vec<Row>,
+    /// Rows there are, shown or not.
+    pub functions: usize,
+    /// Functions that were judged together.
+    pub tested: usize,
+    /// The total.
+    pub total: Row,
+    /// Folders that were taken for one.
+    pub folders: Vec<Folders>,
+    /// What was asked for.
+    pub request: Request,
+    /// Earlier runs from which the noise of one run against one was taken.
+    pub earlier: usize,
+    /// What there is to warn of.
+    pub warnings: Vec<String>,
+}
+
+/// What a comparison has found.
+pub(super) struct Findings<'f, 'd> {
+    pub(super) table: &'f Table,
+    pub(super) judged: Judged,
+    pub(super) shifts: Vec<Shift>,
+    pub(super) sides: &'f [Vec<&'f ComparedRun<'d>>; 2],
+    pub(super) given: [usize; 2],
+    pub(super) stated: [Vec<f64>; 2],
+    pub(super) totals: [Vec<f64>; 2],
+    pub(super) logs: Option<Vec<f64>>,
+    pub(super) unit: (String, String),
+    pub(super) folders: Vec<Folders>,
+    pub(super) earlier: usize,
+    pub(super) warnings: Vec<String>,
+    pub(super) request: &'f Request,
+}
+
+/// Puts together what there is to tell.
+pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>) {
+    let Findings {
+        table,
+        mut judged,
+        shifts,
+        sides,
+        given,
+        stated,
+        totals,
+        logs,
+        unit,
+        folders,
+        earlier,
+        mut warnings,
+        request,
+    } = found;
+    if judged.noise != request.noise.unwrap_or(judged.noise)
+        && request.noise == Some(Noise::Sampled)
+    {
+        warnings
+            .push("no samples are known behind the costs: they are taken as measured".to_owned());
+    }
+    let mut why = vec![String::new(); table.items.len()];
+    for Shift {
+        item,
+        counterparts,
+        how,
+    } in &shifts
+    {
+        let names: Vec<&str> = counterparts
+            .iter()
+            .map(|row| table.items[*row].names[0].as_str())
+            .collect();
+        why[*item] = format!(
+            "{how}: together with {} it costs the same",
+            names.join(", ")
+        );
+        for row in counterparts {
+            why[*row] = format!(
+                "{how}: together with {} it costs the same",
+                table.items[*item].names[0]
+            );
+        }
+        for row in counterparts.iter().chain([item]) {
+            judged.functions[*row].verdict = Some(Verdict::Shifted);
+        }
+    }
+    let shown = match judged.noise {
+        Noise::Exact | Noise::Sampled => mean,
+        Noise::Timed | Noise::Unknown => median,
+    };
+    let side_total = [0, 1].map(|side| shown(&totals[side]));
+    let row_of = |item: Item, figures: [Vec<f64>; 2], judgement: Judgement| {
+        let range = |figures: &[f64]| {
+            let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            (low, high)
+        };
+        let costs = [shown(&figures[0]), shown(&figures[1])];
+        Row {
+            item,
+            costs,
+            ranges: [range(&figures[0]), range(&figures[1])],
+            shares: [0, 1].map(|side: usize| Some(100.0 * costs[side] / side_total[side])),
+            calls: [None, None],
+            functions: 0,
+            judgement,
+            why: String::new(),
+        }
+    };
+    let mut rows = Vec::new();
+    for (at, (item, judgement)) in table.items.iter().zip(&judged.functions).enumerate() {
+        let is_there = judgement.seen != [0, 0];
+        if !is_there || (judgement.verdict.is_none() && !request.all) {
+            continue;
+        }
+        let figures = [0, 1].map(|side: usize| {
+            table.columns[side]
+                .iter()
+                .map(|column| column.costs[at])
+                .collect::<Vec<f64>>()
+        });
+        let mut row = row_of(item.clone(), figures, judgement.clone());
+        row.calls = [table.calls(0, at), table.calls(1, at)];
+        row.functions = table.functions(at);
+        row.why = if why[at].is_empty() {
+            reason(
+                judgement,
+                [sides[0].len(), sides[1].len()],
+                earlier > 0,
+                request,
+            )
+        } else {
+            why[at].clone()
+        };
+        rows.push(row);
+    }
+    sort(&mut rows, request.sort);
+    let functions = rows.len();
+    rows.truncate(request.first.unwrap_or(usize::MAX));
+    let total_item = Item {
+        names: ["total".to_owned(), String::new(), String::new()],
+        is_named: true,
+        matched: Matched::Identity,
+    };
+    let mut total = row_of(total_item, totals, judged.total.clone());
+    total.why = reason(
+        &judged.total,
+        [sides[0].len(), sides[1].len()],
+        earlier > 0,
+        request,
+    );
+    let mut logs = logs.into_iter().flatten();
+    let sides = [0, 1].map(|side: usize| Side {
+        runs: sides[side]
+            .iter()
+            .zip(&stated[side])
+            .map(|(run, total)| Compared {
+                run_id: run.is_numbered.then_some(run.run.run_id),
+                name: run.run.name.clone(),
+                tags: run.tags.clone(),
+                total: *total,
+                factor: logs.next().map_or(1.0, f64::exp),
+            })
+            .collect(),
+        given: given[side],
+        matched: table.matched_share(side),
+    });
+    let verdicts = judged.functions.iter().map(|row| row.verdict).collect();
+    let comparison = Comparison {
+        sides,
+        metric: unit,
+        noise: judged.noise,
+        normalize: request.normalize.clone(),
+        paired: request.paired.clone(),
+        rows,
+        functions,
+        tested: judged.tested,
+        total,
+        folders,
+        request: request.clone(),
+        earlier,
+        warnings,
+    };
+    (comparison, verdicts)
+}
+
+/// A number of runs that nobody records.
+const MANY: f64 = 1000.0;
+
+/// Why a verdict is none.
+fn reason(judgement: &Judgement, runs: [usize; 2], has_history: bool, request: &Request) -> String {
+    let percent = 100.0 * request.limits.min_effect;
+    match judgement.verdict {
+        Some(Verdict::Unclear) if runs[0].min(runs[1]) < FEWEST && !has_history => {
+            format!("expected {FEWEST} runs a side at least")
+        }
+        Some(Verdict::Unclear) => {
+            let part = |side: usize| judgement.seen[side] < runs[side];
+            let seen = |side: usize, name: &str| match judgement.seen[side] {
+                0 => format!("not seen in {name}"),
+                seen => format!("seen in {seen} of {} runs of {name}", runs[side]),
+            };
+            match (part(0), part(1)) {
+                (true, _) => seen(0, "base"),
+                (_, true) => seen(1, "new"),
+                _ => match judgement.runs_needed {
+                    None => String::new(),
+                    Some(needed) if needed > MANY => {
+                        format!("more than {MANY} runs a side would show {percent} %")
+                    }
+                    Some(needed) => format!("{needed:.0} runs a side would show {percent} %"),
+                },
+            }
+        }
+        Some(Verdict::TooFew) => format!("expected {FEWEST} runs a side at least"),
+        _ => String::new(),
+    }
+}
+
+/// Orders rows; equal ones by their names.
+fn sort(rows: &mut [Row], by: Sort) {
+    let key = |row: &Row| -> f64 {
+        let ratio = |row: &Row| {
+            row.judgement
+                .ratio
+                .map_or(f64::INFINITY, |ratio| ratio.ln().abs())
+        };
+        match by {
+            Sort::Delta => row.delta().abs(),
+            Sort::Ratio => ratio(row),
+            Sort::Rate => -row.judgement.q.unwrap_or(2.0),
+            Sort::Base => row.costs[0],
+            Sort::New => row.costs[1],
+            Sort::Name => 0.0,
+        }
+    };
+    rows.sort_by(|one, other| {
+        key(other)
+            .total_cmp(&key(one))
+            .then_with(|| one.item.names.cmp(&other.item.names))
+    });
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of runs")]
+pub(super) fn mean(figures: &[f64]) -> f64 {
+    figures.iter().sum::<f64>() / figures.len() as f64
+}
+
+fn median(figures: &[f64]) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[middle]
+    } else {
+        f64::midpoint(sorted[middle - 1], sorted[middle])
+    }
+}
+
+/// A cost with its unit, for people.
+#[must_use]
+pub(super) fn cost(metric: &(String, String), value: f64) -> String {
+    figure(&metric.0, &metric.1, value)
+}

@@ -1,0 +1,36 @@
+//! A run that is compared.
+
+use crate::store::{Database, RunInfo, Tag};
+
+/// A run that is compared.
+pub struct ComparedRun<'d> {
+    /// Where it is.
+    pub database: &'d Database,
+    /// The run.
+    pub run: RunInfo,
+    /// Its tags.
+    pub tags: Vec<Tag>,
+    /// Whether it is a run of the user's database, whose number says something.
+    pub is_numbered: bool,
+}
+
+impl ComparedRun<'_> {
+    /// What messages call it.
+    #[must_use]
+    pub fn said(&self) -> String {
+        if self.is_numbered {
+            format!("run {}", self.run.run_id)
+        } else {
+            self.run.name.clone()
+        }
+    }
+
+    pub(super) fn is(&self, other: &Self) -> bool {
+        std::ptr::eq(self.database, other.database) && self.run.run_id == other.run.run_id
+    }
+
+    pub(super) fn tag(&self, key: &str) -> Option<&str> {
+        let tag = self.tags.iter().find(|tag| tag.key == key)?;
+        Some(&tag.value)
+    }
+}

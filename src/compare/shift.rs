@@ -1,0 +1,183 @@
+//! Cost that has moved: a function was inlined, outlined, renamed, moved or split, and what it cost is counted elsewhere.
+//!
+//! A change of one function is no change of the program if others of the opposite sign make up for it. Only such are looked at
+//! that have changed themselves and are related: a caller or a callee, where one of the two is new or gone; or one new and one
+//! gone, with the same callers. Domains (a module, all that `main` calls) are no evidence: unrelated changes cancel in them
+//! (docs/comparing.md has the rates).
+
+use std::collections::BTreeSet;
+
+use super::judge::{Judgement, Limits, Verdict};
+use super::statistics::distribution::student_upper_quantile;
+use super::table::Table;
+
+/// Most counterparts of a function.
+const MOST: usize = 3;
+
+/// How much of a change may be left where it is called none.
+const LEFT: f64 = 0.2;
+
+/// A function whose cost has moved, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shift {
+    /// The row.
+    pub item: usize,
+    /// The rows that together with it cost the same.
+    pub counterparts: Vec<usize>,
+    /// A word for it: `inlined`, `outlined`, `renamed`, `moved`.
+    pub how: &'static str,
+}
+
+/// The rows that have changed; none where so many have that nothing is told from chance any more.
+pub(super) fn changed(judged: &[Judgement]) -> Vec<usize> {
+    let rows = 0..judged.len();
+    let changed: Vec<usize> = rows
+        .filter(|row| judged[*row].verdict.is_some_and(Verdict::is_change))
+        .collect();
+    if changed.len() > MOST_CHANGED {
+        Vec::new()
+    } else {
+        changed
+    }
+}
+
+/// The rows whose cost has moved, of those that have changed; `called_by` says who called each of them. Each row is the
+/// counterpart of one other only.
+pub(super) fn shifts(
+    table: &Table,
+    judged: &[Judgement],
+    limits: &Limits,
+    changed: &[usize],
+    called_by: &[BTreeSet<usize>],
+) -> Vec<Shift> {
+    let delta = |item: usize| mean_cost(table, 1, item) - mean_cost(table, 0, item);
+    let is_one_sided =
+        |item: usize| matches!(judged[item].verdict, Some(Verdict::New | Verdict::Gone));
+    let mut order: Vec<usize> = (0..changed.len()).collect();
+    order.sort_by(|one, other| {
+        let size = |at: &usize| delta(changed[*at]).abs();
+        size(other).total_cmp(&size(one)).then(one.cmp(other))
+    });
+    let mut used = BTreeSet::new();
+    let mut found = Vec::new();
+    for at in order {
+        let item = changed[at];
+        if used.contains(&item) || !table.items[item].is_named {
+            continue;
+        }
+        let is_related = |other: usize| -> bool {
+            let (of_item, of_other) = (&called_by[at], &called_by[other]);
+            let that = changed[other];
+            let calls = of_item.contains(&that) || of_other.contains(&item);
+            let one_for_other = matches!(
+                (judged[item].verdict, judged[that].verdict),
+                (Some(Verdict::New), Some(Verdict::Gone))
+                    | (Some(Verdict::Gone), Some(Verdict::New))
+            );
+            (calls && (is_one_sided(item) || is_one_sided(that)))
+                || (one_for_other && !of_item.is_empty() && of_item == of_other)
+        };
+        let mut counterparts: Vec<usize> = (0..changed.len())
+            .filter(|other| {
+                let that = changed[*other];
+                that != item
+                    && !used.contains(&that)
+                    && table.items[that].is_named
+                    && delta(that) * delta(item) < 0.0
+                    && is_related(*other)
+            })
+            .map(|other| changed[other])
+            .collect();
+        let distance = |that: &usize| (delta(*that).abs() - delta(item).abs()).abs();
+        counterparts.sort_by(|one, other| {
+            distance(one)
+                .total_cmp(&distance(other))
+                .then(one.cmp(other))
+        });
+        let together = (1..=counterparts.len().min(MOST)).find(|count| {
+            let rows: Vec<usize> = counterparts[..*count]
+                .iter()
+                .copied()
+                .chain([item])
+                .collect();
+            is_unchanged(table, &rows, LEFT * delta(item).abs(), limits)
+        });
+        if let Some(count) = together {
+            counterparts.truncate(count);
+            let how = how(table, judged, item, &counterparts);
+            used.insert(item);
+            used.extend(counterparts.iter().copied());
+            found.push(Shift {
+                item,
+                counterparts,
+                how,
+            });
+        }
+    }
+    found
+}
+
+/// Changed functions above which shifts are not looked for.
+const MOST_CHANGED: usize = 1000;
+
+/// A word for what happened to an item.
+fn how(table: &Table, judged: &[Judgement], item: usize, counterparts: &[usize]) -> &'static str {
+    let gone = |row: usize| judged[row].verdict == Some(Verdict::Gone);
+    let new = |row: usize| judged[row].verdict == Some(Verdict::New);
+    let other = counterparts.first().copied().unwrap_or(item);
+    let (old_row, new_row) = if gone(item) {
+        (item, other)
+    } else {
+        (other, item)
+    };
+    if counterparts.len() == 1 && gone(old_row) && new(new_row) {
+        let [name, module, file] = &table.items[old_row].names;
+        let [its_name, its_module, its_file] = &table.items[new_row].names;
+        return if name == its_name && (module != its_module || file != its_file) {
+            "moved"
+        } else {
+            "renamed"
+        };
+    }
+    match () {
+        () if gone(item) || counterparts.iter().any(|row| gone(*row)) => "inlined",
+        () if new(item) || counterparts.iter().any(|row| new(*row)) => "outlined",
+        () => "moved",
+    }
+}
+
+/// What an item costs in a run of a side, on average.
+fn mean_cost(table: &Table, side: usize, item: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
+    let runs = table.runs(side) as f64;
+    table.cost(side, item) / runs
+}
+
+/// Whether rows together cost the same on both sides, up to `most` in the unit of the metric: two one-sided tests.
+#[expect(clippy::cast_precision_loss, reason = "numbers of runs")]
+fn is_unchanged(table: &Table, rows: &[usize], most: f64, limits: &Limits) -> bool {
+    let sums = |side: usize| -> Vec<f64> {
+        table.columns[side]
+            .iter()
+            .map(|column| rows.iter().map(|row| column.costs[*row]).sum())
+            .collect()
+    };
+    let (base, new) = (sums(0), sums(1));
+    let (n0, n1) = (base.len() as f64, new.len() as f64);
+    let mean = |figures: &[f64], n: f64| figures.iter().sum::<f64>() / n;
+    let (mean0, mean1) = (mean(&base, n0), mean(&new, n1));
+    let squares = |figures: &[f64], mean: f64| {
+        figures
+            .iter()
+            .map(|figure| (figure - mean).powi(2))
+            .sum::<f64>()
+    };
+    let difference = (mean1 - mean0).abs();
+    let df = n0 + n1 - 2.0;
+    if df < 1.0 {
+        // One run a side has no noise that could be told: only what is exact has a verdict then.
+        return difference < most;
+    }
+    let variance = (squares(&base, mean0) + squares(&new, mean1)) / df * (1.0 / n0 + 1.0 / n1);
+    difference + student_upper_quantile(limits.alpha, df) * variance.sqrt() < most
+}

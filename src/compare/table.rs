@@ -1,0 +1,508 @@
+//! What is compared: a row for each function or group that any run has, a column for each run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::run::ComparedRun;
+use super::statistics::{Figures, Sides};
+use crate::base::sum::Sum;
+use crate::identity::Rules;
+use crate::store::{FunctionIdentity, StoreError};
+
+/// How the rows of two sides were found to be one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matched {
+    /// They have one identity.
+    Identity,
+    /// Their folders were found to be one, or said to be.
+    Folder,
+    /// They have one name, which nothing else has.
+    Name,
+}
+
+impl Matched {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Folder => "folder",
+            Self::Name => "name",
+        }
+    }
+}
+
+/// What a row is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its name, module and file after the rules of identities, as new has them where both sides have the row.
+    pub names: [String; 3],
+    /// It has a name: it is no row for all nameless code of a module.
+    pub is_named: bool,
+    /// How the two sides were matched.
+    pub matched: Matched,
+}
+
+/// What one run says of every item.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Column {
+    /// Cost in the unit of the metric.
+    pub costs: Vec<f64>,
+    /// Samples behind the cost, where they are known.
+    pub samples: Option<Vec<f64>>,
+    /// Calls; NaN where they are unknown.
+    pub calls: Vec<f64>,
+    /// Functions of the run that were added up.
+    pub functions: Vec<u32>,
+}
+
+/// All figures that are compared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// What the rows are about.
+    pub items: Vec<Item>,
+    /// The runs of base, and those of new.
+    pub columns: [Vec<Column>; 2],
+    /// Earlier runs, which tell how figures vary where there is one run on each side; those of the newest position first.
+    pub history: Vec<Column>,
+    /// Where each item is that was read: rows are joined later.
+    rows: Vec<usize>,
+}
+
+/// Which metrics of a run are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metrics {
+    /// That of the costs.
+    pub cost: i64,
+    /// That which counts samples.
+    pub samples: Option<i64>,
+    /// The default one, which has the calls of every function.
+    pub calls: i64,
+}
+
+/// Items by what makes them one.
+#[derive(Default)]
+pub(super) struct Items {
+    known: HashMap<Vec<u8>, usize>,
+    items: Vec<Item>,
+}
+
+impl Items {
+    /// The place of an item.
+    pub(super) fn of(&mut self, key: Vec<u8>, item: impl FnOnce() -> Item) -> usize {
+        let items = &mut self.items;
+        *self.known.entry(key).or_insert_with(|| {
+            items.push(item());
+            items.len() - 1
+        })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    fn into_items(self) -> Vec<Item> {
+        self.items
+    }
+}
+
+/// The items of the functions of a database, as far as they have been asked for.
+#[derive(Default)]
+pub(super) struct Dictionary {
+    /// `None` for containers.
+    items: HashMap<i64, Option<usize>>,
+    /// The rules by which identities are compared, where the database's own are others.
+    pub(super) rules: Option<Arc<Rules>>,
+    /// What functions are, as far as that has been learnt.
+    identities: BTreeMap<i64, FunctionIdentity>,
+}
+
+impl Dictionary {
+    /// Learns what all functions of a run are.
+    pub(super) fn learn(&mut self, run: &ComparedRun<'_>, metric: i64) -> Result<(), StoreError> {
+        let mut functions = Vec::new();
+        run.database
+            .each_function_sum(metric, |sum| functions.push(sum.function_id))?;
+        for function in functions {
+            if !self.identities.contains_key(&function) {
+                let identity = self.identity(run, function)?;
+                self.identities.insert(function, identity);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keys of the identities of code of which some name, module or file fits, as it is or after the rules.
+    pub(super) fn fitting(&self, fits: impl Fn(&str) -> bool) -> Vec<Vec<u8>> {
+        let fitting = self.identities.values().filter(|identity| {
+            let mut names = identity.names.iter().chain(&identity.raw);
+            identity.is_code && names.any(|name| fits(name))
+        });
+        fitting.map(|identity| identity.key.clone()).collect()
+    }
+
+    /// The functions of some identities, in their order.
+    pub(super) fn functions_of(&self, keys: &BTreeSet<Vec<u8>>) -> Vec<i64> {
+        let mut identities = self.identities.iter();
+        let functions = identities
+            .by_ref()
+            .filter(|(_, identity)| keys.contains(&identity.key));
+        functions.map(|(function, _)| *function).collect()
+    }
+
+    /// What a function is.
+    pub(super) fn identity(
+        &self,
+        run: &ComparedRun<'_>,
+        function: i64,
+    ) -> Result<FunctionIdentity, StoreError> {
+        run.database
+            .function_identity(function, self.rules.as_deref())
+    }
+
+    /// The functions that have been asked for, in no order.
+    pub(super) fn functions(&self) -> impl Iterator<Item = i64> {
+        self.items.keys().copied()
+    }
+
+    /// The item of a function that has been asked for.
+    pub(super) fn known(&self, function: i64) -> Option<usize> {
+        self.items.get(&function).copied().flatten()
+    }
+
+    /// The item of a function; `None` if it only holds others.
+    pub(super) fn item(
+        &mut self,
+        run: &ComparedRun<'_>,
+        function: i64,
+        items: &mut Items,
+    ) -> Result<Option<usize>, StoreError> {
+        if let Some(item) = self.items.get(&function) {
+            return Ok(*item);
+        }
+        let FunctionIdentity {
+            is_code,
+            key,
+            names,
+            is_unnamed,
+            ..
+        } = self.identity(run, function)?;
+        let item = is_code.then(|| {
+            items.of(key, || Item {
+                names,
+                is_named: !is_unnamed,
+                matched: Matched::Identity,
+            })
+        });
+        self.items.insert(function, item);
+        Ok(item)
+    }
+}
+
+/// The own costs of every function of a run, added up by identity.
+pub(super) fn own_costs(
+    run: &ComparedRun<'_>,
+    metrics: Metrics,
+    dictionary: &mut Dictionary,
+    items: &mut Items,
+) -> Result<Column, StoreError> {
+    let mut sums: Vec<(i64, f64, Option<u64>)> = Vec::new();
+    run.database.each_function_sum(metrics.cost, |sum| {
+        sums.push((sum.function_id, sum.exclusive.unwrap_or(0.0), sum.calls));
+    })?;
+    let mut column = Column::default();
+    for (function, cost, calls) in &sums {
+        if let Some(item) = dictionary.item(run, *function, items)? {
+            column.add_cost(item, *cost);
+            if metrics.calls == metrics.cost {
+                column.add_calls(item, *calls);
+            }
+        }
+    }
+    let mut of = |metric: i64| -> Result<Vec<(usize, f64, Option<u64>)>, StoreError> {
+        sums.clear();
+        run.database.each_function_sum(metric, |sum| {
+            sums.push((sum.function_id, sum.exclusive.unwrap_or(0.0), sum.calls));
+        })?;
+        let mut found = Vec::with_capacity(sums.len());
+        for (function, cost, calls) in &sums {
+            if let Some(item) = dictionary.item(run, *function, items)? {
+                found.push((item, *cost, *calls));
+            }
+        }
+        Ok(found)
+    };
+    if metrics.calls != metrics.cost {
+        for (item, _, calls) in of(metrics.calls)? {
+            column.add_calls(item, calls);
+        }
+    }
+    match metrics.samples {
+        Some(samples) if samples == metrics.cost => column.samples = Some(column.costs.clone()),
+        Some(samples) => {
+            let mut counts = vec![0.0; column.costs.len()];
+            for (item, count, _) in of(samples)? {
+                grow(&mut counts, item, 0.0);
+                counts[item] += count;
+            }
+            column.samples = Some(counts);
+        }
+        None => {}
+    }
+    Ok(column)
+}
+
+/// Makes room for an item.
+fn grow<T: Clone>(values: &mut Vec<T>, item: usize, with: T) {
+    if values.len() <= item {
+        values.resize(item + 1, with);
+    }
+}
+
+impl Column {
+    /// Adds to the cost of an item.
+    pub(super) fn add_cost(&mut self, item: usize, cost: f64) {
+        grow(&mut self.costs, item, 0.0);
+        self.costs[item] += cost;
+    }
+
+    /// Adds to the calls of an item; one unknown number makes the sum unknown.
+    pub(super) fn add_calls(&mut self, item: usize, calls: Option<u64>) {
+        grow(&mut self.calls, item, 0.0);
+        grow(&mut self.functions, item, 0);
+        #[expect(clippy::cast_precision_loss, reason = "a figure of a report")]
+        let calls = calls.map_or(f64::NAN, |calls| calls as f64);
+        self.calls[item] += calls;
+        self.functions[item] += 1;
+    }
+
+    /// Gives every list the length of the items; what was not seen has no cost, and was not called.
+    fn fill(&mut self, items: usize) {
+        self.costs.resize(items, 0.0);
+        self.calls.resize(items, 0.0);
+        self.functions.resize(items, 0);
+        if let Some(samples) = &mut self.samples {
+            samples.resize(items, 0.0);
+        }
+    }
+
+    /// Puts what it says of one item to what it says of another.
+    fn join(&mut self, from: usize, to: usize) {
+        self.costs[to] += self.costs[from];
+        self.calls[to] += self.calls[from];
+        self.functions[to] += self.functions[from];
+        if let Some(samples) = &mut self.samples {
+            samples[to] += samples[from];
+        }
+    }
+
+    /// Keeps some items, in their order.
+    fn keep(&mut self, kept: &[usize]) {
+        fn chosen<T: Copy>(values: &[T], kept: &[usize]) -> Vec<T> {
+            kept.iter().map(|item| values[*item]).collect()
+        }
+        self.costs = chosen(&self.costs, kept);
+        self.calls = chosen(&self.calls, kept);
+        self.functions = chosen(&self.functions, kept);
+        self.samples = self.samples.as_ref().map(|samples| chosen(samples, kept));
+    }
+}
+
+impl Table {
+    /// Puts the columns side by side.
+    pub(super) fn new(
+        items: Items,
+        mut columns: [Vec<Column>; 2],
+        mut history: Vec<Column>,
+    ) -> Self {
+        let items = items.into_items();
+        // Sums round by their order, which so must not be that in which runs or functions came into a database.
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by(|one, other| items[*one].names.cmp(&items[*other].names));
+        for column in columns.iter_mut().flatten().chain(&mut history) {
+            column.fill(items.len());
+            column.keep(&order);
+        }
+        let mut rows = vec![0; items.len()];
+        for (row, item) in order.iter().enumerate() {
+            rows[*item] = row;
+        }
+        Self {
+            items: order.iter().map(|item| items[*item].clone()).collect(),
+            columns,
+            history,
+            rows,
+        }
+    }
+
+    /// The row in which an item is that was read.
+    pub(super) fn row(&self, item: usize) -> Option<usize> {
+        self.rows.get(item).copied()
+    }
+
+    /// Makes the samples of each item as many as its cost stands for, by the run whose samples cost most: samples may weigh
+    /// differently, in one run or from run to run, and the ratio that is tested is that of the costs.
+    pub(super) fn weigh_samples(&mut self) {
+        let per_cost = |column: &Column| {
+            let samples: f64 = column.samples.iter().flatten().sum();
+            let cost: f64 = column.costs.iter().sum();
+            Some(samples / cost).filter(|ratio| ratio.is_finite() && *ratio > 0.0)
+        };
+        let fewest = self
+            .every_column()
+            .filter_map(|column| per_cost(column))
+            .min_by(f64::total_cmp);
+        for column in self.every_column() {
+            if let (Some(samples), Some(fewest)) = (&mut column.samples, fewest) {
+                *samples = column.costs.iter().map(|cost| cost * fewest).collect();
+            }
+        }
+    }
+
+    fn every_column(&mut self) -> impl Iterator<Item = &mut Column> {
+        self.columns.iter_mut().flatten().chain(&mut self.history)
+    }
+
+    /// How many runs a side has.
+    #[must_use]
+    pub fn runs(&self, side: usize) -> usize {
+        self.columns[side].len()
+    }
+
+    /// What an item cost in all runs of a side together.
+    #[must_use]
+    pub fn cost(&self, side: usize, item: usize) -> f64 {
+        self.columns[side]
+            .iter()
+            .map(|column| column.costs[item])
+            .sum()
+    }
+
+    /// Makes one row of pairs of rows, each of an item of base and one of new.
+    pub(super) fn join(&mut self, pairs: &[(usize, usize)], matched: Matched) {
+        if pairs.is_empty() {
+            return;
+        }
+        let mut is_kept = vec![true; self.items.len()];
+        for (base, new) in pairs {
+            for column in self.every_column() {
+                column.join(*base, *new);
+            }
+            self.items[*new].matched = matched;
+            is_kept[*base] = false;
+        }
+        let kept: Vec<usize> = (0..self.items.len())
+            .filter(|item| is_kept[*item])
+            .collect();
+        for column in self.every_column() {
+            column.keep(&kept);
+        }
+        let mut moved: Vec<usize> = vec![0; self.items.len()];
+        for (row, item) in kept.iter().enumerate() {
+            moved[*item] = row;
+        }
+        for (base, new) in pairs {
+            moved[*base] = moved[*new];
+        }
+        for row in &mut self.rows {
+            *row = moved[*row];
+        }
+        let mut is_kept = is_kept.into_iter();
+        self.items.retain(|_| is_kept.next().unwrap_or(true));
+    }
+
+    /// Divides every cost by the factor of its run (natural logarithms, base then new).
+    pub(super) fn divide(&mut self, factors: &[f64]) {
+        for (column, factor) in self.columns.iter_mut().flatten().zip(factors) {
+            for cost in &mut column.costs {
+                *cost /= factor.exp();
+            }
+        }
+    }
+
+    /// Leaves out rows.
+    pub(super) fn drop_rows(&mut self, dropped: &BTreeSet<usize>) {
+        let kept: Vec<usize> = (0..self.items.len())
+            .filter(|item| !dropped.contains(item))
+            .collect();
+        for column in self.every_column() {
+            column.keep(&kept);
+        }
+        self.items = kept.iter().map(|item| self.items[*item].clone()).collect();
+        self.rows.clear();
+    }
+
+    /// The costs as matrices.
+    #[must_use]
+    pub fn costs(&self) -> Sides {
+        self.sides(|column| &column.costs)
+    }
+
+    /// The samples as matrices, if all runs know them.
+    #[must_use]
+    pub fn samples(&self) -> Option<Sides> {
+        let mut columns = self.columns.iter().flatten();
+        columns
+            .all(|column| column.samples.is_some())
+            .then(|| self.sides(|column| column.samples.as_deref().unwrap_or_default()))
+    }
+
+    fn sides(&self, of: impl Fn(&Column) -> &[f64]) -> Sides {
+        let figures = |side: usize| {
+            let columns = &self.columns[side];
+            let mut values = Vec::with_capacity(columns.len() * self.items.len());
+            for item in 0..self.items.len() {
+                values.extend(columns.iter().map(|column| of(column)[item]));
+            }
+            Figures::new(columns.len(), values)
+        };
+        Sides {
+            base: figures(0),
+            new: figures(1),
+        }
+    }
+
+    /// Figures of the earlier runs, oldest first; `None` where one of them does not know.
+    pub(super) fn earlier(&self, of: impl Fn(&Column) -> Option<&[f64]>) -> Option<Figures> {
+        let columns: Vec<&[f64]> = self.history.iter().rev().map(of).collect::<Option<_>>()?;
+        let rows = 0..self.items.len();
+        let values = rows.flat_map(|item| columns.iter().map(move |column| column[item]));
+        Some(Figures::new(columns.len(), values.collect()))
+    }
+
+    /// Calls of an item in all runs of a side; `None` where one run does not know.
+    #[must_use]
+    pub fn calls(&self, side: usize, item: usize) -> Option<f64> {
+        let calls: f64 = self.columns[side]
+            .iter()
+            .map(|column| column.calls[item])
+            .sum();
+        Some(calls).filter(|calls| !calls.is_nan())
+    }
+
+    /// The most functions of one run that are one row.
+    #[must_use]
+    pub fn functions(&self, item: usize) -> u32 {
+        let columns = self.columns.iter().flatten();
+        columns
+            .map(|column| column.functions[item])
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The part of what the runs of a side cost that lies in items which both sides have.
+    #[must_use]
+    pub fn matched_share(&self, side: usize) -> Option<f64> {
+        let (mut all, mut matched) = (Sum::default(), Sum::default());
+        for (item, Item { is_named, .. }) in self.items.iter().enumerate() {
+            let cost = self.cost(side, item);
+            all.add(cost);
+            if *is_named && self.cost(1 - side, item) != 0.0 {
+                matched.add(cost);
+            }
+        }
+        Some(matched.value() / all.value()).filter(|share| share.is_finite())
+    }
+}

@@ -1,0 +1,246 @@
+//! A union tree as answers: place by place, and the places that have changed most.
+
+use super::answer::heading;
+use super::rows::Comparison;
+use super::tree::Place;
+use super::trees::PlaceItem;
+use crate::report::header::{Column, Kind, Meaning, Medium};
+use crate::report::{self, Answer, Value};
+use crate::store::Database;
+
+/// Which places are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// All that either side has.
+    #[default]
+    All,
+    /// Those that only new has.
+    New,
+    /// Those that only base has.
+    Gone,
+}
+
+/// What of a union tree is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// Which places. In the views of one side, what leads to them is shown, too.
+    pub view: View,
+    /// Levels.
+    pub depth: Option<u64>,
+    /// Percentage of the larger total below which places are left out.
+    pub min_pct: Option<f64>,
+    /// Own costs are compared, not those with everything below.
+    pub exclusive: bool,
+    /// Only so many rows.
+    pub first: Option<usize>,
+}
+
+const ALL: &[Medium] = &[Medium::Text, Medium::Csv, Medium::Xml, Medium::Json];
+const PROGRAMS: &[Medium] = &[Medium::Csv, Medium::Xml, Medium::Json];
+
+fn columns(columns: &[(&str, Kind, Option<Meaning>, &[Medium])]) -> Vec<Column<'static>> {
+    let column = |(name, kind, shows, media): &(&str, Kind, Option<Meaning>, &[Medium])| Column {
+        shows: *shows,
+        media: media.to_vec(),
+        ..Column::plain((*name).to_owned(), *kind)
+    };
+    columns.iter().map(column).collect()
+}
+
+/// A place for which the costs asked for are 0 on one side.
+fn status(place: &Place) -> &'static str {
+    match place.all {
+        [base, new] if base == 0.0 && new != 0.0 => "new",
+        [base, new] if new == 0.0 && base != 0.0 => "gone",
+        _ => "both",
+    }
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn verdict(item: &PlaceItem) -> Value {
+    item.verdict
+        .map_or(Value::Null, |verdict| text(verdict.name()))
+}
+
+/// Whether a place is shown in a view.
+fn is_in(view: View, place: &Place) -> bool {
+    match view {
+        View::All => true,
+        View::New => status(place) == "new",
+        View::Gone => status(place) == "gone",
+    }
+}
+
+/// The places of a view, and those that lead to them.
+fn shown(places: &[Place], shown: &Shown) -> Vec<bool> {
+    let total = super::tree::total(places);
+    let least = shown
+        .min_pct
+        .map_or(0.0, |percent| percent / 100.0 * total[0].max(total[1]));
+    let mut is_shown: Vec<bool> = places
+        .iter()
+        .map(|place| {
+            is_in(shown.view, place)
+                && place.all[0].max(place.all[1]) >= least
+                && shown
+                    .depth
+                    .is_none_or(|depth| u64::from(place.depth) < depth)
+        })
+        .collect();
+    for at in (0..places.len()).rev() {
+        if is_shown[at] {
+            is_shown[places[at].parent as usize] = true;
+        }
+    }
+    is_shown
+}
+
+/// The union tree, parents first. `database` is any of those that were read.
+#[must_use]
+pub fn tree_answer<'d>(
+    database: &'d Database,
+    comparison: &Comparison,
+    places: &'d [Place],
+    items: &'d [PlaceItem],
+    rules: Option<&str>,
+    asked: Shown,
+) -> Answer<'d> {
+    let columns = columns(&[
+        ("function", Kind::Node, None, ALL),
+        ("depth", Kind::Count, None, PROGRAMS),
+        ("base", Kind::Cost, Some(Meaning::Base), ALL),
+        ("new", Kind::Cost, Some(Meaning::New), ALL),
+        ("delta", Kind::Cost, Some(Meaning::Delta), ALL),
+        (
+            "base_exclusive",
+            Kind::Cost,
+            None,
+            &[Medium::Xml, Medium::Json],
+        ),
+        (
+            "new_exclusive",
+            Kind::Cost,
+            None,
+            &[Medium::Xml, Medium::Json],
+        ),
+        ("status", Kind::Text, None, ALL),
+        ("verdict", Kind::Text, None, ALL),
+        ("module", Kind::Text, None, PROGRAMS),
+        ("file", Kind::Text, None, PROGRAMS),
+    ]);
+    let is_shown = shown(places, &asked);
+    report::compared_one_by_one(
+        database,
+        heading("diff_tree", comparison, rules),
+        columns,
+        move |give| {
+            let rows = places
+                .iter()
+                .zip(&is_shown)
+                .filter(|(_, is_shown)| **is_shown);
+            for (place, _) in rows.take(asked.first.unwrap_or(usize::MAX)) {
+                let item = &items[place.item as usize];
+                let [base, new] = if asked.exclusive {
+                    place.own
+                } else {
+                    place.all
+                };
+                let is_wanted = give(&[
+                    text(&item.names[0]),
+                    Value::Integer(place.depth.into()),
+                    Value::Real(base),
+                    Value::Real(new),
+                    Value::Real(new - base),
+                    Value::Real(place.own[0]),
+                    Value::Real(place.own[1]),
+                    text(status(place)),
+                    verdict(item),
+                    text(&item.names[1]),
+                    text(&item.names[2]),
+                ]);
+                if !is_wanted {
+                    return;
+                }
+            }
+        },
+    )
+}
+
+/// Places with the way to each, those first that have changed most by themselves.
+#[must_use]
+pub fn paths_answer<'d>(
+    database: &'d Database,
+    comparison: &Comparison,
+    places: &'d [Place],
+    items: &'d [PlaceItem],
+    rules: Option<&str>,
+    asked: Shown,
+) -> Answer<'d> {
+    let columns = columns(&[
+        ("base", Kind::Cost, Some(Meaning::Base), ALL),
+        ("new", Kind::Cost, Some(Meaning::New), ALL),
+        ("delta", Kind::Cost, Some(Meaning::Delta), ALL),
+        ("status", Kind::Text, None, ALL),
+        ("path", Kind::Text, None, ALL),
+        ("function", Kind::Name, None, PROGRAMS),
+        ("verdict", Kind::Text, None, PROGRAMS),
+    ]);
+    let total = super::tree::total(places);
+    let least = asked
+        .min_pct
+        .map_or(0.0, |percent| percent / 100.0 * total[0].max(total[1]));
+    let mut chosen: Vec<usize> = (0..places.len())
+        .filter(|at| {
+            let place = &places[*at];
+            place.own.iter().any(|cost| *cost != 0.0)
+                && place.own[0].max(place.own[1]) >= least
+                && is_in(asked.view, place)
+        })
+        .collect();
+    let change = |at: usize| (places[at].own[1] - places[at].own[0]).abs();
+    chosen.sort_by(|one, other| change(*other).total_cmp(&change(*one)).then(one.cmp(other)));
+    chosen.truncate(asked.first.unwrap_or(usize::MAX));
+    report::compared_one_by_one(
+        database,
+        heading("diff_paths", comparison, rules),
+        columns,
+        move |give| {
+            for at in &chosen {
+                let place = &places[*at];
+                let item = &items[place.item as usize];
+                let [base, new] = place.own;
+                let is_wanted = give(&[
+                    Value::Real(base),
+                    Value::Real(new),
+                    Value::Real(new - base),
+                    text(status(place)),
+                    Value::Text(way(places, items, *at)),
+                    text(&item.names[0]),
+                    verdict(item),
+                ]);
+                if !is_wanted {
+                    return;
+                }
+            }
+        },
+    )
+}
+
+/// The names on the way to a place, from the root on.
+fn way(places: &[Place], items: &[PlaceItem], at: usize) -> String {
+    let mut names = Vec::new();
+    let mut at = at;
+    loop {
+        let place = &places[at];
+        names.push(items[place.item as usize].names[0].as_str());
+        if place.depth == 0 {
+            break;
+        }
+        at = place.parent as usize;
+    }
+    names.reverse();
+    names.join(" > ")
+}

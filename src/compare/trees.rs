@@ -1,0 +1,121 @@
+//! The trees of two sets of runs as one.
+
+use hashbrown::HashMap;
+
+use super::comparison::{Material, compared};
+use super::judge::Verdict;
+use super::request::{By, CompareError, Request};
+use super::rows::Comparison;
+use super::run::ComparedRun;
+use super::tree::{Place, Union};
+use crate::store::Database;
+
+/// What stands at places of a union tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceItem {
+    /// Name, module and file after the rules of identities.
+    pub names: [String; 3],
+    /// The verdict of the function, wherever it was called; `None` of containers, and of what is too small to be judged.
+    pub verdict: Option<Verdict>,
+}
+
+/// Compares two sets of runs, and unites their trees.
+///
+/// # Errors
+/// As [`compare`], and when a run knows no paths.
+pub fn compare_trees(
+    base: &[ComparedRun<'_>],
+    new: &[ComparedRun<'_>],
+    request: &Request,
+) -> Result<(Comparison, Vec<Place>, Vec<PlaceItem>), CompareError> {
+    if request.by != By::Function || !request.arguments.is_empty() {
+        return Err(CompareError::Usage(
+            "trees are compared as a whole: expected no --by and no filters".to_owned(),
+        ));
+    }
+    for run in base.iter().chain(new) {
+        if run.run.fidelity != "tree" {
+            return Err(CompareError::NothingSelected(format!(
+                "{} knows no paths, of which trees are made: compare functions",
+                run.said()
+            )));
+        }
+    }
+    let (comparison, material) = compared(base, new, request)?;
+    let Material {
+        sides,
+        chosen,
+        table,
+        mut functions,
+        verdicts,
+    } = material;
+    let mut items: Vec<PlaceItem> = table
+        .items
+        .iter()
+        .zip(verdicts)
+        .map(|(item, verdict)| PlaceItem {
+            names: item.names.clone(),
+            verdict,
+        })
+        .collect();
+    let mut containers: HashMap<Vec<u8>, u32> = HashMap::new();
+    let mut places_of: Vec<(&Database, HashMap<i64, u32>)> = Vec::new();
+    let mut union = Union::new();
+    for (side, (runs, chosen)) in sides.iter().zip(&chosen).enumerate() {
+        for ((run, chosen), told) in runs.iter().zip(chosen).zip(&comparison.sides[side].runs) {
+            #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
+            let runs = runs.len() as f64;
+            union.begin(side, 1.0 / (runs * told.factor));
+            let known = places_of
+                .iter()
+                .position(|(database, _)| std::ptr::eq(*database, run.database));
+            let at = known.unwrap_or_else(|| {
+                places_of.push((run.database, HashMap::new()));
+                places_of.len() - 1
+            });
+            let known = &mut places_of[at].1;
+            let dictionary = functions.dictionary(run.database);
+            let mut item_of = |function: i64| -> Result<u32, CompareError> {
+                if let Some(item) = known.get(&function) {
+                    return Ok(*item);
+                }
+                let row = dictionary.known(function).and_then(|item| table.row(item));
+                let item = if let Some(row) = row {
+                    row
+                } else {
+                    // What only holds others, and what cost nothing in this metric.
+                    let identity = dictionary.identity(run, function)?;
+                    let next = items.len();
+                    *containers.entry(identity.key).or_insert_with(|| {
+                        items.push(PlaceItem {
+                            names: identity.names,
+                            verdict: None,
+                        });
+                        u32::try_from(next).unwrap_or(u32::MAX)
+                    }) as usize
+                };
+                let item = u32::try_from(item).unwrap_or(u32::MAX);
+                known.insert(function, item);
+                Ok(item)
+            };
+            // How many function nodes are above a node at each depth.
+            let mut above: Vec<usize> = Vec::new();
+            run.database
+                .each_node(run.run.run_id, chosen.metrics.cost, |node| {
+                    above.truncate(node.depth);
+                    let depth = above.last().copied().unwrap_or(0);
+                    if node.line.is_some() {
+                        above.push(depth);
+                        return Ok(());
+                    }
+                    above.push(depth + 1);
+                    union
+                        .enter(depth, item_of(node.function_id)?, node.exclusive)
+                        .map_err(|error| CompareError::NothingSelected(error.to_string()))
+                })?;
+        }
+    }
+    let before = |one: u32, other: u32| items[one as usize].names.cmp(&items[other as usize].names);
+    let places = union.finish(before);
+    Ok((comparison, places, items))
+}
