@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::Command;
 
+use super::diff_tree;
 use super::first_word::instead_of;
 use super::output::XML_BY_DEFAULT;
 use super::report::{SHOW, STATE, TAGS_OF_RUNS, command};
@@ -141,7 +142,7 @@ pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
     let names: Vec<&str> = REPORTS
         .iter()
         .map(|report| report.name)
-        .chain([STATE])
+        .chain([STATE, diff_tree::TREE, diff_tree::PATHS])
         .collect();
     let text = name.to_string_lossy();
     let is_known = is_name(&text) || text == "help" || !is_word(name);
@@ -156,9 +157,9 @@ pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
 
 /// Whether a report can be asked for by this name.
 fn is_name(text: &str) -> bool {
-    REPORTS
-        .iter()
-        .any(|report| report.name == text.replace('-', "_"))
+    let underscored = text.replace('-', "_");
+    REPORTS.iter().any(|report| report.name == underscored)
+        || [diff_tree::TREE, diff_tree::PATHS].contains(&underscored.as_str())
         || [STATE, SHOW, DASHBOARD, OLD_LABELS].contains(&text)
 }
 

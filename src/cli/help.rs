@@ -81,6 +81,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "profdb diff",
+        &[
+            "profdb diff run.xml profiles/a.xml",
+            "profdb diff 1 run.xml --min-effect 10",
+            "profdb diff --base branch=main --new run.xml --format json",
+        ],
+    ),
+    (
         "profdb sql",
         &[
             "profdb sql 'SELECT function, exclusive FROM summary ORDER BY exclusive DESC LIMIT 5'",
@@ -147,6 +155,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "profdb report cumulative",
         &["profdb report cumulative --first 10"],
+    ),
+    (
+        "profdb report diff_tree",
+        &["profdb report diff_tree run.xml profiles/a.xml --min-pct 1"],
+    ),
+    (
+        "profdb report diff_paths",
+        &["profdb report diff_paths run.xml profiles/a.xml --first 10"],
     ),
     (
         "profdb report lines",

@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::failure::{Failure, complain, explain, line, output, say};
 use super::help::explained;
 use super::{
-    check, compact, complete, completions, convert, delete, dump, dyalog_switches, export,
+    check, compact, complete, completions, convert, delete, diff, dump, dyalog_switches, export,
     first_word, formats, identify, import, man, merge, report, runs, schema, show, sql, tag,
 };
 use crate::base::error::Stop;
@@ -52,6 +52,8 @@ enum Command {
     Export(export::Export),
     /// Writes a profile in a format of another program, without a database
     Convert(convert::Convert),
+    /// Says what changed between runs or files, and what is noise
+    Diff(Box<diff::Diff>),
     /// Runs one SQL statement, read-only
     Sql(sql::Sql),
     /// Shows what an importer understands of a file, event by event
@@ -134,6 +136,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Merge(merge) => merge::run(&merge, stop),
         Command::Export(export) => export::run(&export, stop),
         Command::Convert(convert) => convert::run(&convert, stop),
+        Command::Diff(diff) => diff::run(&diff, stop),
         Command::Sql(sql) => sql::run(&sql, stop),
         Command::Dump(dump) => dump::run(&dump, stop),
         Command::Check(check) => check::run(&check, stop),

@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::args::sentence;
 use super::args::{Groups, OLD_LABEL_KEY, count, milliseconds, percentage};
+use super::diff_tree;
 use super::failure::{Failure, complain, database, explain, say, unanswered};
 use super::folder::Sources;
 use super::output::{ListArgs, OutputArgs, Target, print};
@@ -53,6 +54,7 @@ pub(super) fn command() -> Command {
         .infer_long_args(true)
         .subcommands(REPORTS.iter().map(subcommand))
         .subcommand(state())
+        .subcommands(diff_tree::commands())
 }
 
 /// The name of the report that has no SELECT.
@@ -284,6 +286,9 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let Some((name, matches)) = matches.subcommand() else {
         return Err(Failure::Usage);
     };
+    if [diff_tree::TREE, diff_tree::PATHS].contains(&name) {
+        return diff_tree::run(name, matches, stop);
+    }
     let mut source = SourceArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let Some(report) = report::by_name(name) else {
         let list = ListArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;

@@ -9,6 +9,7 @@ mod business_rules;
 mod callgrind;
 mod callgrind_writers;
 mod chrome_trace;
+mod comparison;
 mod consumers;
 mod database_readers;
 mod edges;

@@ -290,7 +290,7 @@ fn moderation_and_corrections_are_those_of_r() {
 fn degrees(estimate: &Estimate) -> f64 {
     match estimate.shape {
         Shape::Student { df, .. } => df,
-        Shape::Binomial { .. } => panic!("times are not counted"),
+        Shape::Binomial { .. } | Shape::Order { .. } => panic!("times are not counted"),
     }
 }
 

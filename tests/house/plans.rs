@@ -45,6 +45,9 @@ fn what_is_asked_of_a_run_scans_no_table() {
     let database = database("dyalog_csv", CSV);
     for (view, columns) in views(&database) {
         let mut asked = format!("SELECT * FROM {view} WHERE run_id = 1");
+        if columns.iter().any(|known| known == "base_run_id") {
+            asked += " AND base_run_id = 2";
+        }
         check(&database, &asked);
         for (column, value) in [("metric", "'time'"), ("function", "'f'")] {
             if columns.iter().any(|known| known == column) {
@@ -83,11 +86,26 @@ fn what_is_asked_of_a_run_scans_no_table() {
     );
 }
 
-/// The public views with their columns, but for the list of runs, which is all runs.
+/// The history of a function looks its figures up run by run, and reads no other function's.
+#[test]
+fn the_history_of_a_function_is_looked_up() {
+    let database = database("dyalog_csv", CSV);
+    let plan = plan(
+        &database,
+        "SELECT * FROM history WHERE function = 'f' AND metric = 'time'",
+    );
+    let looks_up = |step: &String| {
+        step.starts_with("SEARCH i USING PRIMARY KEY (metric_id=? AND function_id=?)")
+    };
+    assert!(plan.iter().any(looks_up), "{}", plan.join("\n"));
+}
+
+/// The public views with their columns, but for the list of runs, which is all runs, and the history of functions, which is about
+/// all runs.
 fn views(database: &Database) -> Vec<(String, Vec<String>)> {
     let sql = "SELECT v.name, c.name
                FROM sqlite_schema AS v, pragma_table_info(v.name) AS c
-               WHERE v.type = 'view' AND v.name <> 'run_list'
+               WHERE v.type = 'view' AND v.name NOT IN ('run_list', 'history')
                ORDER BY v.name, c.cid";
     let mut views: Vec<(String, Vec<String>)> = Vec::new();
     let mut statement = database.connection().prepare(sql).expect("a schema");
@@ -117,6 +135,7 @@ fn check(database: &Database, sql: &str) {
         "SCAN function_labels",
         "SCAN (subquery",
         "SCAN calls",
+        "SCAN changes",
         "SCAN callees",
         "SCAN exclusive",
         "SCAN cumulative",

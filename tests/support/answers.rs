@@ -465,14 +465,31 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
             };
             (found.into_iter().map(row).collect(), TEN_BY_LAST)
         }
-        "What has become slower?" => {
-            for (function, total) in &totals {
-                sums.add(&[run.name(*function)], -total.exclusive);
+        "What has become slower?" => (
+            changes(places, metric, |identity, delta, _| {
+                Some((vec![text(&identity.1)], delta))
+            }),
+            TEN_BY_LAST,
+        ),
+        "What is new, and what is gone?" => {
+            let rows = changes(places, metric, |identity, _, status| {
+                (status != "both").then(|| (vec![text(status), text(&identity.1)], 0.0))
+            });
+            let rows = rows.into_iter().map(|mut row| {
+                row.pop();
+                row
+            });
+            (rows.collect(), ANY)
+        }
+        "Which modules have changed?" => {
+            for row in changes(places, metric, |identity, delta, _| {
+                Some((vec![text(&identity.2)], delta))
+            }) {
+                if let [Cell::Text(module), Cell::Number(delta)] = row.as_slice() {
+                    sums.add(&[module], *delta);
+                }
             }
-            for (function, total) in other.totals_of(metric) {
-                sums.add(&[other.name(function)], total.exclusive);
-            }
-            (sums.rows(), TEN_BY_LAST)
+            (sums.rows(), ANY)
         }
         "What do two runs share?" => {
             let mut rows = Rows::new();
@@ -489,22 +506,6 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
                 }
             }
             (rows, ANY)
-        }
-        "Which functions has only the second?" => {
-            let before: BTreeSet<&str> =
-                totals.keys().map(|function| run.name(*function)).collect();
-            let after: BTreeSet<&str> = other
-                .totals_of(metric)
-                .into_keys()
-                .map(|function| other.name(function))
-                .collect();
-            (
-                after
-                    .difference(&before)
-                    .map(|name| vec![text(name)])
-                    .collect(),
-                ANY,
-            )
         }
         "How have calls changed?" => {
             let mut found: BTreeMap<(&str, Option<&str>), [f64; 2]> = BTreeMap::new();
@@ -523,7 +524,102 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
             };
             (found.into_iter().map(row).collect(), ANY)
         }
+        "What did it cost from run to run?" => {
+            let rows = history(places, metric)
+                .into_iter()
+                .filter(|(_, identity, _)| identity.1 == names.function);
+            (
+                rows.map(|(run, _, cost)| vec![Cell::Number(run), Cell::Number(cost)])
+                    .collect(),
+                ANY,
+            )
+        }
+        "In which run was it most expensive?" => {
+            let rows = history(places, metric)
+                .into_iter()
+                .filter(|(_, identity, _)| identity.1 == names.function);
+            let order = Order {
+                by: Some(last),
+                limit: Some(1),
+            };
+            (
+                rows.map(|(run, _, cost)| vec![Cell::Number(run), Cell::Number(cost)])
+                    .collect(),
+                order,
+            )
+        }
+        "Which functions differ most between runs?" => {
+            let mut ends: BTreeMap<&(i64, String, String), (f64, f64)> = BTreeMap::new();
+            for (_, identity, cost) in history(places, metric) {
+                let end = ends.entry(identity).or_insert((cost, cost));
+                *end = (end.0.min(cost), end.1.max(cost));
+            }
+            let row = |(identity, (least, most)): (&(i64, String, String), (f64, f64))| {
+                vec![text(&identity.1), Cell::Number(most - least)]
+            };
+            (ends.into_iter().map(row).collect(), TEN_BY_LAST)
+        }
         _ => return None,
     };
     Some(answer)
+}
+
+/// A number, name and module.
+type Identity = (i64, String, String);
+
+/// What each identity costs itself in a run that measures a metric.
+fn own<'p>(run: Run<'p>, metric: &str) -> BTreeMap<&'p Identity, f64> {
+    let mut costs = BTreeMap::new();
+    if run.measures(metric) {
+        for (function, total) in run.totals_of(metric) {
+            *costs
+                .entry(&run.all.functions[&function].identity)
+                .or_default() += total.exclusive;
+        }
+    }
+    costs
+}
+
+/// Rows for the identities of the first two runs, where both measure a metric: what is made of the identity, its change and its
+/// status, and then the change.
+fn changes(
+    places: &Places,
+    metric: &str,
+    row: impl Fn(&Identity, f64, &'static str) -> Option<(Vec<Cell>, f64)>,
+) -> Rows {
+    let (base, new) = (places.run(1), places.run(2));
+    if !base.measures(metric) || !new.measures(metric) {
+        return Rows::new();
+    }
+    let (before, after) = (own(base, metric), own(new, metric));
+    let all: BTreeSet<&Identity> = before.keys().chain(after.keys()).copied().collect();
+    all.into_iter()
+        .filter_map(|identity| {
+            let cost = |side: &BTreeMap<&Identity, f64>| side.get(identity).copied();
+            let status = match (cost(&before), cost(&after)) {
+                (None, _) => "new",
+                (_, None) => "gone",
+                _ => "both",
+            };
+            let delta = cost(&after).unwrap_or_default() - cost(&before).unwrap_or_default();
+            let (mut cells, delta) = row(identity, delta, status)?;
+            cells.push(Cell::Number(delta));
+            Some(cells)
+        })
+        .collect()
+}
+
+/// Number of the run, identity, and what it cost itself.
+fn history<'p>(places: &'p Places, metric: &str) -> Vec<(f64, &'p Identity, f64)> {
+    let mut rows = Vec::new();
+    for number in [1, 2] {
+        let costs = own(places.run(number), metric);
+        #[expect(clippy::cast_precision_loss, reason = "a number of a run")]
+        rows.extend(
+            costs
+                .into_iter()
+                .map(|(identity, cost)| (number as f64, identity, cost)),
+        );
+    }
+    rows
 }

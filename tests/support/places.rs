@@ -67,6 +67,8 @@ pub(crate) struct Function {
     pub kind: String,
     pub module: String,
     pub file: String,
+    /// What it is whatever the build: number, name and module.
+    pub identity: (i64, String, String),
 }
 
 impl Function {
@@ -139,7 +141,8 @@ fn string(value: &Value) -> String {
 
 impl Places {
     pub(crate) fn read(database: &Database) -> Self {
-        let sql = "SELECT function_id, name, kind, module, file FROM functions";
+        let sql = "SELECT f.function_id, f.name, f.kind, f.module, f.file, i.identity_id, i.name, i.module
+                   FROM functions AS f JOIN identities AS i ON i.identity_id = f.identity_id";
         let functions = rows(database, sql)
             .iter()
             .map(|row| {
@@ -151,6 +154,7 @@ impl Places {
                         kind,
                         module,
                         file,
+                        identity: (integer(&row[5]), string(&row[6]), string(&row[7])),
                     },
                 )
             })

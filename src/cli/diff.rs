@@ -1,0 +1,213 @@
+//! `profdb diff BASE NEW`
+
+use clap::{Args, ValueEnum};
+
+use super::args::{count, percentage};
+use super::failure::{Failure, complain, say};
+use super::output::{OutputArgs, print};
+use super::sides::{SidesArgs, digest_of_rules, not_compared};
+use crate::base::error::Stop;
+use crate::compare::judge::{Limits, Test, Verdict};
+use crate::compare::{self, By, Comparison, Request};
+use crate::report::Argument;
+
+#[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "flags of a command line are set or not"
+)]
+pub(super) struct Diff {
+    #[command(flatten)]
+    sides: SidesArgs,
+    /// One row per function, module, file, thread, process, line, caller (of --fn) or label:KEY
+    #[arg(long, value_name = "WORD", default_value = "function", value_parser = by)]
+    by: By,
+    /// Costs with everything called, instead of own ones
+    #[arg(long, conflicts_with = "exclusive")]
+    cumulative: bool,
+    /// Own costs, as without this flag
+    #[arg(long)]
+    exclusive: bool,
+    /// Only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
+    #[arg(long = "fn", value_name = "PATH")]
+    function: Option<String>,
+    /// Only what happened below functions whose name, module or file fits
+    #[arg(long, value_name = "REGEX")]
+    focus: Option<String>,
+    /// Without what happened below functions whose name, module or file fits
+    #[arg(long, value_name = "REGEX")]
+    ignore: Option<String>,
+    /// Without such functions, whose cost goes to their callers
+    #[arg(long, value_name = "REGEX")]
+    hide: Option<String>,
+    /// Only what happened in this thread: its name, or the end of it that no other has
+    #[arg(long, value_name = "NAME")]
+    thread: Option<String>,
+    /// Only samples with this label, KEY=VALUE or just KEY; several times: with all of them
+    #[arg(long, value_name = "KEY=VALUE")]
+    label: Vec<String>,
+    /// Smallest part of the total that a function must have to be judged, in percent, on average
+    /// over all runs
+    #[arg(long, value_name = "N", default_value = "0.1", value_parser = percentage)]
+    min_share: f64,
+    /// Smallest change that matters, in percent: what is shown to be less is the same
+    #[arg(long, value_name = "N", default_value = "5", value_parser = effect)]
+    min_effect: f64,
+    /// False discovery rate of the verdicts, and how often intervals may miss
+    #[arg(long, value_name = "P", default_value = "0.05", value_parser = probability)]
+    alpha: f64,
+    /// Which test: fitting (the one for the metric), or mwu (that of Mann and Whitney)
+    #[arg(long, value_name = "TEST", default_value = "fitting")]
+    test: TestArg,
+    /// Also functions that cost too little to be judged
+    #[arg(long)]
+    all: bool,
+    /// What comes first
+    #[arg(long, value_name = "WORD", default_value = "delta")]
+    sort: SortArg,
+    /// Only the first rows
+    #[arg(long, value_name = "N", value_parser = count)]
+    first: Option<u64>,
+    /// End with 1 if anything is slower or new
+    #[arg(long)]
+    exit_code: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// The names of tests.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum TestArg {
+    /// The one for the metric
+    Fitting,
+    /// That of Mann and Whitney
+    Mwu,
+}
+
+/// What may come first.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SortArg {
+    /// The largest change
+    Delta,
+    /// The ratio that is farthest from 1
+    Ratio,
+    /// The smallest false discovery rate
+    Q,
+    /// The largest cost in base
+    Base,
+    /// The largest cost in new
+    New,
+    /// The name
+    Name,
+}
+
+fn by(text: &str) -> Result<By, String> {
+    match text {
+        "function" => Ok(By::Function),
+        "caller" => Ok(By::Caller),
+        "line" => Ok(By::Line),
+        "module" | "file" | "thread" | "process" => Ok(By::Group(text.to_owned())),
+        text => match text.strip_prefix("label:") {
+            Some(key) if !key.is_empty() => Ok(By::Group(text.to_owned())),
+            _ => Err(
+                "expected function, module, file, thread, process, line, caller or label:KEY"
+                    .to_owned(),
+            ),
+        },
+    }
+}
+
+fn effect(text: &str) -> Result<f64, String> {
+    percentage(text)
+        .ok()
+        .filter(|effect| *effect > 0.0)
+        .ok_or_else(|| "expected a percentage above 0, such as 5".to_owned())
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    number
+        .filter(|number| *number > 0.0 && *number < 0.5)
+        .ok_or_else(|| "expected a probability above 0 and below 0.5, such as 0.05".to_owned())
+}
+
+pub(super) fn run(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
+    compared(diff, stop).map_err(|failure| match failure {
+        // 1 says that something has changed.
+        Failure::Output if diff.exit_code => Failure::Input,
+        failure => failure,
+    })
+}
+
+fn compared(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
+    let target = diff.output.target(&diff.sides.database.path())?;
+    let layout = diff.output.layout(None, Vec::new());
+    layout
+        .check(true)
+        .map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let opened = diff.sides.open(stop)?;
+    let (base, new) = (opened.runs(0, stop)?, opened.runs(1, stop)?);
+    let comparison =
+        compare::compare(&base, &new, &request(diff)).map_err(|error| not_compared(error, stop))?;
+    for warning in &comparison.warnings {
+        say(warning);
+    }
+    let any = &base[0].database;
+    let rules = digest_of_rules(any, stop)?;
+    let mut answer = compare::answer(any, &comparison, rules.as_deref());
+    print(&mut answer, &layout, &target, stop)?;
+    if diff.exit_code && is_worse(&comparison) {
+        return Err(Failure::CheckFailed);
+    }
+    Ok(())
+}
+
+fn request(diff: &Diff) -> Request {
+    let texts = [
+        ("fn", &diff.function),
+        ("focus", &diff.focus),
+        ("ignore", &diff.ignore),
+        ("hide", &diff.hide),
+        ("thread", &diff.thread),
+    ];
+    let given = texts
+        .into_iter()
+        .filter_map(|(flag, text)| Some((flag, text.clone()?)));
+    let labels = diff.label.iter().map(|label| ("label", label.clone()));
+    Request {
+        by: diff.by.clone(),
+        cumulative: diff.cumulative,
+        arguments: given
+            .chain(labels)
+            .map(|(flag, text)| (flag.to_owned(), Argument::Text(text)))
+            .collect(),
+        limits: Limits {
+            alpha: diff.alpha,
+            min_effect: diff.min_effect / 100.0,
+            min_share: diff.min_share / 100.0,
+            test: match diff.test {
+                TestArg::Fitting => Test::Fitting,
+                TestArg::Mwu => Test::Ranks,
+            },
+        },
+        all: diff.all,
+        first: diff
+            .first
+            .map(|first| usize::try_from(first).unwrap_or(usize::MAX)),
+        sort: match diff.sort {
+            SortArg::Delta => compare::Sort::Delta,
+            SortArg::Ratio => compare::Sort::Ratio,
+            SortArg::Q => compare::Sort::Rate,
+            SortArg::Base => compare::Sort::Base,
+            SortArg::New => compare::Sort::New,
+            SortArg::Name => compare::Sort::Name,
+        },
+        ..diff.sides.request()
+    }
+}
+
+/// Whether anything is slower or new.
+fn is_worse(comparison: &Comparison) -> bool {
+    let mut rows = comparison.rows.iter().chain([&comparison.total]);
+    rows.any(|row| matches!(row.judgement.verdict, Some(Verdict::Slower | Verdict::New)))
+}

@@ -1,0 +1,106 @@
+//! `profdb report diff_tree BASE NEW` and `profdb report diff_paths BASE NEW`
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+
+use super::args::{count, percentage};
+use super::failure::{Failure, complain, explain, say};
+use super::output::{OutputArgs, print};
+use super::sides::{SidesArgs, digest_of_rules, not_compared};
+use crate::base::error::Stop;
+use crate::compare::{self, Request, Shown, View};
+
+/// The names of the two reports.
+pub(super) const TREE: &str = "diff_tree";
+pub(super) const PATHS: &str = "diff_paths";
+
+#[derive(Debug, Args)]
+struct DiffTree {
+    #[command(flatten)]
+    sides: SidesArgs,
+    /// Which places: all, those that only new has, or those that only base has
+    #[arg(long, value_name = "WORD", default_value = "all")]
+    view: ViewArg,
+    /// Costs of places themselves, without what is below them
+    #[arg(long)]
+    exclusive: bool,
+    /// Only so many levels
+    #[arg(long, value_name = "N", value_parser = count)]
+    depth: Option<u64>,
+    /// Only places that make up so much of the larger total, in percent
+    #[arg(long, value_name = "N", value_parser = percentage)]
+    min_pct: Option<f64>,
+    /// Only the first rows
+    #[arg(long, value_name = "N", value_parser = count)]
+    first: Option<u64>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// The names of views.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ViewArg {
+    /// All that either side has
+    All,
+    /// Those that only new has
+    New,
+    /// Those that only base has
+    Gone,
+}
+
+/// The two commands.
+pub(super) fn commands() -> [Command; 2] {
+    let command = |name: &'static str, alias: &'static str| {
+        DiffTree::augment_args(Command::new(name))
+            .alias(alias)
+            .infer_long_args(true)
+    };
+    [
+        command(TREE, "diff-tree")
+            .about("The trees of two sets of runs as one: cost of every place in base and in new"),
+        command(PATHS, "diff-paths")
+            .about("The places that have changed most by themselves, each with the way to it"),
+    ]
+}
+
+/// Answers one of the two.
+pub(super) fn run(name: &str, matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
+    let diff = DiffTree::from_arg_matches(matches).map_err(|error| explain(&error))?;
+    let target = diff.output.target(&diff.sides.database.path())?;
+    let layout = diff.output.layout(None, Vec::new());
+    layout
+        .check(true)
+        .map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let opened = diff.sides.open(stop)?;
+    let (base, new) = (opened.runs(0, stop)?, opened.runs(1, stop)?);
+    let request = Request {
+        all: true,
+        ..diff.sides.request()
+    };
+    let (comparison, places, items) =
+        compare::compare_trees(&base, &new, &request).map_err(|error| not_compared(error, stop))?;
+    for warning in &comparison.warnings {
+        say(warning);
+    }
+    let any = base[0].database;
+    let rules = digest_of_rules(any, stop)?;
+    let shown = Shown {
+        view: match diff.view {
+            ViewArg::All => View::All,
+            ViewArg::New => View::New,
+            ViewArg::Gone => View::Gone,
+        },
+        depth: diff.depth,
+        min_pct: diff.min_pct,
+        exclusive: diff.exclusive,
+        first: diff
+            .first
+            .map(|first| usize::try_from(first).unwrap_or(usize::MAX)),
+    };
+    let answer = if name == PATHS {
+        compare::paths_answer
+    } else {
+        compare::tree_answer
+    };
+    let mut answer = answer(any, &comparison, &places, &items, rules.as_deref(), shown);
+    print(&mut answer, &layout, &target, stop)
+}

@@ -1,0 +1,210 @@
+//! The two sides of a comparison: sets of runs, or files.
+
+use std::path::Path;
+
+use clap::{Args, ValueHint};
+
+use super::args::{input_format, run_set};
+use super::database::{DatabaseArgs, open_to_read};
+use super::failure::{Failure, complain, database, unchosen};
+use super::options::FormatOptions;
+use super::source::{file, temporary};
+use crate::base::error::Stop;
+use crate::base::hex::hex;
+use crate::compare::judge::Noise;
+use crate::compare::{CompareError, ComparedRun, Normalize, Request};
+use crate::formats::Format;
+use crate::store::{Database, RunSet, Tag};
+
+/// What is compared, and how its figures are taken.
+#[derive(Debug, Args)]
+pub(super) struct SidesArgs {
+    /// What is compared with: a profile, or runs of the database
+    #[arg(value_name = "BASE", value_parser = run_set(), value_hint = ValueHint::FilePath, requires = "changed", required_unless_present = "base")]
+    original: Option<RunSet>,
+    /// What is compared: a profile, or runs of the database
+    #[arg(value_name = "NEW", value_parser = run_set(), value_hint = ValueHint::FilePath)]
+    changed: Option<RunSet>,
+    /// What is compared with, as sets of runs or files; all of them together
+    #[arg(long, value_name = "SET", num_args = 1.., value_parser = run_set(), conflicts_with = "original", requires = "new")]
+    base: Vec<RunSet>,
+    /// What is compared, as sets of runs or files; all of them together
+    #[arg(long, value_name = "SET", num_args = 1.., value_parser = run_set(), conflicts_with = "original", requires = "base")]
+    new: Vec<RunSet>,
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
+    /// What to count [default: the choice of the first run of base]
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
+    /// How figures vary though nothing has changed: exact, timed, sampled or unknown [default: as
+    /// the runs say]
+    #[arg(long, value_name = "KIND", value_parser = noise)]
+    noise: Option<Noise>,
+    /// What figures are divided by: none, total (shares are compared), median (what most functions
+    /// have in common), calls, or tag:KEY (a number)
+    #[arg(long, value_name = "BY", default_value = "none", value_parser = normalize)]
+    normalize: Normalize,
+    /// A tag whose values say which run of base and which of new belong together
+    #[arg(long, value_name = "TAG")]
+    paired: Option<String>,
+    /// Folder of base whose sources are those of a folder of new
+    #[arg(long, value_name = "BASE=NEW", value_parser = root)]
+    root: Vec<(String, String)>,
+    /// Functions of one name are one, where nothing else has the name and each side knows only one
+    /// of them
+    #[arg(long)]
+    loose: bool,
+    /// Format of files, whatever their first bytes look like
+    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
+    from: Option<&'static Format>,
+    #[command(flatten)]
+    options: FormatOptions,
+}
+
+fn noise(name: &str) -> Result<Noise, String> {
+    let names = Noise::ALL.map(Noise::name).join(", ");
+    Noise::by_name(name).ok_or_else(|| format!("expected {names}"))
+}
+
+fn normalize(text: &str) -> Result<Normalize, String> {
+    match text {
+        "none" => Ok(Normalize::None),
+        "total" => Ok(Normalize::Total),
+        "median" => Ok(Normalize::Median),
+        "calls" => Ok(Normalize::Calls),
+        text => match text.strip_prefix("tag:") {
+            Some(key) if !key.is_empty() => Ok(Normalize::Tag(key.to_owned())),
+            _ => Err("expected none, total, median, calls or tag:KEY".to_owned()),
+        },
+    }
+}
+
+fn root(text: &str) -> Result<(String, String), String> {
+    let trimmed = |folder: &str| match folder.trim_end_matches('/') {
+        "" if folder.starts_with('/') => "/".to_owned(),
+        folder => folder.to_owned(),
+    };
+    text.split_once('=')
+        .map(|(base, new)| (trimmed(base), trimmed(new)))
+        .filter(|(base, new)| base != new)
+        .ok_or_else(|| "expected BASE=NEW, two folders".to_owned())
+}
+
+impl SidesArgs {
+    /// Opens the database and the files that the sides are in. A file of two sides is read for each.
+    pub(super) fn open(&self, stop: &Stop) -> Result<OpenSides, Failure> {
+        let sets = |one: &Option<RunSet>, several: &[RunSet]| -> Vec<RunSet> {
+            one.iter().chain(several).cloned().collect()
+        };
+        let sets = [
+            sets(&self.original, &self.base),
+            sets(&self.changed, &self.new),
+        ];
+        let stored = if sets.iter().flatten().any(is_stored) {
+            Some(open_to_read(&self.database, stop)?)
+        } else {
+            None
+        };
+        let mut files: [Vec<Database>; 2] = [Vec::new(), Vec::new()];
+        for (sets, files) in sets.iter().zip(&mut files) {
+            for name in sets.iter().filter_map(file_of) {
+                files.push(temporary(name, self.from, &self.options.0, stop)?);
+            }
+        }
+        Ok(OpenSides {
+            sets,
+            stored,
+            files,
+        })
+    }
+
+    /// A request with what is said here.
+    pub(super) fn request(&self) -> Request {
+        Request {
+            metric: self.metric.clone(),
+            noise: self.noise,
+            normalize: self.normalize.clone(),
+            paired: self.paired.clone(),
+            roots: self.root.clone(),
+            loose: self.loose,
+            ..Request::default()
+        }
+    }
+}
+
+/// What sides are in.
+pub(super) struct OpenSides {
+    sets: [Vec<RunSet>; 2],
+    stored: Option<Database>,
+    files: [Vec<Database>; 2],
+}
+
+impl OpenSides {
+    /// The runs of a side: 0 for base, 1 for new.
+    pub(super) fn runs(&self, side: usize, stop: &Stop) -> Result<Vec<ComparedRun<'_>>, Failure> {
+        let mut runs = Vec::new();
+        if let Some(stored) = &self.stored {
+            let mut numbers = Vec::new();
+            for set in self.sets[side].iter().filter(|set| is_stored(set)) {
+                numbers.extend(stored.choose(set).map_err(|error| unchosen(error, stop))?);
+            }
+            numbers.sort_unstable();
+            numbers.dedup();
+            for number in numbers {
+                runs.extend(run_of(stored, Some(number), true, stop)?);
+            }
+        }
+        for file in &self.files[side] {
+            runs.extend(run_of(file, None, false, stop)?);
+        }
+        Ok(runs)
+    }
+}
+
+/// Reports why there is no comparison.
+pub(super) fn not_compared(error: CompareError, stop: &Stop) -> Failure {
+    match error {
+        CompareError::Usage(message) => complain(message, Failure::Usage),
+        CompareError::NothingSelected(message) => complain(message, Failure::NothingSelected),
+        CompareError::Store(error) => database(error, stop),
+    }
+}
+
+fn is_stored(set: &RunSet) -> bool {
+    file_of(set).is_none()
+}
+
+/// The file that a set leads to: a name that looks like one is one even where there is no such file.
+fn file_of(set: &RunSet) -> Option<&Path> {
+    match set {
+        RunSet::Word(name) if name.contains(['.', '/']) => Some(Path::new(name)),
+        set => file(set),
+    }
+}
+
+/// A run as comparisons see it.
+fn run_of<'d>(
+    source: &'d Database,
+    number: Option<i64>,
+    is_numbered: bool,
+    stop: &Stop,
+) -> Result<Option<ComparedRun<'d>>, Failure> {
+    let failed = |error| database(error, stop);
+    let Some(run) = source.run(number).map_err(failed)? else {
+        return Ok(None);
+    };
+    let tags: Vec<Tag> = source.run_head(run.run_id).map_err(failed)?.tags;
+    Ok(Some(ComparedRun {
+        database: source,
+        run,
+        tags,
+        is_numbered,
+    }))
+}
+
+/// Of which rules the identities of a database are, in hexadecimal digits.
+pub(super) fn digest_of_rules(source: &Database, stop: &Stop) -> Result<Option<String>, Failure> {
+    let digest = source.identity_digest();
+    let digest = digest.map_err(|error| database(error, stop))?;
+    Ok(digest.map(|digest| hex(&digest)))
+}
