@@ -327,11 +327,9 @@ fn matrix(
     logs: Option<&[f64]>,
     request: &Request,
 ) -> Matrix {
-    let calls = (0..table.items.len()).map(|item| [table.calls(0, item), table.calls(1, item)]);
     Matrix {
         costs: table.costs(),
         counts: table.samples(),
-        calls: calls.collect(),
         totals: totals.clone(),
         factors: logs.map(<[f64]>::to_vec),
         paired: request.paired.is_some(),

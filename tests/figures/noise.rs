@@ -11,6 +11,7 @@
 )]
 
 use crate::support::long::Form;
+use profdb::compare::judge::{self, History, Limits, Matrix, Noise, Verdict};
 use profdb::compare::statistics::counts;
 use profdb::compare::statistics::factors::Shared;
 use profdb::compare::statistics::multiple::false_discovery_rates;
@@ -54,29 +55,44 @@ struct Judgement {
 /// What is measured: a matrix in, a verdict for each function out.
 type Judge = fn(&Comparison) -> Vec<Judgement>;
 
-/// The verdicts of the statistics by themselves: functions of a mean share of 0.1 % or more are tested together.
+/// The verdicts of comparisons. That of the total is counted with the first function's.
 fn judge(comparison: &Comparison) -> Vec<Judgement> {
-    let estimates = estimates(comparison, &Shared::Estimated);
-    let sides = &comparison.sides;
-    let cost = |function: usize| -> f64 {
-        let rows = [sides.base.row(function), sides.new.row(function)];
-        rows.into_iter().flatten().sum()
+    let totals = |figures: &Figures| -> Vec<f64> {
+        let functions = 0..figures.functions();
+        (0..figures.runs())
+            .map(|run| functions.clone().map(|at| figures.row(at)[run]).sum())
+            .collect()
     };
-    let total: f64 = (0..sides.functions()).map(cost).sum();
-    let is_tested = |function: usize| cost(function) >= 0.001 * total;
-    let tested: Vec<usize> = (0..sides.functions()).filter(|&at| is_tested(at)).collect();
-    let p: Vec<f64> = tested.iter().map(|&at| estimates[at].p).collect();
-    let mut judgements: Vec<Judgement> = estimates
-        .iter()
-        .map(|estimate| Judgement {
-            p: estimate.p,
-            is_change: false,
+    let is_sampled = comparison.kind == Kind::Sampled;
+    let sides = &comparison.sides;
+    let matrix = Matrix {
+        counts: is_sampled.then(|| sides.clone()),
+        totals: [totals(&sides.base), totals(&sides.new)],
+        factors: None,
+        paired: false,
+        history: comparison.history.as_ref().map(|history| History {
+            costs: history.clone(),
+            counts: is_sampled.then(|| history.clone()),
+            totals: totals(history),
+        }),
+        costs: sides.clone(),
+    };
+    let noise = if is_sampled {
+        Noise::Sampled
+    } else {
+        Noise::Timed
+    };
+    let judged = judge::judge(&matrix, noise, &Limits::default());
+    let is_change =
+        |judgement: &judge::Judgement| judgement.verdict.is_some_and(Verdict::is_change);
+    let of_total = is_change(&judged.total);
+    let functions = judged.functions.iter().enumerate();
+    functions
+        .map(|(at, function)| Judgement {
+            p: function.p.unwrap_or(1.0),
+            is_change: is_change(function) || (at == 0 && of_total),
         })
-        .collect();
-    for (&function, rate) in tested.iter().zip(false_discovery_rates(&p)) {
-        judgements[function].is_change = rate < 0.05;
-    }
-    judgements
+        .collect()
 }
 
 fn estimates(comparison: &Comparison, shared: &Shared) -> Vec<Estimate> {

@@ -1,4 +1,4 @@
-//! What can be said with hardly any runs: of two counts, and of the runs in which something was seen at all.
+//! What can be said of two counts, of which nothing tells how much they vary.
 
 use super::dispersion::Variance;
 use super::distribution::binomial_two_sided;
@@ -24,18 +24,4 @@ pub fn two_counts(base: f64, new: f64, odds: f64, burst: f64) -> Estimate {
         p: binomial_two_sided(new, base + new, odds / (1.0 + odds)),
         shape: Shape::Binomial { base, new, odds },
     }
-}
-
-/// Probability that something is seen as unevenly in `base_seen` of `base` runs and in `new_seen` of `new` ones, where one of
-/// them is none, if all runs are alike (Fisher's exact test, two-sided).
-#[must_use]
-pub fn presence(base_seen: usize, base: usize, new_seen: usize, new: usize) -> f64 {
-    let seen = base_seen + new_seen;
-    let all = base + new;
-    let side = if base_seen == 0 { new } else { base };
-    // All that is seen lies on one side: `seen` of its runs out of `seen` of all.
-    let one_sided: f64 = (0..seen)
-        .map(|at| (side as f64 - at as f64).max(0.0) / (all as f64 - at as f64))
-        .product();
-    (2.0 * one_sided).min(1.0)
 }
