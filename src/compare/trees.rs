@@ -22,7 +22,7 @@ pub struct PlaceItem {
 /// Compares two sets of runs, and unites their trees.
 ///
 /// # Errors
-/// As [`compare`], and when a run knows no paths.
+/// As [`super::compare`], and when a run knows no paths.
 pub fn compare_trees(
     base: &[ComparedRun<'_>],
     new: &[ComparedRun<'_>],
