@@ -16,9 +16,6 @@ pub(crate) enum Value<'r> {
     Blob(&'r [u8]),
 }
 
-/// How many bytes the values of the types of numbers have, by the numbers of these types.
-const LENGTHS: [usize; 10] = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
-
 /// The columns of a record that have not been read yet.
 pub(crate) struct Values<'r> {
     types: &'r [u8],
@@ -39,54 +36,60 @@ impl<'r> Values<'r> {
     /// The next column; `None` if it is not what the format says.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Value<'r>> {
-        let Some((kind, rest)) = self.types.split_first() else {
-            return Some(Value::Null);
+        let kind = match self.types {
+            [] => return Some(Value::Null),
+            // Types of numbers and short texts are one byte.
+            [kind @ 0..0x80, rest @ ..] => {
+                self.types = rest;
+                u64::from(*kind)
+            }
+            types => {
+                let mut at = 0;
+                let kind = varint_at(types, &mut at)?;
+                self.types = &types[at..];
+                kind
+            }
         };
-        // Types of numbers are one byte.
-        let Some(length) = LENGTHS.get(usize::from(*kind)) else {
-            return self.text_or_blob();
-        };
-        self.types = rest;
         Some(match kind {
             0 => Value::Null,
+            1 => Value::Integer(i64::from(i8::from_be_bytes(self.take()?))),
+            2 => Value::Integer(i64::from(i16::from_be_bytes(self.take()?))),
+            3 => {
+                let bytes: [u8; 3] = self.take()?;
+                let [high, middle, low] = bytes;
+                Value::Integer(i64::from(i32::from_be_bytes([high, middle, low, 0]) >> 8))
+            }
+            4 => Value::Integer(i64::from(i32::from_be_bytes(self.take()?))),
+            5 => {
+                let bytes: [u8; 6] = self.take()?;
+                let mut wide = [0; 8];
+                wide[..6].copy_from_slice(&bytes);
+                Value::Integer(i64::from_be_bytes(wide) >> 16)
+            }
+            6 => Value::Integer(i64::from_be_bytes(self.take()?)),
+            7 => Value::Real(f64::from_be_bytes(self.take()?)),
             8 => Value::Integer(0),
             9 => Value::Integer(1),
-            7 => Value::Real(f64::from_bits(self.number(*length)?.cast_unsigned())),
-            _ => Value::Integer(self.number(*length)?),
+            12.. => {
+                let length = usize::try_from((kind - 12) / 2).ok()?;
+                let (bytes, rest) = self.values.split_at_checked(length)?;
+                self.values = rest;
+                if kind % 2 == 0 {
+                    Value::Blob(bytes)
+                } else {
+                    Value::Text(bytes)
+                }
+            }
+            // Reserved.
+            10 | 11 => return None,
         })
     }
 
-    /// A number of 1 to 8 bytes, the highest first.
     #[inline]
-    fn number(&mut self, length: usize) -> Option<i64> {
-        let (bytes, rest) = self.values.split_at_checked(length)?;
-        let wide = if let Some(wide) = self.values.first_chunk() {
-            i64::from_be_bytes(*wide)
-        } else {
-            // Too near to the end to read more than there is.
-            let number = bytes
-                .iter()
-                .fold(0, |number, byte| number << 8 | i64::from(*byte));
-            number << (64 - 8 * length)
-        };
+    fn take<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
+        let (bytes, rest) = self.values.split_first_chunk()?;
         self.values = rest;
-        // The sign is that of the highest byte.
-        Some(wide >> (64 - 8 * length))
-    }
-
-    fn text_or_blob(&mut self) -> Option<Value<'r>> {
-        let mut at = 0;
-        let kind = varint_at(self.types, &mut at)?;
-        self.types = self.types.get(at..)?;
-        // What is less than this is reserved.
-        let length = usize::try_from(kind.checked_sub(12)? / 2).ok()?;
-        let (bytes, rest) = self.values.split_at_checked(length)?;
-        self.values = rest;
-        Some(if kind % 2 == 0 {
-            Value::Blob(bytes)
-        } else {
-            Value::Text(bytes)
-        })
+        Some(*bytes)
     }
 
     /// The next column, which has to be an integer.
