@@ -71,9 +71,16 @@ pub(super) struct Diff {
     /// End with 1 if anything is slower or new
     #[arg(long)]
     exit_code: bool,
+    /// Shows the statements that give the figures of the runs, for the sqlite3 shell, instead of the
+    /// answer
+    #[arg(long, conflicts_with = "outfile")]
+    show_sql: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
+
+/// What stands above the statements of a comparison.
+const NOT_SQL: &str = "-- The figures of each run. Ratios, intervals, p, q and verdicts are made of them by profdb (docs/comparing.md).\n";
 
 /// The names of tests.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -153,6 +160,16 @@ fn compared(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
         say(warning);
     }
     let any = &base[0].database;
+    if diff.show_sql {
+        if !diff.sides.are_stored() {
+            return Err(complain(
+                "--show-sql is about runs of the database: import the files",
+                Failure::Usage,
+            ));
+        }
+        let script = format!("{NOT_SQL}{}", comparison.script);
+        return target.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
+    }
     let rules = digest_of_rules(any, stop)?;
     let mut answer = compare::answer(any, &comparison, rules.as_deref());
     print(&mut answer, &layout, &target, stop)?;

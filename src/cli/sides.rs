@@ -118,6 +118,12 @@ impl SidesArgs {
         })
     }
 
+    /// Whether all that is compared is in the database.
+    pub(super) fn are_stored(&self) -> bool {
+        let named = self.original.iter().chain(&self.changed);
+        named.chain(&self.base).chain(&self.new).all(is_stored)
+    }
+
     /// A request with what is said here.
     pub(super) fn request(&self) -> Request {
         Request {

@@ -79,6 +79,7 @@ pub(super) fn compared<'r, 'd>(
         mut table,
         functions,
         selected,
+        script,
     } = read(&sides, &chosen, &earlier, noise, request, &mut warnings)?;
     let totals = |chosen: &[Vec<Chosen>; 2]| {
         [0, 1].map(|side: usize| {
@@ -171,6 +172,7 @@ pub(super) fn compared<'r, 'd>(
         unit,
         folders,
         earlier: earlier.len(),
+        script,
         warnings,
         request,
     });

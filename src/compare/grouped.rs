@@ -68,6 +68,8 @@ pub(super) struct Grouped {
     pub unknown: BTreeSet<usize>,
     /// The cost of what the filters leave; `None` for the whole run.
     pub selected: Option<f64>,
+    /// The statements that give the figures, for the sqlite3 shell.
+    pub script: String,
 }
 
 /// Asks a run for its figures in a metric.
@@ -101,6 +103,7 @@ pub(super) fn grouped(
                 column: Column::default(),
                 unknown: BTreeSet::new(),
                 selected: Some(0.0),
+                script: String::new(),
             }));
         }
         arguments.push((flag.clone(), Argument::Functions(functions)));
@@ -139,6 +142,7 @@ pub(super) fn grouped(
     }]);
     let calls = place(&["calls"]);
     let selected = answer.subject.as_ref().and_then(|subject| subject.selected);
+    let script = std::mem::take(&mut answer.script);
     let (mut column, mut unknown) = (Column::default(), BTreeSet::new());
     answer.each(|row| {
         let text = |at: Option<usize>| match at.map(|at| &row[at]) {
@@ -170,6 +174,7 @@ pub(super) fn grouped(
         column,
         unknown,
         selected,
+        script,
     }))
 }
 

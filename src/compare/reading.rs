@@ -19,6 +19,8 @@ pub(super) struct Read<'d> {
     pub(super) functions: Functions<'d>,
     /// What the filters leave of each run; `None` for whole runs.
     pub(super) selected: Option<[Vec<f64>; 2]>,
+    /// The statements of the reports that were asked, for the sqlite3 shell; empty where none was.
+    pub(super) script: String,
 }
 
 /// Reads the figures of all runs.
@@ -70,6 +72,7 @@ pub(super) fn read<'d>(
         items,
         unknown,
         selected,
+        script,
         nothing,
         ..
     } = reader;
@@ -98,6 +101,7 @@ pub(super) fn read<'d>(
         table,
         functions,
         selected,
+        script,
     })
 }
 
@@ -110,6 +114,7 @@ struct Reader<'d> {
     unknown: BTreeSet<usize>,
     /// What the filters leave, run by run.
     selected: Vec<Option<f64>>,
+    script: String,
     /// Why a run has nothing to show.
     nothing: Option<String>,
 }
@@ -175,6 +180,7 @@ impl<'d> Reader<'d> {
         let mut column = found.column;
         self.unknown.extend(found.unknown);
         self.selected.push(found.selected);
+        self.script.push_str(&found.script);
         column.samples = match metrics.samples {
             None => None,
             Some(samples) if samples == metrics.cost => Some(column.costs.clone()),

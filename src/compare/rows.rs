@@ -94,6 +94,8 @@ pub struct Comparison {
     pub earlier: usize,
     /// What there is to warn of.
     pub warnings: Vec<String>,
+    /// What of it is SQL, for the sqlite3 shell: the figures of every run. What is made of them is not.
+    pub script: String,
 }
 
 /// What a comparison has found.
@@ -109,6 +111,7 @@ pub(super) struct Findings<'f, 'd> {
     pub(super) unit: (String, String),
     pub(super) folders: Vec<Folders>,
     pub(super) earlier: usize,
+    pub(super) script: String,
     pub(super) warnings: Vec<String>,
     pub(super) request: &'f Request,
 }
@@ -127,6 +130,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         unit,
         folders,
         earlier,
+        script,
         mut warnings,
         request,
     } = found;
@@ -242,6 +246,11 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         given: given[side],
         matched: table.matched_share(side),
     });
+    let script = if request.is_plain() {
+        history_of(&sides, &unit.0)
+    } else {
+        script
+    };
     let verdicts = judged.functions.iter().map(|row| row.verdict).collect();
     let comparison = Comparison {
         sides,
@@ -256,9 +265,26 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         folders,
         request: request.clone(),
         earlier,
+        script,
         warnings,
     };
     (comparison, verdicts)
+}
+
+/// The statement that gives the figures of runs of a database.
+fn history_of(sides: &[Side; 2], metric: &str) -> String {
+    let mut runs: Vec<i64> = sides
+        .iter()
+        .flat_map(|side| &side.runs)
+        .filter_map(|run| run.run_id)
+        .collect();
+    runs.sort_unstable();
+    let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
+    let metric = metric.trim_start_matches("% of ").replace('\'', "''");
+    format!(
+        "SELECT run_id, function, module, file, calls, exclusive FROM history\nWHERE run_id IN ({}) AND metric = '{metric}'\nORDER BY function, module, file, run_id;\n",
+        runs.join(", ")
+    )
 }
 
 /// A number of runs that nobody records.

@@ -17,6 +17,7 @@ use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -574,6 +575,52 @@ fn sources_in_another_folder_are_the_same_functions() {
     }
     assert_eq!(answer["folders"][0]["base"], "/srv/one/work");
     assert_eq!(answer["folders"][0]["new"], "/ci/7");
+}
+
+#[test]
+fn the_shown_statement_has_the_figures_of_every_run() {
+    let folder = Folder::new();
+    let mut random = Random(10);
+    let files: Vec<(String, Vec<u8>)> = (0..4)
+        .map(|at| {
+            let name = format!("{}-{at}.json", if at < 2 { "base" } else { "new" });
+            (name, Recording::random(&mut random).speedscope(0))
+        })
+        .collect();
+    let files: Vec<(&str, Vec<u8>)> = files
+        .iter()
+        .map(|(name, content)| (name.as_str(), content.clone()))
+        .collect();
+    let database = import(&folder, "runs.db", &files);
+    let flags = [
+        "diff", "--db", &database, "1,2", "3,4", "--all", "--noise", "exact",
+    ];
+    let (script, err, succeeded) = told(&[&flags[..], &["--show-sql"]].concat());
+    assert!(succeeded, "{err}");
+    let found = Connection::open(&database).expect("a database");
+    let statement: String = script
+        .lines()
+        .filter(|line| !line.starts_with("--"))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let mut statement = found.prepare(statement.trim_end_matches(';')).expect("SQL");
+    let mut sums: BTreeMap<(String, String), [f64; 2]> = BTreeMap::new();
+    let mut read = statement.query([]).expect("an answer");
+    while let Some(row) = read.next().expect("a row") {
+        let run: i64 = row.get("run_id").expect("a run");
+        let key = (
+            row.get("function").expect("a name"),
+            row.get("file").expect("a file"),
+        );
+        sums.entry(key).or_default()[usize::from(run > 2)] +=
+            row.get::<_, f64>("exclusive").expect("a cost");
+    }
+    // The middle of two runs is their mean.
+    for (function, row) in rows(&asked(&flags)) {
+        let [base, new] = sums.get(&function).copied().unwrap_or_default();
+        assert!(is_near(number(&row, "base"), base / 2.0), "{row}");
+        assert!(is_near(number(&row, "new"), new / 2.0), "{row}");
+    }
 }
 
 #[test]
