@@ -9,6 +9,7 @@ use super::database::{DatabaseArgs, open_to_read};
 use super::failure::{Failure, complain, database, unchosen};
 use super::options::FormatOptions;
 use super::source::{file, temporary};
+use super::walk::{Hidden, walk};
 use crate::base::error::Stop;
 use crate::base::hex::hex;
 use crate::compare::judge::Noise;
@@ -19,10 +20,10 @@ use crate::store::{Database, RunSet, Tag};
 /// What is compared, and how its figures are taken.
 #[derive(Debug, Args)]
 pub(super) struct SidesArgs {
-    /// What is compared with: a profile, or runs of the database
+    /// What is compared with: a profile, a folder of profiles, or runs of the database
     #[arg(value_name = "BASE", value_parser = run_set(), value_hint = ValueHint::FilePath, requires = "changed", required_unless_present = "base")]
     original: Option<RunSet>,
-    /// What is compared: a profile, or runs of the database
+    /// What is compared: a profile, a folder of profiles, or runs of the database
     #[arg(value_name = "NEW", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     changed: Option<RunSet>,
     /// What is compared with, as sets of runs or files; all of them together
@@ -108,7 +109,14 @@ impl SidesArgs {
         let mut files: [Vec<Database>; 2] = [Vec::new(), Vec::new()];
         for (sets, files) in sets.iter().zip(&mut files) {
             for name in sets.iter().filter_map(file_of) {
-                files.push(temporary(name, self.from, &self.options.0, stop)?);
+                let mut profiles = vec![name.to_owned()];
+                if name.is_dir() {
+                    let walked = walk(name, Hidden::LeftOut, stop)?;
+                    profiles = walked.files.into_iter().map(|(_, path)| path).collect();
+                }
+                for profile in profiles {
+                    files.push(temporary(&profile, self.from, &self.options.0, stop)?);
+                }
             }
         }
         Ok(OpenSides {
@@ -183,7 +191,9 @@ fn is_stored(set: &RunSet) -> bool {
 /// The file that a set leads to: a name that looks like one is one even where there is no such file.
 fn file_of(set: &RunSet) -> Option<&Path> {
     match set {
-        RunSet::Word(name) if name.contains(['.', '/']) => Some(Path::new(name)),
+        RunSet::Word(name) if name.contains(['.', '/']) || Path::new(name).is_dir() => {
+            Some(Path::new(name))
+        }
         set => file(set),
     }
 }

@@ -624,6 +624,36 @@ fn the_shown_statement_has_the_figures_of_every_run() {
 }
 
 #[test]
+fn a_folder_is_a_set_of_its_files() {
+    let folder = Folder::new();
+    let mut random = Random(11);
+    let mut files = Vec::new();
+    for at in 0..6 {
+        let side = ["base", "new"][at % 2];
+        fs::create_dir_all(folder.path(side)).expect("a folder");
+        let content = Recording::random(&mut random).speedscope(0);
+        files.push((at % 2, folder.file(&format!("{side}/{at}.json"), &content)));
+    }
+    let of = |side: usize| {
+        files
+            .iter()
+            .filter(|(of, _)| *of == side)
+            .map(|(_, file)| file.as_str())
+            .collect::<Vec<_>>()
+    };
+    let (base, new) = (folder.path("base"), folder.path("new"));
+    let folders = asked(&[
+        "diff",
+        base.to_str().expect("plain"),
+        new.to_str().expect("plain"),
+        "--all",
+    ]);
+    let files = asked(&[&["diff", "--all", "--base"][..], &of(0), &["--new"], &of(1)].concat());
+    assert_eq!(folders["rows"], files["rows"]);
+    assert_eq!(folders["base"]["given"], 3);
+}
+
+#[test]
 fn every_format_says_the_same() {
     let folder = Folder::new();
     let mut random = Random(9);
