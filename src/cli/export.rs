@@ -14,15 +14,20 @@ use super::failure::{Failure, complain, say, unanswered};
 use super::options::ExportOptions;
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
+use super::sides::{not_compared, open_two};
 use super::source::open_run;
 use crate::base::error::Stop;
 use crate::base::threads;
+use crate::compare;
 use crate::formats::export::{self, ExportError, Loss, Output, Request};
 use crate::formats::{self, EXPORTS, Options};
 use crate::report::render::Unit;
 use crate::store::{Database, RunInfo, RunSet};
 
 const OUTPUT: &str = "--output";
+
+/// The format that has a place for two costs.
+const FOLDED: &str = "folded";
 
 const LOSS_REPORT: &str = "--loss-report";
 
@@ -32,6 +37,10 @@ pub(super) struct Export {
     /// file; of several the one imported last [default: latest]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     run: Option<RunSet>,
+    /// Two profiles or runs, whose trees are written as one with both costs: in folded stacks, the
+    /// first number of a line is that of BASE
+    #[arg(long, value_names = ["BASE", "NEW"], num_args = 2, value_parser = run_set(), conflicts_with = "run")]
+    diff: Vec<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
     /// Format of the output; docs/export.md explains them
@@ -93,11 +102,49 @@ fn tell_size(bytes: u64) {
 
 pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
     let targets = export.written.targets(&export.database)?;
+    if let [base, new] = export.diff.as_slice() {
+        return export.difference(base, new, &targets, stop);
+    }
     let set = export.run.as_ref().unwrap_or(&RunSet::Latest);
     let (mut source, run) = open_run(set, &export.database, None, &Options::default(), stop)?;
     export
         .written
         .write(export.format, &mut source, &run, &targets, stop)
+}
+
+impl Export {
+    /// Writes the trees of two runs as one.
+    fn difference(
+        &self,
+        base: &RunSet,
+        new: &RunSet,
+        [target, _]: &[Target; 2],
+        stop: &Stop,
+    ) -> Result<(), Failure> {
+        if self.format.name != FOLDED {
+            let fault = format!(
+                "--diff: {} has no place for two costs of a stack: expected --format {FOLDED}",
+                self.format.name
+            );
+            return Err(complain(fault, Failure::Usage));
+        }
+        let opened = open_two(base, new, &self.database, stop)?;
+        let (base, new) = (opened.runs(0, stop)?, opened.runs(1, stop)?);
+        let request = compare::Request {
+            metric: self.written.metric.clone(),
+            ..compare::Request::default()
+        };
+        let (comparison, places, items) = compare::compare_trees(&base, &new, &request)
+            .map_err(|error| not_compared(error, stop))?;
+        for warning in &comparison.warnings {
+            say(warning);
+        }
+        let stacks = places.iter().map(|place| {
+            let name = items[place.item as usize].names[0].as_str();
+            (place.depth as usize, name, place.own)
+        });
+        target.write(stop, |out| Ok(formats::write_difference(stacks, out)?))
+    }
 }
 
 impl WrittenArgs {

@@ -14,7 +14,7 @@ use crate::base::error::Stop;
 use crate::base::hex::hex;
 use crate::compare::judge::Noise;
 use crate::compare::{CompareError, ComparedRun, Normalize, Request};
-use crate::formats::Format;
+use crate::formats::{Format, Options};
 use crate::store::{Database, RunSet, Tag};
 
 /// What is compared, and how its figures are taken.
@@ -101,29 +101,7 @@ impl SidesArgs {
             sets(&self.original, &self.base),
             sets(&self.changed, &self.new),
         ];
-        let stored = if sets.iter().flatten().any(is_stored) {
-            Some(open_to_read(&self.database, stop)?)
-        } else {
-            None
-        };
-        let mut files: [Vec<Database>; 2] = [Vec::new(), Vec::new()];
-        for (sets, files) in sets.iter().zip(&mut files) {
-            for name in sets.iter().filter_map(file_of) {
-                let mut profiles = vec![name.to_owned()];
-                if name.is_dir() {
-                    let walked = walk(name, Hidden::LeftOut, stop)?;
-                    profiles = walked.files.into_iter().map(|(_, path)| path).collect();
-                }
-                for profile in profiles {
-                    files.push(temporary(&profile, self.from, &self.options.0, stop)?);
-                }
-            }
-        }
-        Ok(OpenSides {
-            sets,
-            stored,
-            files,
-        })
+        open(sets, &self.database, self.from, &self.options.0, stop)
     }
 
     /// Whether all that is compared is in the database.
@@ -144,6 +122,49 @@ impl SidesArgs {
             ..Request::default()
         }
     }
+}
+
+/// Opens what two sets are in.
+pub(super) fn open_two(
+    base: &RunSet,
+    new: &RunSet,
+    database: &DatabaseArgs,
+    stop: &Stop,
+) -> Result<OpenSides, Failure> {
+    let sets = [vec![base.clone()], vec![new.clone()]];
+    open(sets, database, None, &Options::default(), stop)
+}
+
+fn open(
+    sets: [Vec<RunSet>; 2],
+    database: &DatabaseArgs,
+    from: Option<&'static Format>,
+    options: &Options,
+    stop: &Stop,
+) -> Result<OpenSides, Failure> {
+    let stored = if sets.iter().flatten().any(is_stored) {
+        Some(open_to_read(database, stop)?)
+    } else {
+        None
+    };
+    let mut files: [Vec<Database>; 2] = [Vec::new(), Vec::new()];
+    for (sets, files) in sets.iter().zip(&mut files) {
+        for name in sets.iter().filter_map(file_of) {
+            let mut profiles = vec![name.to_owned()];
+            if name.is_dir() {
+                let walked = walk(name, Hidden::LeftOut, stop)?;
+                profiles = walked.files.into_iter().map(|(_, path)| path).collect();
+            }
+            for profile in profiles {
+                files.push(temporary(&profile, from, options, stop)?);
+            }
+        }
+    }
+    Ok(OpenSides {
+        sets,
+        stored,
+        files,
+    })
 }
 
 /// What sides are in.

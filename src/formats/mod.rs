@@ -94,6 +94,7 @@ mod stackprof;
 mod v8;
 
 pub use detect::detect;
+pub use folded::write::write_difference;
 pub use foreign::about as about_foreign;
 pub use format::{Confidence, Format};
 pub use options::{DRAWN_SVG, OptionDef, Options, Takes};

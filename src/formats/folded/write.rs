@@ -189,6 +189,43 @@ fn line(stack: &mut Vec<u8>, cost: u64, out: &mut dyn Write) -> io::Result<()> {
     written
 }
 
+/// Writes the places of two trees that were united, each as its stack, its cost in base and that in new, as `difffolded.pl` does
+/// and `flamegraph.pl` reads it for a picture in two colours. Places come parents first, with how many are above, what they are
+/// called, and what they cost themselves; costs are rounded to whole numbers, and what costs nothing on either side has no line.
+///
+/// # Errors
+/// When the output fails.
+pub fn write_difference<'p>(
+    places: impl Iterator<Item = (usize, &'p str, [f64; 2])>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut stack: Vec<u8> = Vec::new();
+    let mut ends: Vec<usize> = Vec::new();
+    for (depth, name, costs) in places {
+        ends.truncate(depth);
+        stack.truncate(ends.last().copied().unwrap_or(0));
+        if depth > 0 {
+            stack.push(b';');
+        }
+        stack.extend_from_slice(&escape::bytes(&frame(name)));
+        ends.push(stack.len());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not negative, and saturating"
+        )]
+        let [base, new] = costs.map(|cost| cost.max(0.0).round() as u64);
+        if base > 0 || new > 0 {
+            let end = stack.len();
+            stack.push(b' ');
+            push_integer(base, &mut stack);
+            line(&mut stack, new, out)?;
+            stack.truncate(end);
+        }
+    }
+    Ok(())
+}
+
 /// A name between semicolons, which readers take neither for a comment nor for a number.
 fn frame(name: &str) -> Cow<'_, str> {
     // Readers may take this end of a name for a number, nothing also being one, as they pass over
