@@ -4,6 +4,7 @@ use rusqlite::{ErrorCode, Row};
 
 use super::database::Database;
 use super::error::StoreError;
+use super::identities;
 use super::read::lossy;
 use super::recount::{Doubt, NOT_RECOUNTED, recount};
 use super::schema::stale_views;
@@ -70,7 +71,7 @@ const EXAMPLES: usize = 5;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What was checked: `integrity` (SQLite's own check of the file), `foreign_keys` that tables
-    /// declare, `views`, `texts` (whether they are UTF-8), or the name of a statement in
+    /// declare, `views`, `texts` (whether they are UTF-8), `identities` (with the fingerprints of runs), or the name of a statement in
     /// `queries/checks`.
     pub check: &'static str,
     /// How many rows are wrong; 1 where nothing more can be read.
@@ -96,6 +97,7 @@ impl Database {
         findings.extend(self.found("foreign_keys", "PRAGMA foreign_key_check", columns)?);
         findings.extend(self.foreign_views()?);
         findings.extend(self.wrong_texts()?);
+        findings.extend(self.wrong_identities()?);
         // Without a sound file under it, a recount says nothing.
         let is_recounted = is_intact && self.is_as_recounted()?;
         let asked = |check| !is_recounted || NOT_RECOUNTED.contains(&check);
@@ -136,6 +138,13 @@ impl Database {
     fn wrong_texts(&self) -> Result<Option<Finding>, StoreError> {
         self.collected("texts", |finding| {
             texts::each_wrong(&self.connection, |wrong| finding.add(|| Ok(wrong)))
+        })
+    }
+
+    /// Identities and fingerprints that are not as the rules of the database make them.
+    fn wrong_identities(&self) -> Result<Option<Finding>, StoreError> {
+        self.collected("identities", |finding| {
+            identities::each_wrong(&self.connection, |wrong| finding.add(|| Ok(wrong)))
         })
     }
 

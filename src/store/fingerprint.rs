@@ -57,20 +57,36 @@ impl Figures {
         self.rows.clear();
     }
 
-    /// Stores the fingerprint of the run whose figures these are.
-    pub(super) fn store(mut self, connection: &Connection, run: i64) -> rusqlite::Result<()> {
+    /// The fingerprint.
+    fn finish(mut self) -> [u8; 16] {
         self.end_of_metric();
-        let digest = self.hash.finalize();
+        let mut first = [0; 16];
+        first.copy_from_slice(&self.hash.finalize()[..16]);
+        first
+    }
+
+    /// Stores the fingerprint of the run whose figures these are.
+    pub(super) fn store(self, connection: &Connection, run: i64) -> rusqlite::Result<()> {
+        let digest = self.finish();
         let sql = "UPDATE runs SET fingerprint = ?2 WHERE run_id = ?1";
         connection
             .prepare_cached(sql)?
-            .execute(params![run, &digest[..16]])
+            .execute(params![run, digest])
             .map(drop)
     }
 }
 
 /// Computes the fingerprint of a run anew from its rows.
 pub(super) fn renew(connection: &Connection, run: i64) -> rusqlite::Result<()> {
+    figures(connection, run)?.store(connection, run)
+}
+
+/// What the fingerprint of a run is by its rows.
+pub(super) fn of_run(connection: &Connection, run: i64) -> rusqlite::Result<[u8; 16]> {
+    Ok(figures(connection, run)?.finish())
+}
+
+fn figures(connection: &Connection, run: i64) -> rusqlite::Result<Figures> {
     let mut figures = Figures::new();
     let mut metrics = connection.prepare_cached(
         "SELECT metric_id, name, unit FROM metrics WHERE run_id = ?1 ORDER BY position",
@@ -90,5 +106,5 @@ pub(super) fn renew(connection: &Connection, run: i64) -> rusqlite::Result<()> {
             figures.row(&row.get(0)?, row.get(1)?, row.get(2)?);
         }
     }
-    figures.store(connection, run)
+    Ok(figures)
 }

@@ -16,6 +16,11 @@ pub(super) fn rules(connection: &Connection) -> Result<Rules, Cause> {
     if digest(connection)? == Some(built_in_digest()) {
         return Ok(Rules::built_in());
     }
+    Ok(Rules::new(stored_rules(connection)?)?)
+}
+
+/// The rules as the table has them.
+fn stored_rules(connection: &Connection) -> rusqlite::Result<Vec<Rule>> {
     let sql = "SELECT origin, about, field, files, pattern, replacement
                FROM identity_rules
                ORDER BY position";
@@ -37,7 +42,99 @@ pub(super) fn rules(connection: &Connection) -> Result<Rules, Cause> {
             replacement: row.get(5)?,
         });
     }
-    Ok(Rules::new(rules)?)
+    Ok(rules)
+}
+
+/// Calls a function for everything that is not as the rules in the database make it: the digest of the rules, identities of
+/// functions, identities that no function has, fingerprints of runs; and observations that are of another run.
+pub(super) fn each_wrong(
+    connection: &Connection,
+    mut found: impl FnMut(String) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let stored = stored_rules(connection)?;
+    let numbered: bool = connection.query_row(
+        "SELECT COUNT(*) = COALESCE(MAX(position), 0) AND MIN(position) = 1 FROM identity_rules",
+        [],
+        |row| row.get(0),
+    )?;
+    if !numbered {
+        found("identity_rules: positions are not those from 1 on".to_owned())?;
+    }
+    let rules = match Rules::new(stored) {
+        Ok(rules) => rules,
+        Err(refused) => return found(format!("identity_rules: {refused}")),
+    };
+    if digest(connection)? != Some(rules.digest()) {
+        found("identity_digests: the digest is not that of the rules".to_owned())?;
+    }
+    let sql = "SELECT f.function_id, f.kind, f.name, f.module, f.file, i.class, i.name, i.module, i.file, i.unnamed, i.identity_key
+               FROM functions AS f
+               LEFT JOIN identities AS i ON i.identity_id = f.identity_id
+               ORDER BY f.function_id";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let texts: [String; 4] = [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?];
+        let [kind, name, module, file] = &texts;
+        let identity = rules.identity(&FunctionDef {
+            kind: Kind::by_name(kind).unwrap_or_default(),
+            module,
+            file,
+            ..FunctionDef::named(name)
+        });
+        let made = [
+            identity.class.word(),
+            &identity.name,
+            &identity.module,
+            &identity.file,
+        ];
+        let mut is_so = row.get::<_, Option<bool>>(9)? == Some(identity.is_unnamed())
+            && row.get::<_, Option<Vec<u8>>>(10)?.as_deref() == Some(&identity.key());
+        for (at, text) in (5..).zip(made) {
+            is_so &= row.get::<_, Option<String>>(at)?.as_deref() == Some(text);
+        }
+        if !is_so {
+            let function: i64 = row.get(0)?;
+            found(format!(
+                "function_id {function}: its identity is not the one that the rules make"
+            ))?;
+        }
+    }
+    let sql = "SELECT identity_id
+               FROM identities AS i
+               WHERE NOT EXISTS (SELECT 1 FROM functions AS f WHERE f.identity_id = i.identity_id)
+               ORDER BY identity_id";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let identity: i64 = row.get(0)?;
+        found(format!("identity_id {identity}: no function has it"))?;
+    }
+    let sql = "SELECT m.metric_id
+               FROM metrics AS m
+               LEFT JOIN metrics AS o ON o.metric_id = m.observations AND o.run_id = m.run_id
+               WHERE m.observations IS NOT NULL AND o.metric_id IS NULL
+               ORDER BY m.metric_id";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let metric: i64 = row.get(0)?;
+        found(format!(
+            "metric_id {metric}: its observations are no metric of the run"
+        ))?;
+    }
+    let sql = "SELECT run_id, fingerprint FROM runs WHERE fingerprint IS NOT NULL ORDER BY run_id";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (run, stored): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
+        if stored != fingerprint::of_run(connection, run)? {
+            found(format!(
+                "run_id {run}: its fingerprint is not that of its figures"
+            ))?;
+        }
+    }
+    Ok(())
 }
 
 /// The digest of the rules in force; `None` before there are any.

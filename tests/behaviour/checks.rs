@@ -48,11 +48,25 @@ const SAID_ONCE: &[(&str, &[&str])] = &[
             "timer_bias",
             "bias_applied",
             "profdb_version",
+            // NULL is what older programs have left.
+            "fingerprint",
         ],
     ),
     ("run_tags", &["run_id", "key", "value"]),
     ("run_properties", &["run_id", "key", "value"]),
-    ("metrics", &["name", "unit", "timer_readings"]),
+    (
+        "metrics",
+        &[
+            "name",
+            "unit",
+            "timer_readings",
+            "noise",
+            "observations",
+            "quantum",
+        ],
+    ),
+    ("identity_rules", &["about", "origin"]),
+    ("identity_digests", &["profdb_version"]),
     (
         "functions",
         &[
@@ -250,7 +264,7 @@ fn every_wrong_value_is_found() {
             for row in some_rows(connection, &table, &key, &only) {
                 for change in [
                     format!(
-                        "UPDATE {table} SET {column} = CASE TYPEOF({column}) WHEN 'text' THEN {column} || 'x' ELSE {column} + 1 END WHERE {place}"
+                        "UPDATE {table} SET {column} = CASE TYPEOF({column}) WHEN 'text' THEN {column} || 'x' WHEN 'blob' THEN ZEROBLOB(LENGTH({column})) ELSE {column} + 1 END WHERE {place}"
                     ),
                     format!("UPDATE {table} SET {column} = NULL WHERE {place}"),
                 ] {
@@ -276,6 +290,22 @@ fn every_wrong_value_is_found() {
         unseen.len(),
         unseen.join("\n")
     );
+}
+
+/// What a hash says of other rows.
+#[test]
+fn wrong_hashes_and_references_are_found() {
+    let database = database();
+    for change in [
+        "UPDATE runs SET fingerprint = x'00112233445566778899aabbccddeeff' WHERE run_id = 1",
+        "UPDATE identities SET identity_key = x'00112233445566778899aabbccddeeff' WHERE identity_id = 1",
+        "UPDATE identity_digests SET digest = x'00'",
+        "INSERT INTO identities (class, name, module, file, unnamed, identity_key) VALUES ('code', 'nobody', '', '', 0, x'00')",
+        "UPDATE metrics SET observations = (SELECT MAX(metric_id) FROM metrics) WHERE run_id = 1",
+    ] {
+        let found = found(&database, change, &[]);
+        assert!(found.is_some_and(|found| found > 0), "{change}");
+    }
 }
 
 /// Rows that are not there, of tables that are made from others.
@@ -364,6 +394,7 @@ fn values_of_a_wrong_kind_are_found() {
             let (column, kind) = column.split_once(' ').expect("a kind");
             let others = match kind {
                 "TEXT" | "ANY" => ["x'61'", "CAST(x'61ff' AS TEXT)"],
+                "BLOB" => ["'text'", "1"],
                 _ => ["'text'", "x'61'"],
             };
             for other in others {
