@@ -44,7 +44,7 @@ const RUNS: [&str; 6] = [
 ];
 
 /// Every command that opens a database, with the exit codes that it may end with on a damaged one.
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 16] = [
     &["runs"],
     &["show"],
     &["report", "summary"],
@@ -55,6 +55,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["export", "--format", "folded"],
     &["export", "--format", "dyalog_xml"],
     &["check"],
+    &["diff", "1", "2"],
     &["compact"],
     &["identify"],
     &["tag", "1", "reviewed=yes"],

@@ -24,7 +24,7 @@ const NAMES: [&str; 8] = [
 ];
 
 /// Each command that opens a database; `DB` is its name, and `OTHER` one that is merged into it.
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 17] = [
     &["import", "--db", "DB", "a.csv"],
     &["import", "--db", "DB", "b.csv"],
     &["import", "--db", "DB", "a.csv"],
@@ -34,6 +34,7 @@ const COMMANDS: [&[&str]; 16] = [
     &["tag", "--db", "DB", "1", "reviewed=yes"],
     &["convert", "--db", "DB", "--to", "folded", "latest"],
     &["show", "--db", "DB", "1"],
+    &["diff", "--db", "DB", "1", "2"],
     &["check", "--db", "DB"],
     &["delete", "--db", "DB", "1"],
     &["compact", "--db", "DB"],
