@@ -4,7 +4,7 @@
 --
 -- :exclusive FLAG         own cost also of the function that --fn names
 -- :depth COUNT = 20       only so many levels of callers
--- :min_pct PERCENTAGE = 0.5  only chains that make up at least N % of the run's total
+-- :min_pct PERCENTAGE = 0.5  only chains that make up at least N % of the run's total, or of what --percent-of says
 -- :first COUNT ?          only the first functions, with their callers
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              the function to begin with; A,B: B within A; A>B: B called by A; * and ? fit any text

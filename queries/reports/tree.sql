@@ -1,7 +1,7 @@
 -- The tree of calls: every function at every place, with its lines, in the order of the file.
 --
 -- :depth COUNT ?          only nodes with at most N others above them, lines included
--- :min_pct PERCENTAGE ?   only nodes that cost at least N % of the run's total with everything they called
+-- :min_pct PERCENTAGE ?   only nodes that cost at least N % with everything they called: of the run's total, or of what --percent-of says
 -- :first COUNT ?          only the first rows
 -- :code FLAG              a column with the source of every line
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
