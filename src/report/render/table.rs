@@ -168,11 +168,15 @@ impl Table {
             let share = pruned
                 .percent
                 .map(|percent| format!(" ({} %)", fixed(percent, DECIMALS)));
-            let rows = if pruned.rows == 1 { "row" } else { "rows" };
+            let rows = if pruned.rows == 1 {
+                "row, which itself costs"
+            } else {
+                "rows, which themselves cost"
+            };
             // Only their own cost is left out: what is shown above them includes it.
             let _ = write!(
                 line,
-                "; Not shown: {} {rows}, which themselves cost {}{}",
+                "; Not shown: {} {rows} {}{}",
                 pruned.rows,
                 figure(pruned.cost),
                 share.unwrap_or_default()
