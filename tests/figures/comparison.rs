@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::random::Random;
+use crate::support::tools;
 
 /// Programs that are compared in pairs.
 const ROUNDS: u64 = 12;
@@ -673,6 +674,63 @@ fn every_format_says_the_same() {
     for format in ["text", "markdown"] {
         let (out, _, succeeded) = told(&["diff", &base, &new, "--all", "--format", format]);
         assert!(succeeded && out.contains("matched"), "{out}");
+    }
+}
+
+#[test]
+fn differences_of_go_profiles_are_those_of_pprof() {
+    if tools::find_for(
+        "comparison::differences_of_go_profiles_are_those_of_pprof",
+        "go",
+    )
+    .is_none()
+    {
+        return;
+    }
+    let recording = |number: &str| format!("tests/samples/unchanged/pprof/{number}.pprof");
+    for (base, new) in [("01", "02"), ("05", "11")] {
+        let (base, new) = (recording(base), recording(new));
+        let mut pprof = Command::new("go");
+        pprof.args([
+            "tool",
+            "pprof",
+            "-top",
+            "-unit=ns",
+            "-nodecount=100000",
+            "-nodefraction=0",
+            "-edgefraction=0",
+        ]);
+        let output = pprof
+            .args([format!("-diff_base={base}"), new.clone()])
+            .output()
+            .expect("go");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let (_, table) = text
+            .split_once("cum%\n")
+            .unwrap_or_else(|| panic!("{text}"));
+        let mut theirs: BTreeMap<String, f64> = BTreeMap::new();
+        for line in table.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let flat: f64 = words[0]
+                .trim_end_matches("ns")
+                .parse()
+                .expect("nanoseconds");
+            let name = words[5..].join(" ");
+            *theirs
+                .entry(name.trim_end_matches(" (inline)").to_owned())
+                .or_default() += flat;
+        }
+        let answer = asked(&["diff", &base, &new, "--all", "--metric", "cpu"]);
+        let mut compared = 0;
+        for row in answer["rows"].as_array().expect("rows") {
+            let name = row["function"].as_str().unwrap_or_default();
+            // What compilers number is one function for us, and several for them.
+            if let Some(delta) = theirs.get(name).filter(|_| !name.contains('*')) {
+                assert!(is_near(number(row, "delta"), *delta), "{delta}: {row}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 25, "{compared} of {}", theirs.len());
     }
 }
 
