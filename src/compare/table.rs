@@ -122,16 +122,67 @@ pub(super) struct Dictionary {
 impl Dictionary {
     /// Learns what all functions of a run are.
     pub(super) fn learn(&mut self, run: &ComparedRun<'_>, metric: i64) -> Result<(), StoreError> {
-        let mut functions = Vec::new();
-        run.database
-            .each_function_sum(metric, |sum| functions.push(sum.function_id))?;
-        for function in functions {
-            if !self.identities.contains_key(&function) {
-                let identity = self.identity(run, function)?;
-                self.identities.insert(function, identity);
-            }
+        let mut learnt = Vec::new();
+        run.database.each_function_identity(
+            metric,
+            self.rules.as_deref(),
+            |function| !self.identities.contains_key(&function),
+            |function, identity| learnt.push((function, identity)),
+        )?;
+        self.identities.extend(learnt);
+        Ok(())
+    }
+
+    /// Finds the items of all functions of a run, if one of them is unknown.
+    fn find_all(
+        &mut self,
+        run: &ComparedRun<'_>,
+        metric: i64,
+        functions: &[i64],
+        items: &mut Items,
+    ) -> Result<(), StoreError> {
+        if functions
+            .iter()
+            .all(|function| self.items.contains_key(function))
+        {
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        run.database.each_function_identity(
+            metric,
+            self.rules.as_deref(),
+            |function| !self.items.contains_key(&function),
+            |function, identity| found.push((function, identity)),
+        )?;
+        for (function, identity) in found {
+            self.insert(function, identity, items);
         }
         Ok(())
+    }
+
+    /// Notes what a function is; its item is `None` if it only holds others.
+    fn insert(
+        &mut self,
+        function: i64,
+        identity: FunctionIdentity,
+        items: &mut Items,
+    ) -> Option<usize> {
+        let FunctionIdentity {
+            is_code,
+            key,
+            names,
+            is_unnamed,
+            ..
+        } = identity;
+        let item = is_code.then(|| {
+            items.of(key, || Item {
+                names,
+                is_named: !is_unnamed,
+                matched: Matched::Identity,
+            })
+        });
+        self.items.insert(function, item);
+        item
     }
 
     /// Keys of the identities of code of which some name, module or file fits, as it is or after the rules.
@@ -182,22 +233,8 @@ impl Dictionary {
         if let Some(item) = self.items.get(&function) {
             return Ok(*item);
         }
-        let FunctionIdentity {
-            is_code,
-            key,
-            names,
-            is_unnamed,
-            ..
-        } = self.identity(run, function)?;
-        let item = is_code.then(|| {
-            items.of(key, || Item {
-                names,
-                is_named: !is_unnamed,
-                matched: Matched::Identity,
-            })
-        });
-        self.items.insert(function, item);
-        Ok(item)
+        let identity = self.identity(run, function)?;
+        Ok(self.insert(function, identity, items))
     }
 }
 
@@ -212,6 +249,8 @@ pub(super) fn own_costs(
     run.database.each_function_sum(metrics.cost, |sum| {
         sums.push((sum.function_id, sum.exclusive.unwrap_or(0.0), sum.calls));
     })?;
+    let functions: Vec<i64> = sums.iter().map(|(function, ..)| *function).collect();
+    dictionary.find_all(run, metrics.cost, &functions, items)?;
     let mut column = Column::default();
     for (function, cost, calls) in &sums {
         if let Some(item) = dictionary.item(run, *function, items)? {

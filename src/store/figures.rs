@@ -1,6 +1,6 @@
 //! What comparisons of runs read: the figures of functions, and what makes runs and functions comparable.
 
-use rusqlite::{OptionalExtension, named_params};
+use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::database::Database;
 use super::error::StoreError;
@@ -9,6 +9,7 @@ use crate::identity::Rules;
 
 const SUMS: &str = include_str!("../../queries/compare/sums.sql");
 const IDENTITY: &str = include_str!("../../queries/compare/identity.sql");
+const IDENTITIES: &str = include_str!("../../queries/compare/identities.sql");
 const METRIC: &str = include_str!("../../queries/compare/metric.sql");
 const RUN: &str = include_str!("../../queries/compare/run.sql");
 const EARLIER: &str = include_str!("../../queries/compare/earlier.sql");
@@ -42,6 +43,41 @@ pub struct FunctionIdentity {
     pub is_unnamed: bool,
     /// Name, module and file as the run has them.
     pub raw: [String; 3],
+}
+
+impl FunctionIdentity {
+    /// Reads the columns of a row from one on.
+    fn read(row: &Row<'_>, from: usize) -> rusqlite::Result<Self> {
+        let kind = row.get_ref(from)?.as_str()?;
+        let kind = Kind::by_name(kind).unwrap_or_default();
+        let text = |at: usize| row.get(from + at);
+        Ok(Self {
+            is_code: matches!(kind, Kind::Function | Kind::Pseudo),
+            kind,
+            key: row.get(from + 1)?,
+            names: [text(2)?, text(3)?, text(4)?],
+            is_unnamed: row.get(from + 5)?,
+            raw: [text(6)?, text(7)?, text(8)?],
+        })
+    }
+
+    /// The identity by other rules, if there are any.
+    fn by(mut self, rules: Option<&Rules>) -> Self {
+        if let Some(rules) = rules {
+            let [name, module, file] = &self.raw;
+            let identity = rules.identity(&FunctionDef {
+                kind: self.kind,
+                module,
+                file,
+                ..FunctionDef::named(name)
+            });
+            self.key = identity.key().to_vec();
+            self.is_unnamed = identity.is_unnamed();
+            self.names =
+                [&identity.name, &identity.module, &identity.file].map(ToString::to_string);
+        }
+        self
+    }
 }
 
 /// How the figures of a metric vary.
@@ -109,34 +145,41 @@ impl Database {
         let read = || -> rusqlite::Result<FunctionIdentity> {
             let mut statement = self.connection.prepare_cached(IDENTITY)?;
             statement.query_row(named_params! {":function": function_id}, |row| {
-                let kind: String = row.get(0)?;
-                let kind = Kind::by_name(&kind).unwrap_or_default();
-                Ok(FunctionIdentity {
-                    is_code: matches!(kind, Kind::Function | Kind::Pseudo),
-                    kind,
-                    key: row.get(1)?,
-                    names: [row.get(2)?, row.get(3)?, row.get(4)?],
-                    is_unnamed: row.get(5)?,
-                    raw: [row.get(6)?, row.get(7)?, row.get(8)?],
-                })
+                FunctionIdentity::read(row, 0)
             })
         };
-        let mut found = read().map_err(|source| self.failed(source))?;
-        if let Some(rules) = rules {
-            let [name, module, file] = found.raw.clone();
-            let identity = rules.identity(&FunctionDef {
-                kind: found.kind,
-                name: &name,
-                module: &module,
-                file: &file,
-                ..FunctionDef::default()
-            });
-            found.key = identity.key().to_vec();
-            found.is_unnamed = identity.is_unnamed();
-            found.names =
-                [&identity.name, &identity.module, &identity.file].map(ToString::to_string);
-        }
-        Ok(found)
+        let found = read().map_err(|source| self.failed(source))?;
+        Ok(found.by(rules))
+    }
+
+    /// Calls a function for the functions of a metric that are wanted, with what they are whatever the build: as the database
+    /// has it, or by other rules.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_function_identity(
+        &self,
+        metric_id: i64,
+        rules: Option<&Rules>,
+        is_wanted: impl Fn(i64) -> bool,
+        mut each: impl FnMut(i64, FunctionIdentity),
+    ) -> Result<(), StoreError> {
+        let mut read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(IDENTITIES)?;
+            let mut rows = statement.query(named_params! {":metric": metric_id})?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                let function: i64 = row.get(0)?;
+                if is_wanted(function) {
+                    found.push((function, FunctionIdentity::read(row, 1)?));
+                }
+            }
+            for (function, identity) in found {
+                each(function, identity.by(rules));
+            }
+            Ok(())
+        };
+        read().map_err(|source| self.failed(source))
     }
 
     /// How the figures of a metric vary.
