@@ -94,8 +94,7 @@ mod stackprof;
 mod v8;
 
 pub use detect::detect;
-pub use folded::write::write_difference;
 pub use foreign::about as about_foreign;
 pub use format::{Confidence, Format};
 pub use options::{DRAWN_SVG, OptionDef, Options, Takes};
-pub use registry::{EXPORTS, FORMATS, export_named, format_named};
+pub use registry::{EXPORTS, FORMATS, export_named, format_named, write_difference};

@@ -28,8 +28,8 @@ PAGE = 101
 # Steps of SQLite's virtual machine: about half a second. Datasette gives a question one second, and answers 400 after that.
 STEPS = 20_000_000
 AT_ONCE = 10_000
-# These have rows for runs that are asked for only.
-OF_A_RUN = ("subtrees", "ancestors")
+# These have rows for runs that are asked for only, by these columns.
+OF_A_RUN = {"subtrees": "run_id", "ancestors": "run_id", "changes": "base_run_id"}
 
 reader, path = sys.argv[1:]
 database = sqlite3.connect(path)
@@ -153,7 +153,7 @@ def whole():
     for name, kind in objects:
         if kind != "view":
             continue
-        sql = f'SELECT * FROM "{name}"' + (" WHERE run_id = 1" if name in OF_A_RUN else "")
+        sql = f'SELECT * FROM "{name}"' + (f" WHERE {OF_A_RUN[name]} = 1" if name in OF_A_RUN else "")
         told = subprocess.run(["sqlite3", "-json", path, sql], capture_output=True, text=True, check=True).stdout
         rows = json.loads(told or "[]")
         compare(name, ordered(frame_of(sql)), ordered(rows))

@@ -195,7 +195,7 @@ fn line(stack: &mut Vec<u8>, cost: u64, out: &mut dyn Write) -> io::Result<()> {
 ///
 /// # Errors
 /// When the output fails.
-pub fn write_difference<'p>(
+pub(in crate::formats) fn write_difference<'p>(
     places: impl Iterator<Item = (usize, &'p str, [f64; 2])>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
