@@ -14,8 +14,8 @@ use crate::report::render::{Format, plain};
 use crate::report::{Value, table};
 use crate::store::{CHECKS, Finding};
 
-/// Checks that are no statements: of the file, of foreign keys, of views and of texts.
-const OTHER_CHECKS: usize = 4;
+/// Checks that are no statements: of the file, of foreign keys, of views, of texts and of identities.
+const OTHER_CHECKS: usize = 5;
 
 /// Version of the JSON object: raised when a name or a meaning changes.
 const SCHEMA: u32 = 1;

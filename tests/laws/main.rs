@@ -405,7 +405,8 @@ fn depth(events: &[String]) -> Result<usize, String> {
     for (at, event) in events.iter().enumerate() {
         let (word, rest) = event.split_once(' ').unwrap_or((event, ""));
         match word {
-            "metric" if depth == 0 => metrics.extend(rest.rsplit_once(' ').map(|(name, _)| name)),
+            // After the name come its unit and its noise.
+            "metric" if depth == 0 => metrics.extend(rest.rsplitn(3, ' ').nth(2)),
             "enter" if !metrics.is_empty() => {
                 depth += 1;
                 costs = Some(Vec::new());
@@ -701,7 +702,7 @@ fn deletes_without_trace(sample: &Sample) -> Result<(), Failed> {
     empty(&database)
 }
 
-/// No table has a row.
+/// No table has a row, but those of the rules that are in force.
 fn empty(database: &Database) -> Result<(), Failed> {
     clean(database)?;
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
@@ -709,6 +710,9 @@ fn empty(database: &Database) -> Result<(), Failed> {
         let [Value::Text(table)] = table.as_slice() else {
             continue;
         };
+        if ["identity_rules", "identity_digests"].contains(&table.as_str()) {
+            continue;
+        }
         let left = rows(database, &format!("SELECT COUNT(*) FROM \"{table}\""), &[])?;
         ensure(left == [[Value::Integer(0)]], || {
             format!("table {table} still has {left:?} rows")

@@ -47,6 +47,11 @@ fn every_report(database: &Database) -> Result<(), Failed> {
                  HAVING ?2 = 'tree' OR COUNT(DISTINCT function_id) = 1 ORDER BY function";
     let names = rows(database, names, &[&run.run_id, &run.fidelity])?;
     let names: Vec<Value> = names.into_iter().flatten().collect();
+    let with_lines = "SELECT DISTINCT function FROM lines WHERE run_id = ?1";
+    let with_lines: Vec<Value> = rows(database, with_lines, &[&run.run_id])?
+        .into_iter()
+        .flatten()
+        .collect();
     for metric in database.metrics(run.run_id)? {
         for report in REPORTS {
             let header = report.header();
@@ -69,7 +74,15 @@ fn every_report(database: &Database) -> Result<(), Failed> {
                 .iter()
                 .any(|known| known.kind == Parameter::Path && !known.optional);
             let paths: Vec<Option<&Value>> = if path {
-                names.iter().take(ASKED).map(Some).collect()
+                // A function line by line is one that has lines.
+                let is_shown =
+                    |name: &&Value| report.name != "function" || with_lines.contains(name);
+                names
+                    .iter()
+                    .filter(is_shown)
+                    .take(ASKED)
+                    .map(Some)
+                    .collect()
             } else {
                 vec![None]
             };
