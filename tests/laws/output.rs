@@ -47,12 +47,10 @@ fn every_report(database: &Database) -> Result<(), Failed> {
                  HAVING ?2 = 'tree' OR COUNT(DISTINCT function_id) = 1 ORDER BY function";
     let names = rows(database, names, &[&run.run_id, &run.fidelity])?;
     let names: Vec<Value> = names.into_iter().flatten().collect();
-    let with_lines = "SELECT DISTINCT function FROM lines WHERE run_id = ?1";
-    let with_lines: Vec<Value> = rows(database, with_lines, &[&run.run_id])?
-        .into_iter()
-        .flatten()
-        .collect();
     for metric in database.metrics(run.run_id)? {
+        let with_lines = "SELECT DISTINCT function FROM lines WHERE run_id = ?1 AND metric = ?2";
+        let with_lines = rows(database, with_lines, &[&run.run_id, &metric.name])?;
+        let with_lines: Vec<Value> = with_lines.into_iter().flatten().collect();
         for report in REPORTS {
             let header = report.header();
             let enough = match header.needs {
