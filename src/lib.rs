@@ -20,5 +20,6 @@ pub mod profile;
 pub mod report;
 pub mod source;
 mod sqlite;
+pub mod statistics;
 pub mod store;
 pub mod text;

@@ -13,8 +13,8 @@ use super::request::{CompareError, Normalize, Request};
 use super::rows::{Comparison, Findings, mean, told};
 use super::run::ComparedRun;
 use super::shift;
-use super::statistics::normalize::{self, Unstable};
 use super::table::Table;
+use crate::statistics::normalize::{self, Unstable};
 use crate::store::StoreError;
 
 /// Compares two sets of runs.

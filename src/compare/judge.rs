@@ -10,16 +10,16 @@
 //!
 //! Here are figures only, in matrices: rows are functions, columns are runs. Names come later.
 
-use super::statistics::counts;
-use super::statistics::factors::Shared;
-use super::statistics::few;
-use super::statistics::multiple::false_discovery_rates;
-use super::statistics::presence;
-use super::statistics::ranks;
-use super::statistics::repeats::runs_needed;
-use super::statistics::times;
-use super::statistics::{Estimate, Figures, Shape, Sides};
 pub use crate::events::Noise;
+use crate::statistics::counts;
+use crate::statistics::factors::Shared;
+use crate::statistics::few;
+use crate::statistics::multiple::false_discovery_rates;
+use crate::statistics::presence;
+use crate::statistics::ranks;
+use crate::statistics::repeats::runs_needed;
+use crate::statistics::times;
+use crate::statistics::{Estimate, Figures, Shape, Sides};
 
 /// What is said of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

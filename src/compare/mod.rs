@@ -19,7 +19,6 @@ mod request;
 mod rows;
 mod run;
 mod shift;
-pub mod statistics;
 pub mod table;
 pub mod tree;
 mod tree_answer;

@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use super::judge::{Judgement, Limits, Verdict};
-use super::statistics::distribution::student_upper_quantile;
 use super::table::Table;
+use crate::statistics::distribution::student_upper_quantile;
 
 /// Most counterparts of a function.
 const MOST: usize = 3;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::run::ComparedRun;
-use super::statistics::{Figures, Sides};
 use crate::base::sum::Sum;
 use crate::identity::Rules;
+use crate::statistics::{Figures, Sides};
 use crate::store::{FunctionIdentity, StoreError};
 
 /// How the rows of two sides were found to be one function.

@@ -12,14 +12,14 @@
 
 use crate::support::long::Form;
 use profdb::compare::judge::{self, History, Limits, Matrix, Noise, Verdict};
-use profdb::compare::statistics::counts;
-use profdb::compare::statistics::factors::Shared;
-use profdb::compare::statistics::multiple::false_discovery_rates;
-use profdb::compare::statistics::normalize;
-use profdb::compare::statistics::presence;
-use profdb::compare::statistics::repeats::runs_needed;
-use profdb::compare::statistics::times;
-use profdb::compare::statistics::{Estimate, Figures, Sides};
+use profdb::statistics::counts;
+use profdb::statistics::factors::Shared;
+use profdb::statistics::multiple::false_discovery_rates;
+use profdb::statistics::normalize;
+use profdb::statistics::presence;
+use profdb::statistics::repeats::runs_needed;
+use profdb::statistics::times;
+use profdb::statistics::{Estimate, Figures, Sides};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Poisson, StandardNormal};

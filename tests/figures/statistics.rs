@@ -8,20 +8,20 @@
 
 use crate::support::random::Random;
 use crate::support::tools;
-use profdb::compare::statistics::counts;
-use profdb::compare::statistics::dispersion::Prior;
-use profdb::compare::statistics::distribution::{
+use profdb::statistics::counts;
+use profdb::statistics::dispersion::Prior;
+use profdb::statistics::distribution::{
     binomial_interval, binomial_two_sided, chi_square_median, digamma, fisher_upper_quantile,
     inverse_trigamma, normal_above, normal_upper_quantile, student_two_sided,
     student_upper_quantile, trigamma,
 };
-use profdb::compare::statistics::factors::Shared;
-use profdb::compare::statistics::multiple::{false_discovery_rates, holm};
-use profdb::compare::statistics::normalize;
-use profdb::compare::statistics::ranks::{mann_whitney, shift};
-use profdb::compare::statistics::repeats::runs_needed;
-use profdb::compare::statistics::times;
-use profdb::compare::statistics::{Estimate, Figures, Shape, Sides};
+use profdb::statistics::factors::Shared;
+use profdb::statistics::multiple::{false_discovery_rates, holm};
+use profdb::statistics::normalize;
+use profdb::statistics::ranks::{mann_whitney, shift};
+use profdb::statistics::repeats::runs_needed;
+use profdb::statistics::times;
+use profdb::statistics::{Estimate, Figures, Shape, Sides};
 use proptest::prelude::*;
 use std::io::Write;
 use std::process::{Command, Stdio};

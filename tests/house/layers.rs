@@ -51,9 +51,22 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         &["base", "events", "text", "store"],
     ),
     (
+        "statistics",
+        "change and noise as arithmetic over numbers",
+        &[],
+    ),
+    (
         "compare",
         "what changed between runs, and whether that is more than noise",
-        &["base", "events", "identity", "text", "store", "report"],
+        &[
+            "base",
+            "events",
+            "identity",
+            "text",
+            "statistics",
+            "store",
+            "report",
+        ],
     ),
     (
         "formats/format.rs",
