@@ -12,16 +12,14 @@ climb AS (
 
 -- Hidden nodes with the nearest node above that is not hidden; NULL if there is none.
 hidden AS (
-  SELECT node_id, IIF(COUNT(*) = COUNT(at_id), MIN(at_id), NULL) AS at_id, last_id, line, exclusive
-  FROM climb GROUP BY node_id
+  SELECT node_id, IIF(COUNT(*) = COUNT(at_id), MIN(at_id), NULL) AS at_id, last_id, line, exclusive FROM climb GROUP BY node_id
 )
 
 -- What hidden functions cost goes to the nearest node above, and where that is a line, to its function, too.
 adopted AS (
   SELECT IIF(to_line, above.parent_id, h.at_id) AS node_id, SUM(h.exclusive) AS cost
   FROM hidden AS h CROSS JOIN nodes AS above CROSS JOIN (SELECT 0 AS to_line UNION ALL SELECT 1)
-  WHERE h.line IS NULL AND above.node_id = h.at_id AND (NOT to_line OR above.line IS NOT NULL)
-  GROUP BY 1
+  WHERE h.line IS NULL AND above.node_id = h.at_id AND (NOT to_line OR above.line IS NOT NULL) GROUP BY 1
 )
 
 -- How many hidden nodes enclose each node: those that begin before it, less those that end before it.

@@ -111,8 +111,8 @@ fn rows(parts: &mut Parts, question: &Question<'_>) {
     let source = |function: &str, file: &str, line: &str| {
         if question.code {
             format!(
-                "\n  (SELECT s.text FROM source_lines AS s WHERE s.run_id = :run AND s.function_id = {function}\n    \
-                 AND s.file = {file} AND s.line = {line})"
+                "(SELECT s.text FROM source_lines AS s\n    \
+                 WHERE s.run_id = :run AND s.function_id = {function} AND s.file = {file} AND s.line = {line})"
             )
         } else {
             "NULL".to_owned()
@@ -439,12 +439,10 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.file(fragment!("function_lines"));
     parts.word("$path_functions", format!("step_{last}_functions"));
     parts.word(
-        "$without_figures",
-        if question.lines == ShownLines::All {
-            "\n  UNION ALL\n  SELECT s.id, s.file, s.line, 0, NULL, NULL, NULL, 0 FROM function_source AS s\n  \
-             WHERE NOT EXISTS (SELECT 1 FROM figured_lines AS l WHERE l.id = s.id AND l.file = s.file AND l.line = s.line)"
-        } else {
-            ""
+        "$shown_lines",
+        match question.lines {
+            ShownLines::All => "all_lines",
+            ShownLines::WithFigures => "figured_lines",
         },
     );
     parts.file(match selection.target {
