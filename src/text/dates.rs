@@ -1,5 +1,5 @@
-//! Points in time as nanoseconds since 1970, UTC, and as a date and a time of day:
-//! `2026-01-31T09:30:00.5Z`.
+//! Points in time as nanoseconds since 1970, UTC, and as a date and a time of day: as we write them,
+//! `2026-01-31T09:30:00.5Z`, and as profilers do ([`moment`]).
 
 const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 86_400;
@@ -93,9 +93,232 @@ pub(crate) fn nanoseconds(text: &str) -> Option<i64> {
     seconds.checked_mul(SECOND)?.checked_add(fraction)
 }
 
+/// Months as C's `asctime` writes them.
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+/// Nanoseconds since 1970, in the form whose order as text is that in time:
+/// `2026-01-31T09:30:00.500000000Z`.
+#[cfg(test)]
+pub(crate) fn sortable(nanoseconds: i64) -> String {
+    let text = utc(nanoseconds);
+    match text.strip_suffix('Z') {
+        Some(whole) if !whole.contains('.') => format!("{whole}.000000000Z"),
+        _ => text,
+    }
+}
+
+/// Nanoseconds since 1970 of a date and a time of day in any of the forms in which profilers and git write them:
+///
+/// - `2026-01-31T09:30:00.5Z`, also with a blank for the T, without seconds, and with `+02:00` or `+0200` for the Z (ISO 8601);
+/// - `2026/01/31 09:30:00` (Dyalog APL);
+/// - `Sat Jan 31 09:30 2026`, also with seconds, and with a zone before or after the year (C's `asctime`, GHC, perf, git).
+///
+/// **A time without a zone is read as UTC, and so is one whose zone is a name** (`CET`): the files that lack it are in the local
+/// time of a machine that they do not tell, and one rule for all keeps the order of what one machine has recorded, but for the
+/// hour that clocks are put back. Runs of machines in several zones may come out of order by the hours between them.
+///
+/// `None` for what is of another form, no date of the calendar, no time of day, or beyond 64 bits.
+pub(crate) fn moment(text: &str) -> Option<i64> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (date, rest) = match words.as_slice() {
+        [both] => {
+            let at = both.find(['T', 't'])?;
+            (calendar_date(&both[..at])?, vec![&both[at + 1..]])
+        }
+        [first, rest @ ..] if first.starts_with(|first: char| first.is_ascii_digit()) => {
+            (calendar_date(first)?, rest.to_vec())
+        }
+        [weekday, month, day, rest @ ..] if is_word(weekday) => {
+            let month = MONTHS.iter().position(|known| known == month)?;
+            // The year comes last, or before the zone.
+            let (at, year) = rest
+                .iter()
+                .enumerate()
+                .find(|(at, word)| *at > 0 && digits(word).is_some() && word.len() >= 4)?;
+            let date = [digits(year)?, i64::try_from(month).ok()? + 1, digits(day)?];
+            let rest = [&rest[..at], &rest[at + 1..]].concat();
+            (date, rest)
+        }
+        _ => return None,
+    };
+    let (time, zone) = match rest.as_slice() {
+        [time] => {
+            let at = time.find(['Z', 'z', '+', '-']).unwrap_or(time.len());
+            time.split_at(at)
+        }
+        [time, zone] => (*time, *zone),
+        _ => return None,
+    };
+    let exists = self::date(days(date)) == date;
+    let seconds = days(date)
+        .checked_mul(DAY)?
+        .checked_sub(offset(zone)?)
+        .filter(|_| exists)?;
+    let (second, fraction) = time_of_day(time)?;
+    seconds
+        .checked_add(second)?
+        .checked_mul(SECOND)?
+        .checked_add(fraction)
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// A number without a sign.
+fn digits(text: &str) -> Option<i64> {
+    let is_number = (1..=9).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
+/// Year, month and day of `2026-01-31` or `2026/01/31`.
+fn calendar_date(text: &str) -> Option<[i64; 3]> {
+    let by = if text.contains('/') { '/' } else { '-' };
+    let parts: Option<Vec<i64>> = text.split(by).map(digits).collect();
+    let year = text.split(by).next()?;
+    parts?.try_into().ok().filter(|_| year.len() >= 4)
+}
+
+/// Seconds since midnight and nanoseconds of `09:30` or `09:30:00.5`. A leap second is the one after it.
+fn time_of_day(text: &str) -> Option<(i64, i64)> {
+    let (time, fraction) = text.split_once(['.', ',']).unwrap_or((text, "0"));
+    let parts: Option<Vec<i64>> = time.split(':').map(digits).collect();
+    let (hour, minute, second) = match *parts?.as_slice() {
+        [hour, minute] if time.len() == text.len() => (hour, minute, 0),
+        [hour, minute, second] => (hour, minute, second),
+        _ => return None,
+    };
+    let exists = hour < 24 && minute < 60 && second <= 60;
+    let is_number = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    // Clocks that count finer than nanoseconds are cut to them.
+    let nanoseconds: String = fraction
+        .chars()
+        .chain("000000000".chars())
+        .take(9)
+        .collect();
+    let nanoseconds = nanoseconds.parse().ok().filter(|_| exists && is_number)?;
+    Some((hour * 3600 + minute * 60 + second, nanoseconds))
+}
+
+/// Seconds that a zone is ahead of UTC: 0 for none, and for a name.
+fn offset(zone: &str) -> Option<i64> {
+    let (sign, amount) = match zone.as_bytes().first() {
+        None => return Some(0),
+        Some(b'+') => (1, &zone[1..]),
+        Some(b'-') => (-1, &zone[1..]),
+        Some(_) => return is_word(zone).then_some(0),
+    };
+    let (hours, minutes) = match amount.split_once(':') {
+        Some(parts) => parts,
+        None if amount.len() == 2 => (amount, "0"),
+        None if amount.len() == 4 && amount.is_ascii() => amount.split_at(2),
+        None => return None,
+    };
+    let (hours, minutes) = (digits(hours)?, digits(minutes)?);
+    (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_of_profilers() {
+        let table = [
+            (
+                "2026-11-21T09:31:02Z",
+                Some("2026-11-21T09:31:02.000000000Z"),
+            ),
+            (
+                "2026-11-21T09:31:02.25Z",
+                Some("2026-11-21T09:31:02.250000000Z"),
+            ),
+            (
+                "2026-11-21T09:31:02.1234567891Z",
+                Some("2026-11-21T09:31:02.123456789Z"),
+            ),
+            ("2026-11-21T09:31", Some("2026-11-21T09:31:00.000000000Z")),
+            (
+                "2026-11-21T11:31:02+02:00",
+                Some("2026-11-21T09:31:02.000000000Z"),
+            ),
+            (
+                "2026-11-21T00:31:02+0530",
+                Some("2026-11-20T19:01:02.000000000Z"),
+            ),
+            (
+                "2026-12-31T23:31:02-03",
+                Some("2027-01-01T02:31:02.000000000Z"),
+            ),
+            (
+                "2026-11-21 11:31:02 +0200",
+                Some("2026-11-21T09:31:02.000000000Z"),
+            ),
+            (
+                "2026-11-21 09:31:02",
+                Some("2026-11-21T09:31:02.000000000Z"),
+            ),
+            (
+                "2011/03/23 22:49:19",
+                Some("2011-03-23T22:49:19.000000000Z"),
+            ),
+            (
+                "Thu Jun 19 14:02 2008",
+                Some("2008-06-19T14:02:00.000000000Z"),
+            ),
+            (
+                "Sat Nov  1 09:31:02 2026",
+                Some("2026-11-01T09:31:02.000000000Z"),
+            ),
+            (
+                "Sat Nov 21 11:31:02 2026 +0200",
+                Some("2026-11-21T09:31:02.000000000Z"),
+            ),
+            (
+                "Sat Nov 21 09:31:02 UTC 2026",
+                Some("2026-11-21T09:31:02.000000000Z"),
+            ),
+            (
+                "Sat Nov 21 09:31:02 CET 2026",
+                Some("2026-11-21T09:31:02.000000000Z"),
+            ),
+            (
+                "2016-12-31T23:59:60Z",
+                Some("2017-01-01T00:00:00.000000000Z"),
+            ),
+            (
+                "1969-12-31T23:59:59.5Z",
+                Some("1969-12-31T23:59:59.500000000Z"),
+            ),
+            (
+                "2024-02-29T00:00:00Z",
+                Some("2024-02-29T00:00:00.000000000Z"),
+            ),
+            ("2026-02-29T00:00:00Z", None),
+            ("Sat Feb 30 09:31 2026", None),
+            ("2026-11-21T24:00:00Z", None),
+            ("2026-11-21T09:61Z", None),
+            ("2026-11-21T09:31:02+25:00", None),
+            ("2026-11-21T09:31:02.Z", None),
+            ("2026-11-21T09:31.5Z", None),
+            ("2026-11-21", None),
+            ("2026-11-21T", None),
+            ("26-11-21T09:31Z", None),
+            ("9999-01-01T00:00:00Z", None),
+            ("Sat Nov 21 2026", None),
+            ("Sam Nov 21 09:31 2026 x y", None),
+            ("yesterday", None),
+            ("\u{661}\u{662}:00", None),
+            ("2026-11-21T09:31:02\u{e9}", None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            let found = moment(text).map(sortable);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn times() {

@@ -69,6 +69,11 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "history",
+        "what runs of one program tell over time",
+        &["text", "store"],
+    ),
+    (
         "formats/format.rs",
         "what a reader is; with `formats/options.rs`",
         &["base", "input", "events"],
