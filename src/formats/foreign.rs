@@ -43,6 +43,11 @@ const OTLP: &str =
     "let the profiler write pprof, or take the profile as pprof from the server that collects it";
 const GECKO: &str = "load it into profiler.firefox.com, which works on it in the browser, and save it there; or open it in speedscope and \
                      export it";
+const SPEEDSCOPE: &str = "open it in speedscope and export it";
+const COLLAPSED: &str = "import what `pprof --collapsed PROGRAM FILE` prints";
+const HEAPTRACK: &str =
+    "import what `heaptrack_print -f FILE -F run.folded` makes of its recording";
+const TAR: &str = "import the files in it";
 const NOTHING: &str = "profdb does not read it, see `profdb formats`";
 
 /// Their signs are long enough that no text in one of our formats has them by chance.
@@ -51,6 +56,12 @@ const FOREIGN: &[Foreign] = &[
     foreign(
         b"# To display the perf.data header info",
         &[],
+        "a report of Linux's perf",
+        PERF,
+    ),
+    foreign(
+        b"Aggregated stats:\n",
+        &[b"TOTAL events:"],
         "a report of Linux's perf",
         PERF,
     ),
@@ -136,6 +147,18 @@ const FOREIGN: &[Foreign] = &[
         NOTHING,
     ),
     foreign(
+        "📏 Total allocations:\n".as_bytes(),
+        &["📦 Total memory allocated:\n".as_bytes()],
+        "a report of memray",
+        NOTHING,
+    ),
+    foreign(
+        b"{",
+        &[b"\"total_num_allocations\":", b"\"total_bytes_allocated\":"],
+        "a report of memray",
+        NOTHING,
+    ),
+    foreign(
         b"\x04\x22\x4d\x18",
         &[],
         "a file compressed with LZ4",
@@ -163,7 +186,7 @@ const FOREIGN: &[Foreign] = &[
         b"heap profile: ",
         &[b"@ heapprofile"],
         "a heap profile of gperftools",
-        "import what `pprof --collapsed PROGRAM FILE` prints",
+        COLLAPSED,
     ),
     foreign(
         b"heap profile: ",
@@ -200,13 +223,31 @@ const FOREIGN: &[Foreign] = &[
         b"\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
         &[],
         "a recording of gperftools",
-        "import what `pprof --collapsed PROGRAM FILE` prints",
+        COLLAPSED,
     ),
     foreign(
         b"File: ",
         &[b"\nType: ", b"\nTime: "],
         "a report of pprof",
         PPROF_TEXT,
+    ),
+    foreign(
+        b"File: ",
+        &[b"\nType: ", b"\nShowing nodes accounting for "],
+        "a report of pprof",
+        PPROF_TEXT,
+    ),
+    foreign(
+        b"Total: ",
+        &[b"% ", b"%  "],
+        "a report of gperftools' pprof",
+        PPROF_TEXT,
+    ),
+    foreign(
+        b"--- symbol\nbinary=",
+        &[],
+        "a recording of gperftools with its symbols",
+        COLLAPSED,
     ),
     foreign(
         b"PeriodType: ",
@@ -227,6 +268,12 @@ const FOREIGN: &[Foreign] = &[
         "import what `heaptrack_print -f FILE -F run.folded` makes of it",
     ),
     foreign(
+        b"reading file \"",
+        &[b"\nDebuggee command was: "],
+        "a report of heaptrack",
+        HEAPTRACK,
+    ),
+    foreign(
         b"{",
         &[b"\"dhatFileVersion\""],
         "a profile of valgrind's DHAT",
@@ -237,6 +284,18 @@ const FOREIGN: &[Foreign] = &[
         &[b"\ntime_unit: ", b"\n#-----------\nsnapshot="],
         "a profile of valgrind's Massif",
         VALGRIND,
+    ),
+    foreign(
+        b"-----",
+        &[b"\nMassif arguments: "],
+        "a report of valgrind's Massif",
+        VALGRIND,
+    ),
+    foreign(
+        b"==",
+        &[b"== Using Valgrind-"],
+        "what valgrind says on the screen",
+        "import the file that its tool has written, as `callgrind.out.PID`",
     ),
     foreign(
         b"-----",
@@ -293,6 +352,12 @@ const FOREIGN: &[Foreign] = &[
         "a report of ruby-prof",
         "record with its `CallTreePrinter`",
     ),
+    foreign(
+        b"rbspy0",
+        &[b"{\"sample_rate\":"],
+        "a recording of rbspy",
+        "import what `rbspy report --format speedscope --input FILE --output run.json` makes of it",
+    ),
     foreign(b"sample.interval=", &[], "a recording of R's Rprof", R),
     foreign(
         b"memory profiling: ",
@@ -325,12 +390,30 @@ const FOREIGN: &[Foreign] = &[
         "a profile of XHProf",
         XHPROF,
     ),
+    foreign(
+        b"[{\"timestamp\":",
+        &[b",\"events\":", b",\"trace\":[{"],
+        "a log of Excimer as JSON",
+        "write it with `formatCollapsed()` or `getSpeedscopeData()`",
+    ),
     foreign(b"TRACE START [", &[], "a function trace of Xdebug", XDEBUG),
     foreign(
         b"Version: ",
         &[b"\nTRACE START ["],
         "a function trace of Xdebug",
         XDEBUG,
+    ),
+    foreign(
+        b"BEGIN;",
+        &[b"CREATE TABLE routines(", b"CREATE TABLE calls("],
+        "a profile of Rakudo as SQL",
+        NOTHING,
+    ),
+    foreign(
+        b"[{\"",
+        &[b"\"file\":\"SETTING::src/core"],
+        "a profile of Rakudo as JSON",
+        NOTHING,
     ),
     foreign(
         b"{\"start_time\":",
@@ -409,12 +492,33 @@ const FOREIGN: &[Foreign] = &[
         "import what `inferno-collapse-xctrace` makes of it",
     ),
     foreign(
+        b"Weight\tSelf Weight\t",
+        &[b"Symbol Name"],
+        "a table copied from Apple's Instruments",
+        SPEEDSCOPE,
+    ),
+    foreign(
+        b"Running Time\tSelf (ms)\t",
+        &[b"Symbol Name"],
+        "a table copied from Apple's Instruments",
+        SPEEDSCOPE,
+    ),
+    foreign(
+        b"Bytes Used\tCount\t",
+        &[b"Symbol Name"],
+        "a table copied from Apple's Instruments",
+        SPEEDSCOPE,
+    ),
+    foreign(
         b"Attaching ",
         &[b" probe", b"\n@"],
         "the output of bpftrace",
         BPFTRACE,
     ),
     foreign(b"@[\n", &[], "the output of bpftrace", BPFTRACE),
+    // In the first header: GNU tar's sign, and that of POSIX.
+    foreign(b"", &[b"\0ustar  \0"], "a tar archive", TAR),
+    foreign(b"", &[b"\0ustar\x0000"], "a tar archive", TAR),
     foreign(b"<svg", &[b"xmlns"], "a picture (SVG)", DRAWN),
     foreign(b"<?xml", &[b"<svg"], "a picture (SVG)", DRAWN),
     foreign(b"digraph \"", &[b"{\n"], "a picture (Graphviz)", DRAWN),
@@ -424,6 +528,14 @@ const FOREIGN: &[Foreign] = &[
     foreign(b"<html", &[], "a page for the browser", DRAWN),
 ];
 
+/// Known by its fields: see [`is_perfetto`].
+const PERFETTO: Foreign = foreign(
+    b"",
+    &[],
+    "a trace of Perfetto",
+    "import what `traceconv profile --perf FILE` makes of its samples, or `traceconv json FILE run.json` of its slices",
+);
+
 /// What a file is and what to do instead, if it is one that people try.
 pub(super) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let text = head.trim_ascii_start();
@@ -432,15 +544,80 @@ pub(super) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
     // before LZ4, gperftools before Go.
     let found = FOREIGN
         .iter()
-        .find(|one| text.starts_with(one.starts) && one.has.iter().all(has))?;
-    Some((found.what, found.instead))
+        .find(|one| text.starts_with(one.starts) && one.has.iter().all(has));
+    match found {
+        Some(found) => Some((found.what, found.instead)),
+        None if is_perfetto(head) => Some((PERFETTO.what, PERFETTO.instead)),
+        None => None,
+    }
+}
+
+/// Perfetto's traces have no signature: a trace is a list of packets (field 1), and each has the
+/// number of the sequence that it is of (field 10, a number above 0).
+///
+/// <https://perfetto.dev/docs/reference/trace-packet-proto>
+fn is_perfetto(head: &[u8]) -> bool {
+    let mut rest = head;
+    for _ in 0..2 {
+        let Some((10, Wire::Bytes(mut packet))) = field(&mut rest) else {
+            return false;
+        };
+        let mut has_sequence = false;
+        while !packet.is_empty() {
+            match field(&mut packet) {
+                Some((80, Wire::Number(number))) => has_sequence = number > 0,
+                Some(_) => {}
+                None => return false,
+            }
+        }
+        if !has_sequence {
+            return false;
+        }
+    }
+    true
+}
+
+/// What a field of Protocol Buffers holds.
+enum Wire<'h> {
+    Number(u64),
+    Bytes(&'h [u8]),
+}
+
+/// Takes a field off the front: its tag, and what it holds.
+fn field<'h>(rest: &mut &'h [u8]) -> Option<(u64, Wire<'h>)> {
+    let tag = number(rest)?;
+    let length = match tag & 7 {
+        0 => return Some((tag, Wire::Number(number(rest)?))),
+        1 => 8,
+        2 => usize::try_from(number(rest)?).ok()?,
+        5 => 4,
+        _ => return None,
+    };
+    let (taken, left) = rest.split_at_checked(length)?;
+    *rest = left;
+    Some((tag, Wire::Bytes(taken)))
+}
+
+/// Takes a number of seven bits a byte off the front, the lowest ones first.
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..63).step_by(7) {
+        let (byte, left) = rest.split_first()?;
+        *rest = left;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
 }
 
 /// What is known of files whose description has a word in it, capital letters or not, and what to
 /// do instead of importing them.
 pub fn about(word: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let word = word.to_lowercase();
-    FOREIGN.iter().filter_map(move |one| {
+    let all = FOREIGN.iter().chain([&PERFETTO]);
+    all.filter_map(move |one| {
         let mut words = one.what.split(|letter: char| !is_of_a_word(letter));
         words
             .any(|known| known.trim_end_matches("'s").to_lowercase() == word)

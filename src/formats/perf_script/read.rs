@@ -64,7 +64,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "perf_script",
     summary: "Linux perf, as perf script prints it",
-    revision: 5,
+    revision: 6,
     sniff,
     options: &[],
     import,
@@ -123,8 +123,13 @@ fn behind(rest: &[u8]) -> Option<FrameText<'_>> {
     frame(without_address(rest)).filter(|frame| !frame.symbol.is_empty() || frame.binary.is_some())
 }
 
+/// A line of a stack. An address alone fills its 16 columns: any text may have a line with a tab and
+/// a short number (case `cli/other-profilers`).
 fn is_frame(line: &[u8]) -> bool {
-    line.starts_with(b"\t") && frame(line).is_some()
+    let is_address_alone =
+        |frame: &FrameText<'_>| frame.symbol.is_empty() && frame.binary.is_none();
+    line.starts_with(b"\t")
+        && frame(line).is_some_and(|frame| !is_address_alone(&frame) || line.len() > 16)
 }
 
 fn import(
@@ -564,10 +569,10 @@ impl Event {
     /// The metric of its periods.
     fn period(&mut self, names: &mut MetricNames, sink: &mut dyn Sink) -> MetricId {
         *self.period.get_or_insert_with(|| {
-            // `cpu-clock:u`: what comes after the colon says when it was counted.
+            // `cpu-clock:u`, `cpu-clock/period=3000000/`: what comes after says when it was counted.
             let counted = self
                 .name
-                .split(|byte| *byte == b':')
+                .split(|byte| b":/".contains(byte))
                 .next()
                 .unwrap_or_default();
             let is_time = matches!(counted, b"cpu-clock" | b"task-clock");
