@@ -24,6 +24,7 @@ pub mod normalize;
 pub mod presence;
 pub mod ranks;
 pub mod repeats;
+pub mod steps;
 mod summary;
 pub mod times;
 

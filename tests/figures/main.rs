@@ -38,6 +38,7 @@ mod selection;
 mod speedscope;
 mod stackprof;
 mod statistics;
+mod steps;
 mod tree;
 mod v8;
 
