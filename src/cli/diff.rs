@@ -8,8 +8,9 @@ use super::output::{OutputArgs, print};
 use super::sides::{SidesArgs, digest_of_rules, not_compared};
 use crate::base::error::Stop;
 use crate::compare::judge::{Limits, Test, Verdict};
-use crate::compare::{self, By, Comparison, Request};
+use crate::compare::{self, By, Comparison, Readers, Request};
 use crate::report::Argument;
+use crate::report::render::Format;
 
 #[derive(Debug, Args)]
 #[expect(
@@ -171,7 +172,11 @@ fn compared(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
         return target.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
     }
     let rules = digest_of_rules(any, stop)?;
-    let mut answer = compare::answer(any, &comparison, rules.as_deref());
+    let readers = match layout.format {
+        Format::Text | Format::Markdown => Readers::People,
+        _ => Readers::Programs,
+    };
+    let mut answer = compare::answer(any, &comparison, rules.as_deref(), readers);
     print(&mut answer, &layout, &target, stop)?;
     if diff.exit_code && is_worse(&comparison) {
         return Err(Failure::CheckFailed);
@@ -225,6 +230,6 @@ fn request(diff: &Diff) -> Request {
 
 /// Whether anything is slower or new.
 fn is_worse(comparison: &Comparison) -> bool {
-    let mut rows = comparison.rows.iter().chain([&comparison.total]);
-    rows.any(|row| matches!(row.judgement.verdict, Some(Verdict::Slower | Verdict::New)))
+    let total = comparison.total.judgement.verdict;
+    comparison.worse > 0 || matches!(total, Some(Verdict::Slower | Verdict::New))
 }

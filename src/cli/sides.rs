@@ -6,9 +6,9 @@ use clap::{Args, ValueHint};
 
 use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, open_to_read};
-use super::failure::{Failure, complain, database, unchosen};
+use super::failure::{Failure, complain, database, say, unchosen};
 use super::options::FormatOptions;
-use super::source::{file, temporary};
+use super::source::{STDIN, file, temporary, temporary_below};
 use super::walk::{Hidden, walk};
 use crate::base::error::Stop;
 use crate::base::hex::hex;
@@ -147,16 +147,20 @@ fn open(
     } else {
         None
     };
+    let files = sets.iter().flatten().filter_map(file_of);
+    if files.filter(|file| *file == Path::new(STDIN)).count() > 1 {
+        return Err(complain(
+            "standard input can be read once: expected one `-` at most",
+            Failure::Usage,
+        ));
+    }
     let mut files: [Vec<Database>; 2] = [Vec::new(), Vec::new()];
     for (sets, files) in sets.iter().zip(&mut files) {
         for name in sets.iter().filter_map(file_of) {
-            let mut profiles = vec![name.to_owned()];
             if name.is_dir() {
-                let walked = walk(name, Hidden::LeftOut, stop)?;
-                profiles = walked.files.into_iter().map(|(_, path)| path).collect();
-            }
-            for profile in profiles {
-                files.push(temporary(&profile, from, options, stop)?);
+                files.extend(below(name, from, options, stop)?);
+            } else {
+                files.push(temporary(name, from, options, stop)?);
             }
         }
     }
@@ -165,6 +169,51 @@ fn open(
         stored,
         files,
     })
+}
+
+/// Files that are passed over one by one; of more there is the number.
+const SHOWN_PASSED_OVER: usize = 5;
+
+/// The profiles below a folder, by name; what no format recognises is passed over.
+fn below(
+    folder: &Path,
+    from: Option<&'static Format>,
+    options: &Options,
+    stop: &Stop,
+) -> Result<Vec<Database>, Failure> {
+    let walked = walk(folder, Hidden::LeftOut, stop)?;
+    if let Some((below, reason, failure)) = walked.unlisted.first() {
+        return Err(complain(format!("{}: {reason}", below.display()), *failure));
+    }
+    let links = walked.links.into_iter().filter(|(_, path)| path.is_file());
+    let mut files: Vec<_> = walked.files.into_iter().chain(links).collect();
+    files.sort();
+    let (mut profiles, mut passed_over) = (Vec::new(), 0);
+    for (_, file) in files {
+        match temporary_below(&file, from, options, stop)? {
+            Ok(profile) => profiles.push(profile),
+            Err(error) => {
+                passed_over += 1;
+                if passed_over <= SHOWN_PASSED_OVER {
+                    say(format!("{}: passed over: {error}", file.display()));
+                }
+            }
+        }
+    }
+    if passed_over > SHOWN_PASSED_OVER {
+        let more = passed_over - SHOWN_PASSED_OVER;
+        say(format!(
+            "{}: {more} more files passed over",
+            folder.display()
+        ));
+    }
+    if profiles.is_empty() {
+        return Err(complain(
+            format!("{}: no profile below this folder", folder.display()),
+            Failure::NothingSelected,
+        ));
+    }
+    Ok(profiles)
 }
 
 /// What sides are in.

@@ -171,7 +171,36 @@ pub(super) fn temporary(
     stop: &Stop,
 ) -> Result<Database, Failure> {
     let name = file.display().to_string();
-    let opened = open(file, stop).and_then(|input| {
+    let opened = opened(file, from, options, stop);
+    read(&name, opened.map_err(|error| failed(&name, error))?, stop)
+}
+
+/// As [`temporary`], of a file below a folder that was named: `None`, with what is wrong, if no format recognises it.
+pub(super) fn temporary_below(
+    file: &Path,
+    from: Option<&'static Format>,
+    options: &Options,
+    stop: &Stop,
+) -> Result<Result<Database, ImportError>, Failure> {
+    let name = file.display().to_string();
+    match opened(file, from, options, stop) {
+        Err(pipeline::Failure::Input(error @ ImportError::NotRecognised { .. })) => Ok(Err(error)),
+        opened => {
+            let imported = opened.map_err(|error| failed(&name, error))?;
+            read(&name, imported, stop).map(Ok)
+        }
+    }
+}
+
+/// Reads a profile into a temporary database.
+fn opened(
+    file: &Path,
+    from: Option<&'static Format>,
+    options: &Options,
+    stop: &Stop,
+) -> Result<Imported, pipeline::Failure> {
+    let name = file.display().to_string();
+    open(file, stop).and_then(|input| {
         let format = format(&input, from)?;
         let describe = |fingerprint| pipeline::meta(format, options, &name, fingerprint);
         #[expect(
@@ -180,12 +209,16 @@ pub(super) fn temporary(
         )]
         let open = || Database::temporary(&std::env::temp_dir());
         pipeline::import(input, format, options, stop, describe, open)
-    });
+    })
+}
+
+/// The database of a profile that was read, with what there is to warn of.
+fn read(name: &str, imported: Imported, stop: &Stop) -> Result<Database, Failure> {
     let Imported {
         outcome, database, ..
-    } = opened.map_err(|error| failed(&name, error))?;
+    } = imported;
     let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
-    warn(&name, &database, run).map_err(|error| failure::database(error, stop))?;
+    warn(name, &database, run).map_err(|error| failure::database(error, stop))?;
     Ok(database)
 }
 

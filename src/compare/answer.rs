@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::judge::{Noise, Verdict};
+use super::definitions::Place as DefinitionPlace;
+use super::judge::{Judgement, Noise, Verdict};
+use super::renames::Suggestion;
 use super::request::Normalize;
-use super::rows::{Compared, Comparison, Row, Side, cost};
+use super::rows::{Compared, Comparison, Part, Row, Side, cost};
 use crate::report::header::{Column, Kind, Meaning, Medium};
 use crate::report::{self, Answer, Heading, Measure, Value};
 use crate::store::Database;
@@ -41,6 +43,30 @@ const COLUMNS: &[(&str, Kind, Option<Meaning>, &[Medium])] = &[
     ("base_max", Kind::Cost, None, &[Medium::Json, Medium::Xml]),
     ("new_min", Kind::Cost, None, &[Medium::Json, Medium::Xml]),
     ("new_max", Kind::Cost, None, &[Medium::Json, Medium::Xml]),
+    (
+        "base_cumulative_min",
+        Kind::Cost,
+        None,
+        &[Medium::Json, Medium::Xml],
+    ),
+    (
+        "base_cumulative_max",
+        Kind::Cost,
+        None,
+        &[Medium::Json, Medium::Xml],
+    ),
+    (
+        "new_cumulative_min",
+        Kind::Cost,
+        None,
+        &[Medium::Json, Medium::Xml],
+    ),
+    (
+        "new_cumulative_max",
+        Kind::Cost,
+        None,
+        &[Medium::Json, Medium::Xml],
+    ),
     ("calls_base", Kind::Any, None, PROGRAMS),
     ("calls_new", Kind::Any, None, PROGRAMS),
     ("seen_base", Kind::Count, None, PROGRAMS),
@@ -67,27 +93,50 @@ pub(super) fn heading(report: &str, comparison: &Comparison, rules: Option<&str>
     }
 }
 
+/// Whom an answer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// People: the definitions of a function are below its row.
+    People,
+    /// Programs: sums of the rows are those of the functions, and definitions are a list of their own.
+    Programs,
+}
+
 /// The answer of a comparison. `rules` is the digest of the rules of identities; `database` is any of those that were read.
 #[must_use]
 pub fn answer<'d>(
     database: &'d Database,
     comparison: &Comparison,
     rules: Option<&str>,
+    readers: Readers,
 ) -> Answer<'d> {
-    let columns = COLUMNS.iter().map(|(name, kind, shows, media)| Column {
+    let has_bounds = |name: &str| comparison.request.cumulative || !name.contains("_cumulative_");
+    let columns = COLUMNS.iter().filter(|(name, ..)| has_bounds(name));
+    let columns = columns.map(|(name, kind, shows, media)| Column {
         shows: *shows,
         media: media.to_vec(),
         ..Column::plain((*name).to_owned(), *kind)
     });
+    let chosen = |values: Vec<Value>| -> Vec<Value> {
+        let named = values.into_iter().zip(COLUMNS);
+        let named = named.filter(|(_, (name, ..))| has_bounds(name));
+        named.map(|(value, _)| value).collect()
+    };
     let runs = [
         comparison.sides[0].runs.len(),
         comparison.sides[1].runs.len(),
     ];
-    let rows = comparison
-        .rows
-        .iter()
-        .map(|row| values(row, runs))
-        .collect();
+    let mut rows = Vec::new();
+    for row in &comparison.rows {
+        rows.push(chosen(values(row, runs)));
+        if readers == Readers::People {
+            rows.extend(
+                row.parts
+                    .iter()
+                    .map(|part| chosen(part_values(row, part, runs))),
+            );
+        }
+    }
     let heading = heading("diff", comparison, rules);
     report::compared(database, heading, columns.collect(), rows)
 }
@@ -136,13 +185,14 @@ fn ratio(row: &Row) -> String {
             String::new()
         }
     };
-    match (judgement.ratio, judgement.interval) {
+    let interval = judgement
+        .interval
+        .filter(|(low, high)| *low > 0.0 || high.is_finite());
+    match (judgement.ratio, interval) {
         (Some(ratio), Some((low, high))) => format!("{} ({}..{})", two(ratio), two(low), two(high)),
         (Some(ratio), None) => two(ratio),
-        (None, Some((low, high))) if low > 0.0 || high.is_finite() => {
-            format!("({}..{})", two(low), two(high))
-        }
-        (None, _) => "-".to_owned(),
+        (None, Some((low, high))) => format!("({}..{})", two(low), two(high)),
+        (None, None) => "-".to_owned(),
     }
 }
 
@@ -160,6 +210,7 @@ fn verdict(row: &Row) -> String {
     let word = row.judgement.verdict.map_or("", Verdict::name);
     match (word, row.why.as_str()) {
         (word, "") => word.to_owned(),
+        ("", why) => why.to_owned(),
         (word, why) => format!("{word}: {why}"),
     }
 }
@@ -177,9 +228,9 @@ fn values(row: &Row, runs: [usize; 2]) -> Vec<Value> {
     let word = judgement.verdict.map(Verdict::name);
     vec![
         text(&name(row)),
-        Value::Real(row.costs[0]),
-        Value::Real(row.costs[1]),
-        Value::Real(row.delta()),
+        real(Some(row.costs[0])),
+        real(Some(row.costs[1])),
+        real(Some(row.delta())),
         text(&ratio(row)),
         real(judgement.ratio),
         real(low),
@@ -195,10 +246,14 @@ fn values(row: &Row, runs: [usize; 2]) -> Vec<Value> {
         text(file),
         real(row.shares[0]),
         real(row.shares[1]),
-        Value::Real(row.ranges[0].0),
-        Value::Real(row.ranges[0].1),
-        Value::Real(row.ranges[1].0),
-        Value::Real(row.ranges[1].1),
+        real(Some(row.ranges[0].0)),
+        real(Some(row.ranges[0].1)),
+        real(Some(row.ranges[1].0)),
+        real(Some(row.ranges[1].1)),
+        Value::Real(row.bounds[0].0),
+        Value::Real(row.bounds[0].1),
+        Value::Real(row.bounds[1].0),
+        Value::Real(row.bounds[1].1),
         calls(row.calls[0]),
         calls(row.calls[1]),
         number(judgement.seen[0]),
@@ -209,6 +264,40 @@ fn values(row: &Row, runs: [usize; 2]) -> Vec<Value> {
         text(row.item.matched.name()),
         Value::Integer(row.functions.into()),
     ]
+}
+
+/// `12`, or `12:5` where there is a column.
+fn place((line, column): DefinitionPlace) -> String {
+    match column {
+        0 => line.to_string(),
+        column => format!("{line}:{column}"),
+    }
+}
+
+/// A definition, as a row below that of its function.
+fn part_values(row: &Row, part: &Part, runs: [usize; 2]) -> Vec<Value> {
+    let [base, new] = part.places.map(place);
+    let ratio = part.costs[1] / part.costs[0];
+    let mut item = row.item.clone();
+    item.matched = part.matched;
+    item.names[0] = if base == new {
+        format!("  line {base}")
+    } else {
+        format!("  line {base} -> {new}")
+    };
+    let judgement = Judgement {
+        ratio: Some(ratio).filter(|ratio| ratio.is_finite() && *ratio > 0.0),
+        seen: part.seen,
+        ..Judgement::default()
+    };
+    let alike = Row {
+        item,
+        costs: part.costs,
+        judgement,
+        why: format!("({})", part.matched.name()),
+        ..row.clone()
+    };
+    values(&alike, runs)
 }
 
 /// The runs of a side in the order of their numbers.
@@ -272,7 +361,7 @@ fn lines(comparison: &Comparison) -> Vec<String> {
         percent(base.matched),
         percent(new.matched),
         comparison.tested,
-        comparison.functions.max(comparison.tested),
+        comparison.functions,
     ));
     if comparison.earlier > 0 {
         lines.push(format!("Noise as in {} earlier runs", comparison.earlier));
@@ -284,11 +373,14 @@ fn lines(comparison: &Comparison) -> Vec<String> {
         .judgement
         .p
         .map_or_else(String::new, |p| format!(", p {}", probability(p)));
+    let ratio = match ratio(total) {
+        text if text == "-" => String::new(),
+        text => format!(", x{text}"),
+    };
     lines.push(format!(
-        "Total: {} -> {}, x{}{p}: {}",
+        "Total: {} -> {}{ratio}{p}: {}",
         cost(&comparison.metric, total.costs[0]),
         cost(&comparison.metric, total.costs[1]),
-        ratio(total),
         verdict(total)
     ));
     for folders in &comparison.folders {
@@ -304,6 +396,49 @@ fn lines(comparison: &Comparison) -> Vec<String> {
             named(&folders.base),
             named(&folders.new),
             folders.functions
+        ));
+    }
+    lines.extend(renamed(&comparison.suggestions));
+    lines
+}
+
+/// What stands above a table of functions that may have been renamed.
+fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
+    let mut lines: Vec<String> = suggestions
+        .iter()
+        .filter(|suggestion| suggestion.overlap.is_some() || !suggestion.rules.is_empty())
+        .take(NAMED)
+        .map(|suggestion| {
+            let Suggestion {
+                base,
+                new,
+                overlap,
+                rules,
+                ..
+            } = suggestion;
+            let alike = overlap.map_or_else(String::new, |overlap| {
+                format!(
+                    ", with {} % of callers and callees in common",
+                    fixed(100.0 * overlap, 0)
+                )
+            });
+            let rules = match rules.as_slice() {
+                [] => String::new(),
+                rules => format!("; for identify --rules: {}", rules.join(" and ")),
+            };
+            format!(
+                "Renamed? {} is gone, {} is new{alike}{rules}",
+                base[0], new[0]
+            )
+        })
+        .collect();
+    let of_one_name = suggestions
+        .iter()
+        .filter(|suggestion| suggestion.overlap.is_none());
+    let of_one_name = of_one_name.count();
+    if of_one_name > 0 {
+        lines.push(format!(
+            "Names in another module or file: {of_one_name} functions; --loose takes those for one that are shown to be new and gone"
         ));
     }
     lines
@@ -355,6 +490,8 @@ fn members(report: &str, comparison: &Comparison, rules: Option<&str>) -> Map<St
         .map(|folders| json!({"base": folders.base, "new": folders.new, "functions": folders.functions}))
         .collect();
     put("folders", json!(folders));
+    put("definitions", definitions(comparison));
+    put("suggestions", suggestions(comparison));
     put("earlier_runs", json!(comparison.earlier));
     put("warnings", json!(comparison.warnings));
     put(
@@ -366,4 +503,33 @@ fn members(report: &str, comparison: &Comparison, rules: Option<&str>) -> Map<St
         }),
     );
     members
+}
+
+/// The definitions of the functions that are shown.
+fn definitions(comparison: &Comparison) -> Json {
+    let of_row = |row: &Row| -> Vec<Json> {
+        let [name, module, file] = &row.item.names;
+        let of_part = |part: &Part| {
+            let [(base_line, base_column), (new_line, new_column)] = part.places;
+            json!({
+                "function": name, "module": module, "file": file, "base_line": base_line, "base_column": base_column,
+                "new_line": new_line, "new_column": new_column, "matched_by": part.matched.name(), "base": part.costs[0],
+                "new": part.costs[1], "delta": part.delta(), "seen_base": part.seen[0], "seen_new": part.seen[1],
+            })
+        };
+        row.parts.iter().map(of_part).collect()
+    };
+    comparison.rows.iter().flat_map(of_row).collect()
+}
+
+/// The functions that may have been renamed.
+fn suggestions(comparison: &Comparison) -> Json {
+    let function = |[name, module, file]: &[String; 3], cost: f64| json!({"function": name, "module": module, "file": file, "cost": cost});
+    let suggestions = comparison.suggestions.iter().map(|found| {
+        json!({
+            "base": function(&found.base, found.costs[0]), "new": function(&found.new, found.costs[1]),
+            "common_pct": found.overlap.map(|overlap| 100.0 * overlap), "rules": found.rules,
+        })
+    });
+    suggestions.collect()
 }

@@ -1,19 +1,23 @@
 //! A comparison from end to end: which metrics, which rows, which verdicts, and what there is to warn of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::definitions::definitions;
 use super::doubts::{
-    check_sets, check_totals, different, doubts, facts, have_one_figure, totals_differ,
+    check_selected, check_sets, check_totals, different, doubts, facts, have_one_figure,
+    shared_recordings, totals_differ,
 };
-use super::judge::{History, Judged, Matrix, Verdict, judge};
+use super::judge::{History, Judged, Limits, Matrix, Noise, Verdict, judge};
 use super::metrics::{Chosen, choose, common_noise, earlier};
-use super::pairs;
+use super::pairs::{self, Folders};
 use super::reading::{Functions, Read, read};
-use super::request::{CompareError, Normalize, Request};
+use super::renames::{self, Suggestion};
+use super::request::{By, CompareError, Normalize, Request};
 use super::rows::{Comparison, Findings, mean, told};
 use super::run::ComparedRun;
 use super::shift;
 use super::table::Table;
+use crate::statistics::Figures;
 use crate::statistics::normalize::{self, Unstable};
 use crate::store::StoreError;
 
@@ -45,7 +49,7 @@ pub(super) fn compared<'r, 'd>(
 ) -> Result<(Comparison, Material<'r, 'd>), CompareError> {
     let given = [base.len(), new.len()];
     let mut warnings = Vec::new();
-    let is_itself = check_sets(base, new)?;
+    let is_one_set = check_sets(base, new)?;
     let mut sides: [Vec<&ComparedRun<'_>>; 2] = [base.iter().collect(), new.iter().collect()];
     if let Some(key) = &request.paired {
         sides = paired(&sides, key)?;
@@ -59,8 +63,11 @@ pub(super) fn compared<'r, 'd>(
         .noise
         .unwrap_or_else(|| common_noise(chosen.iter().flatten()));
     let facts = facts(&sides)?;
-    let is_itself = is_itself || have_one_figure(&facts);
+    let may_be_one = have_one_figure(&facts);
     warnings.extend(doubts(&sides, &chosen, &facts, noise));
+    if !is_one_set && !may_be_one && noise != Noise::Exact {
+        warnings.extend(shared_recordings(&sides, &facts));
+    }
     let (sides, chosen) = different(sides, chosen, &facts, noise, request.paired.is_some());
     for (side, name) in [(0, "base"), (1, "new")] {
         if sides[side].len() < given[side] {
@@ -71,16 +78,23 @@ pub(super) fn compared<'r, 'd>(
             ));
         }
     }
-    if is_itself {
-        warnings.push("base and new have equal figures: nothing can have changed".to_owned());
-    }
     let earlier = earlier(&sides, &chosen, &facts, noise)?;
+    let known = folders_of_whole_runs(&sides, &chosen, noise, request)?;
     let Read {
         mut table,
         functions,
         selected,
+        mut earlier_totals,
         script,
-    } = read(&sides, &chosen, &earlier, noise, request, &mut warnings)?;
+    } = read(
+        &sides,
+        &chosen,
+        &earlier,
+        noise,
+        request,
+        known.as_deref().unwrap_or_default(),
+        &mut warnings,
+    )?;
     let totals = |chosen: &[Vec<Chosen>; 2]| {
         [0, 1].map(|side: usize| {
             chosen[side]
@@ -94,14 +108,15 @@ pub(super) fn compared<'r, 'd>(
     check_totals(&sides, &totals)?;
     if let Some(selected) = selected {
         totals = selected;
-        if totals.iter().flatten().all(|total| *total == 0.0) {
-            return Err(CompareError::NothingSelected(
-                "what is selected cost nothing in any run".to_owned(),
-            ));
-        }
+        check_selected(&sides, &totals, request)?;
     }
-    let mut folders = pairs::by_roots(&mut table, &request.roots);
-    folders.extend(pairs::by_folders(&mut table));
+    earlier_totals.reverse();
+    let folders = if let Some(known) = known {
+        pairs::by_known(&mut table, &known);
+        known
+    } else {
+        folders_of(&mut table, request)
+    };
     let logs = factors_of(&sides, &table, &totals, request)?;
     let mut unit = (
         chosen[0][0].metric.name.clone(),
@@ -121,8 +136,13 @@ pub(super) fn compared<'r, 'd>(
     } else if let Some(doubt) = totals_differ(&totals) {
         warnings.push(doubt);
     }
+    let bounded = table.take_bounded();
+    let is_itself = is_one_set || (may_be_one && table.is_of_one_recording());
+    if is_itself {
+        warnings.push("base and new have equal figures: nothing can have changed".to_owned());
+    }
     let mut judged = judge(
-        &matrix(&table, &totals, &earlier, logs.as_deref(), request),
+        &matrix(&table, &totals, &earlier_totals, logs.as_deref(), request),
         noise,
         &request.limits,
     );
@@ -135,7 +155,7 @@ pub(super) fn compared<'r, 'd>(
         };
         if pairs::by_names(&mut table, is_absent) > 0 {
             judged = judge(
-                &matrix(&table, &totals, &earlier, logs.as_deref(), request),
+                &matrix(&table, &totals, &earlier_totals, logs.as_deref(), request),
                 noise,
                 &request.limits,
             );
@@ -151,7 +171,12 @@ pub(super) fn compared<'r, 'd>(
         Vec::new()
     } else {
         let changed = shift::changed(&judged.functions);
-        let callers = functions.callers(&sides, &chosen, &table, &changed)?;
+        // What moves is the functions' own cost.
+        let callers = if request.cumulative {
+            vec![BTreeSet::new(); changed.len()]
+        } else {
+            functions.callers(&sides, &chosen, &table, &changed)?
+        };
         shift::shifts(
             &table,
             &judged.functions,
@@ -160,16 +185,47 @@ pub(super) fn compared<'r, 'd>(
             &callers,
         )
     };
+    let suggested = if is_itself || !request.is_plain() {
+        Vec::new()
+    } else {
+        suggestions(
+            &sides,
+            &chosen,
+            &functions,
+            &table,
+            &folders,
+            &judged,
+            &request.limits,
+        )?
+    };
+    let definitions = if request.knows_definitions() {
+        let rows: Vec<usize> = (0..table.items.len())
+            .filter(|row| request.all || judged.functions[*row].verdict.is_some())
+            .collect();
+        definitions(&sides, &chosen, &functions, &table, &rows, |known| {
+            if request.cumulative {
+                known.cumulative
+            } else {
+                known.exclusive
+            }
+        })?
+    } else {
+        BTreeMap::new()
+    };
     let (comparison, verdicts) = told(Findings {
         table: &table,
         judged,
         shifts,
+        suggested,
+        bounded,
+        definitions,
         sides: &sides,
         given,
         stated,
         totals,
         logs,
         unit,
+        noise,
         folders,
         earlier: earlier.len(),
         script,
@@ -184,6 +240,75 @@ pub(super) fn compared<'r, 'd>(
         verdicts,
     };
     Ok((comparison, material))
+}
+
+/// Folders that are one, by which rows are paired.
+fn folders_of(table: &mut Table, request: &Request) -> Vec<Folders> {
+    let mut folders = pairs::by_roots(table, &request.roots);
+    folders.extend(pairs::by_folders(table));
+    folders
+}
+
+/// Folders that are one, where a part of the runs or groups of functions are compared: they are found by all functions together,
+/// and what filters fit is decided by pairs. `None` where all functions are compared.
+fn folders_of_whole_runs(
+    sides: &[Vec<&ComparedRun<'_>>; 2],
+    chosen: &[Vec<Chosen>; 2],
+    noise: Noise,
+    request: &Request,
+) -> Result<Option<Vec<Folders>>, CompareError> {
+    if request.is_plain() {
+        return Ok(None);
+    }
+    let whole = Request {
+        by: By::Function,
+        cumulative: false,
+        arguments: Vec::new(),
+        ..request.clone()
+    };
+    match read(sides, chosen, &[], noise, &whole, &[], &mut Vec::new()) {
+        Ok(mut found) => Ok(Some(folders_of(&mut found.table, &whole))),
+        // A run without functions may have labels, lines or threads.
+        Err(CompareError::NothingSelected(_)) => Ok(Some(Vec::new())),
+        Err(error) => Err(error),
+    }
+}
+
+/// Renames that there may have been.
+fn suggestions(
+    sides: &[Vec<&ComparedRun<'_>>; 2],
+    chosen: &[Vec<Chosen>; 2],
+    functions: &Functions<'_>,
+    table: &Table,
+    folders: &[Folders],
+    judged: &Judged,
+    limits: &Limits,
+) -> Result<Vec<(usize, usize, Suggestion)>, CompareError> {
+    let candidates = renames::candidates(table, &judged.functions);
+    if candidates.iter().any(Vec::is_empty) {
+        return Ok(Vec::new());
+    }
+    let mut neighbours = [Vec::new(), Vec::new()];
+    for (rows, neighbours) in candidates.iter().zip(&mut neighbours) {
+        let callers = functions.callers(sides, chosen, table, rows)?;
+        let callees = functions.callees(sides, chosen, table, rows)?;
+        for ((row, callers), callees) in rows.iter().zip(callers).zip(callees) {
+            let others = |rows: BTreeSet<usize>, is_called: bool| {
+                rows.into_iter()
+                    .map(move |other| (is_called, Some(other).filter(|other| other != row)))
+            };
+            let both = others(callers, false).chain(others(callees, true));
+            neighbours.push(both.collect());
+        }
+    }
+    Ok(renames::suggestions(
+        table,
+        &candidates,
+        &neighbours,
+        folders,
+        judged.noise,
+        limits,
+    ))
 }
 
 /// The runs of both sides in rounds: pairs with one value of a tag.
@@ -242,6 +367,9 @@ fn in_one_order(runs: &mut [&ComparedRun<'_>]) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Functions that runs must have in common for their middle to say anything.
+const FEWEST_IN_COMMON: usize = 3;
+
 /// Natural logarithms of what the figures of the runs are divided by, base then new.
 fn factors_of(
     sides: &[Vec<&ComparedRun<'_>>; 2],
@@ -262,9 +390,26 @@ fn factors_of(
             ));
         }
         Normalize::Median => {
+            let costs = table.costs();
+            let is_in =
+                |figures: &Figures, row: usize| figures.row(row).iter().any(|cost| *cost != 0.0);
+            let is_everywhere =
+                |figures: &Figures, row: usize| figures.row(row).iter().all(|cost| *cost > 0.0);
+            let rows: Vec<usize> = (0..costs.functions())
+                .filter(|row| is_in(&costs.base, *row) || is_in(&costs.new, *row))
+                .collect();
+            let common = rows
+                .iter()
+                .filter(|row| is_everywhere(&costs.base, **row) && is_everywhere(&costs.new, **row))
+                .count();
+            if common < FEWEST_IN_COMMON {
+                return Err(CompareError::NothingSelected(format!(
+                    "--normalize median: expected {FEWEST_IN_COMMON} functions at least with a cost in every run, found {common}; --normalize total compares shares"
+                )));
+            }
             let found = match table.samples() {
-                Some(samples) => normalize::factors_of_counts(&samples),
-                None => normalize::factors_of_times(&table.costs()),
+                Some(samples) => normalize::factors_of_counts(&samples.chosen(&rows)),
+                None => normalize::factors_of_times(&costs.chosen(&rows)),
             };
             return found.map(Some).map_err(|Unstable { changed, functions }| {
                 CompareError::NothingSelected(format!(
@@ -300,17 +445,12 @@ fn factors_of(
     for (run, size) in sides.iter().flatten().zip(&sizes) {
         if !size.is_finite() || *size <= 0.0 {
             return Err(CompareError::NothingSelected(format!(
-                "{} cannot be divided by its {}, which is {}",
+                "{} cannot be divided by {}",
                 run.said(),
-                if request.normalize == Normalize::Calls {
-                    "calls"
-                } else {
-                    "tag"
-                },
-                if size.is_nan() {
-                    "unknown".to_owned()
-                } else {
-                    size.to_string()
+                match &request.normalize {
+                    Normalize::Tag(key) => format!("its tag {key}, which is {size}"),
+                    _ if size.is_nan() => "its calls, which are unknown".to_owned(),
+                    _ => format!("its calls, which are {size}"),
                 }
             )));
         }
@@ -325,7 +465,7 @@ fn factors_of(
 fn matrix(
     table: &Table,
     totals: &[Vec<f64>; 2],
-    earlier: &[(ComparedRun<'_>, Chosen)],
+    earlier_totals: &[f64],
     logs: Option<&[f64]>,
     request: &Request,
 ) -> Matrix {
@@ -335,20 +475,19 @@ fn matrix(
         totals: totals.clone(),
         factors: logs.map(<[f64]>::to_vec),
         paired: request.paired.is_some(),
-        history: history(table, earlier),
+        history: history(table, earlier_totals),
     }
 }
 
-/// The figures of earlier runs, oldest first.
-fn history(table: &Table, earlier: &[(ComparedRun<'_>, Chosen)]) -> Option<History> {
-    if earlier.is_empty() {
+/// The figures of earlier runs, oldest first, as their totals are.
+fn history(table: &Table, totals: &[f64]) -> Option<History> {
+    if totals.is_empty() {
         return None;
     }
-    let totals = earlier.iter().rev().map(|(_, chosen)| chosen.metric.total);
     Some(History {
         costs: table.earlier(|column| Some(&column.costs))?,
         counts: table.earlier(|column| column.samples.as_deref()),
-        totals: totals.collect(),
+        totals: totals.to_vec(),
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::judge::Noise;
 use super::metrics::Chosen;
-use super::request::CompareError;
+use super::request::{CompareError, Normalize, Request};
 use super::rows::mean;
 use super::run::ComparedRun;
 use crate::store::{RunFacts, StoreError};
@@ -65,8 +65,11 @@ pub(super) fn different<'r, 'd>(
     noise: Noise,
     is_paired: bool,
 ) -> ([Vec<&'r ComparedRun<'d>>; 2], [Vec<Chosen>; 2]) {
-    if noise == Noise::Exact || is_paired {
+    if noise == Noise::Exact {
         return (sides, chosen);
+    }
+    if is_paired {
+        return different_rounds(sides, chosen, facts);
     }
     let mut kept = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     for (side, (runs, chosen)) in sides.into_iter().zip(chosen).enumerate() {
@@ -83,6 +86,57 @@ pub(super) fn different<'r, 'd>(
         }
     }
     kept
+}
+
+/// The rounds of which neither run has the figures of its side's run in a round before.
+fn different_rounds<'r, 'd>(
+    sides: [Vec<&'r ComparedRun<'d>>; 2],
+    chosen: [Vec<Chosen>; 2],
+    facts: &[Vec<RunFacts>; 2],
+) -> ([Vec<&'r ComparedRun<'d>>; 2], [Vec<Chosen>; 2]) {
+    let mut seen = [BTreeSet::new(), BTreeSet::new()];
+    let rounds = facts[0].iter().zip(&facts[1]);
+    let is_kept: Vec<bool> = rounds
+        .map(|(base, new)| {
+            let known = [base, new].map(|facts| facts.fingerprint.as_ref());
+            let is_new = |side: usize| known[side].is_none_or(|known| !seen[side].contains(known));
+            let is_kept = is_new(0) && is_new(1);
+            for (seen, known) in seen.iter_mut().zip(known) {
+                seen.extend(known);
+            }
+            is_kept
+        })
+        .collect();
+    let (sides, chosen) = (
+        sides.map(|runs| kept(runs, &is_kept)),
+        chosen.map(|of_runs| kept(of_runs, &is_kept)),
+    );
+    (sides, chosen)
+}
+
+/// The items that are kept.
+fn kept<T>(items: Vec<T>, is_kept: &[bool]) -> Vec<T> {
+    let mut is_kept = is_kept.iter();
+    let kept = items.into_iter().filter(|_| is_kept.next() == Some(&true));
+    kept.collect()
+}
+
+/// What to say of recordings that are in both sets under different numbers or names.
+pub(super) fn shared_recordings(
+    sides: &[Vec<&ComparedRun<'_>>; 2],
+    facts: &[Vec<RunFacts>; 2],
+) -> Option<String> {
+    let runs = |side: usize| sides[side].iter().zip(&facts[side]);
+    runs(0)
+        .filter(|(_, facts)| facts.fingerprint.is_some())
+        .find_map(|(base, its)| {
+            let (new, _) = runs(1).find(|(_, facts)| facts.fingerprint == its.fingerprint)?;
+            Some(format!(
+                "{} of base and {} of new have equal figures: one recording is in both sets",
+                base.said(),
+                new.said()
+            ))
+        })
 }
 
 /// What may make the two sides differ though the program is the same.
@@ -176,13 +230,34 @@ pub(super) fn check_totals(
     Ok(())
 }
 
+/// Refuses a selection that cost nothing: in any run, or in one that its figures are divided by.
+pub(super) fn check_selected(
+    sides: &[Vec<&ComparedRun<'_>>; 2],
+    selected: &[Vec<f64>; 2],
+    request: &Request,
+) -> Result<(), CompareError> {
+    let nothing = |message: String| Err(CompareError::NothingSelected(message));
+    if selected.iter().flatten().all(|cost| *cost == 0.0) {
+        return nothing("what is selected cost nothing in any run".to_owned());
+    }
+    let mut runs = sides.iter().flatten().zip(selected.iter().flatten());
+    match runs.find(|(_, cost)| **cost <= 0.0) {
+        Some((run, cost)) if request.normalize == Normalize::Total => nothing(format!(
+            "--normalize total: what is selected cost {cost} in {}: it has no shares",
+            run.said()
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// How far the totals of the sides may lie apart before it is said.
 const TOTALS_APART: f64 = 0.1;
 
 /// What to say where the whole program costs more or less.
 pub(super) fn totals_differ(totals: &[Vec<f64>; 2]) -> Option<String> {
     let ratio = mean(&totals[1]) / mean(&totals[0]);
-    (ratio.ln().abs() > TOTALS_APART.ln_1p()).then(|| {
+    let is_known = ratio.is_finite() && ratio > 0.0;
+    (is_known && ratio.ln().abs() > TOTALS_APART.ln_1p()).then(|| {
         format!(
             "the totals differ, x{ratio:.2}: --normalize median compares with what most functions have in common, --normalize total compares shares"
         )

@@ -4,15 +4,16 @@
 //! sides: by the name of the identity, or by any name that a run has for it. Decided by each run for itself, hiding a function
 //! and comparing would not be the same in the other order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use regex::Regex;
+use hashbrown::HashMap;
 
+use super::pairs::{Folders, moved};
 use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
 use super::table::{Column, Dictionary, Item, Items, Matched};
 use crate::report::{self, Argument, ReportError, Value};
-use crate::store::StoreError;
+use crate::store::{FunctionIdentity, StoreError};
 use crate::text::cell::NO_NAME;
 
 /// The flags of reports that fit functions by regular expressions.
@@ -28,17 +29,22 @@ pub(super) struct Fitting {
 pub(super) fn fitting(
     dictionaries: &[&Dictionary],
     request: &Request,
+    folders: &[Folders],
 ) -> Result<Vec<Fitting>, CompareError> {
     let mut found = Vec::new();
     for (flag, text) in request.arguments.iter().filter_map(filter) {
-        let regex = Regex::new(text).map_err(|error| {
-            CompareError::Usage(format!(
-                "--{flag}: {text} is no regular expression: {error}"
-            ))
-        })?;
+        let regex = report::regular_expression(text, flag)
+            .map_err(|error| CompareError::Usage(error.to_string()))?;
         let mut keys = BTreeSet::new();
         for dictionary in dictionaries {
             keys.extend(dictionary.fitting(|name| regex.is_match(name)));
+        }
+        if !folders.is_empty() && !keys.is_empty() {
+            for (base, new) in pairs(dictionaries, folders) {
+                if keys.contains(&base) || keys.contains(&new) {
+                    keys.extend([base, new]);
+                }
+            }
         }
         if keys.is_empty() && flag == "focus" {
             return Err(CompareError::NothingSelected(format!(
@@ -53,6 +59,24 @@ pub(super) fn fitting(
     Ok(found)
 }
 
+/// Keys of identities that are one because their folders are.
+fn pairs(dictionaries: &[&Dictionary], folders: &[Folders]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let all = || dictionaries.iter().flat_map(|dictionary| dictionary.code());
+    let known: HashMap<&[String; 3], &Vec<u8>> = all()
+        .map(|identity| (&identity.names, &identity.key))
+        .collect();
+    let pair = |identity: &FunctionIdentity| {
+        let [name, module, file] = &identity.names;
+        let there = moved(file, folders);
+        if there == *file {
+            return None;
+        }
+        let other = known.get(&[name.clone(), module.clone(), there])?;
+        Some((identity.key.clone(), (*other).clone()))
+    };
+    all().filter_map(pair).collect()
+}
+
 fn filter((flag, value): &(String, Argument)) -> Option<(&str, &str)> {
     match value {
         Argument::Text(text) if FILTERS.contains(&flag.as_str()) => Some((flag, text)),
@@ -64,8 +88,8 @@ fn filter((flag, value): &(String, Argument)) -> Option<(&str, &str)> {
 pub(super) struct Grouped {
     /// Its figures.
     pub column: Column,
-    /// Rows whose cost it does not know.
-    pub unknown: BTreeSet<usize>,
+    /// Rows whose cost it does not know, with their names.
+    pub unknown: BTreeMap<usize, [String; 3]>,
     /// The cost of what the filters leave; `None` for the whole run.
     pub selected: Option<f64>,
     /// The statements that give the figures, for the sqlite3 shell.
@@ -81,6 +105,12 @@ pub(super) fn grouped(
     request: &Request,
     items: &mut Items,
 ) -> Result<Result<Grouped, String>, CompareError> {
+    let has_function = request.arguments.iter().any(|(flag, _)| flag == "fn");
+    if request.by == By::Caller && !has_function {
+        return Err(CompareError::Usage(
+            "--by caller: expected --fn NAME, the function whose callers are compared".to_owned(),
+        ));
+    }
     let (report, by) = match &request.by {
         By::Function => ("summary", "identity"),
         By::Caller => ("calls", "identity"),
@@ -101,7 +131,7 @@ pub(super) fn grouped(
         if functions.is_empty() && flag == "focus" {
             return Ok(Ok(Grouped {
                 column: Column::default(),
-                unknown: BTreeSet::new(),
+                unknown: BTreeMap::new(),
                 selected: Some(0.0),
                 script: String::new(),
             }));
@@ -143,7 +173,7 @@ pub(super) fn grouped(
     let calls = place(&["calls"]);
     let selected = answer.subject.as_ref().and_then(|subject| subject.selected);
     let script = std::mem::take(&mut answer.script);
-    let (mut column, mut unknown) = (Column::default(), BTreeSet::new());
+    let (mut column, mut unknown) = (Column::default(), BTreeMap::new());
     answer.each(|row| {
         let text = |at: Option<usize>| match at.map(|at| &row[at]) {
             Some(Value::Text(text)) => text.clone(),
@@ -160,7 +190,7 @@ pub(super) fn grouped(
             #[expect(clippy::cast_precision_loss, reason = "a figure of a report")]
             Some(Value::Integer(cost)) => column.add_cost(item, *cost as f64),
             _ => {
-                unknown.insert(item);
+                unknown.insert(item, names);
             }
         }
         let calls = match calls.map(|at| &row[at]) {
@@ -179,7 +209,7 @@ pub(super) fn grouped(
 }
 
 /// What makes rows of reports one: their names, each with its length.
-fn key(names: &[String; 3]) -> Vec<u8> {
+pub(super) fn key(names: &[String; 3]) -> Vec<u8> {
     let mut key = Vec::new();
     for name in names {
         key.extend(name.len().to_le_bytes());

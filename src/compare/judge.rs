@@ -184,7 +184,7 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
     let shape = Repeats::of(&matrix.costs);
     if noise == Noise::Exact {
         for row in &tested {
-            functions[*row].verdict = Some(exact(&functions[*row], limits));
+            functions[*row].verdict = Some(exact(&functions[*row], &matrix.costs, *row, limits));
         }
     } else {
         let estimates = estimates(matrix, noise, &tested, limits);
@@ -276,7 +276,7 @@ fn mean_share(matrix: &Matrix, row: usize) -> f64 {
     mean(&shares)
 }
 
-fn mean(figures: &[f64]) -> f64 {
+pub(super) fn mean(figures: &[f64]) -> f64 {
     let sum: f64 = figures.iter().sum();
     sum / count(figures.len())
 }
@@ -299,13 +299,14 @@ fn described(sides: &Sides, row: usize) -> Judgement {
 }
 
 /// The verdict of what is counted completely.
-fn exact(row: &Judgement, limits: &Limits) -> Verdict {
-    match (row.seen, row.ratio) {
+fn exact(judgement: &Judgement, sides: &Sides, row: usize, limits: &Limits) -> Verdict {
+    match (judgement.seen, judgement.ratio) {
         ([0, 0], _) => Verdict::Same,
         ([0, _], _) => Verdict::New,
         ([_, 0], _) => Verdict::Gone,
         (_, Some(ratio)) if is_within(ratio, ratio, limits) => Verdict::Same,
-        (_, Some(ratio)) if ratio < 1.0 => Verdict::Faster,
+        // Costs below 0 are those of what was taken away from a profile.
+        _ if mean(sides.new.row(row)) < mean(sides.base.row(row)) => Verdict::Faster,
         _ => Verdict::Slower,
     }
 }
@@ -388,18 +389,14 @@ fn estimates(
         ),
         None => (Shared::Estimated, Shared::Estimated),
     };
-    let chosen = |sides: &Sides, rows: &[usize]| Sides {
-        base: chosen(&sides.base, rows),
-        new: chosen(&sides.new, rows),
-    };
     let is_by_samples = noise == Noise::Sampled && limits.test == Test::Fitting && !matrix.paired;
     if let Some(samples) = matrix.counts.as_ref().filter(|_| is_by_samples) {
-        let samples = chosen(samples, rows);
+        let samples = samples.chosen(rows);
         let found = match matrix.history.as_ref() {
             Some(History {
                 counts: Some(earlier),
                 ..
-            }) => counts::borrowed(&self::chosen(earlier, rows), &samples, &of_samples),
+            }) => counts::borrowed(&earlier.chosen(rows), &samples, &of_samples),
             Some(_) => return vec![None; rows.len()],
             None => counts::test(&samples, &of_samples),
         };
@@ -420,14 +417,12 @@ fn estimates(
         figures.all(|figure| *figure > 0.0) && earlier.all(|figure| *figure > 0.0)
     };
     let there: Vec<usize> = rows.iter().filter(is_there).copied().collect();
-    let sides = chosen(&matrix.costs, &there);
+    let sides = matrix.costs.chosen(&there);
     let found = match limits.test {
         Test::Ranks => by_ranks(&sides, limits),
         Test::Fitting if matrix.paired => times::test_pairs(&ratios_of_rounds(&sides)),
         Test::Fitting => match &matrix.history {
-            Some(history) => {
-                times::borrowed(&self::chosen(&history.costs, &there), &sides, &of_costs)
-            }
+            Some(history) => times::borrowed(&history.costs.chosen(&there), &sides, &of_costs),
             None => times::test(&sides, &of_costs),
         },
     };
@@ -439,12 +434,6 @@ fn estimates(
                 .map(|(_, estimate)| estimate)
         })
         .collect()
-}
-
-/// Some rows of figures.
-fn chosen(figures: &Figures, rows: &[usize]) -> Figures {
-    let values = rows.iter().flat_map(|row| figures.row(*row)).copied();
-    Figures::new(figures.runs(), values.collect())
 }
 
 /// Logarithms of new over base, for each function in all rounds.
@@ -537,10 +526,15 @@ fn total(matrix: &Matrix, noise: Noise, repeats: Repeats, limits: &Limits) -> Ju
     };
     let mut row = described(&sides, 0);
     if noise == Noise::Exact {
-        row.verdict = Some(exact(&row, limits));
+        row.verdict = Some(exact(&row, &sides, 0, limits));
         return row;
     }
-    let is_there = base.iter().chain(new).all(|figure| *figure > 0.0);
+    let earlier = matrix.history.iter().flat_map(|history| &history.totals);
+    let is_there = base
+        .iter()
+        .chain(new)
+        .chain(earlier)
+        .all(|figure| *figure > 0.0);
     let estimate = if !is_there {
         None
     } else if let Some(history) = &matrix.history {

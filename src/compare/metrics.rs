@@ -27,7 +27,7 @@ pub(super) fn choose(
         let metrics = run.database.metrics(run.run.run_id)?;
         let metric = match (&wanted, &request.metric) {
             (None, name) => report::choose_metric(&metrics, &run.run, name.as_deref())
-                .map_err(|error| CompareError::NothingSelected(error.to_string()))?,
+                .map_err(|error| CompareError::NothingSelected(run.of(&error.to_string())))?,
             (Some(wanted), _) => {
                 let is_it =
                     |metric: &&MetricInfo| metric.name == wanted.name && metric.unit == wanted.unit;
@@ -49,7 +49,7 @@ pub(super) fn choose(
             }
         };
         wanted.get_or_insert_with(|| metric.clone());
-        chosen_of(run, &metrics, metric)
+        chosen_of(run, &metrics, metric, request.noise)
     };
     let mut chosen = [Vec::new(), Vec::new()];
     for (runs, chosen) in sides.iter().zip(&mut chosen) {
@@ -65,12 +65,14 @@ fn chosen_of(
     run: &ComparedRun<'_>,
     metrics: &[MetricInfo],
     metric: MetricInfo,
+    noise: Option<Noise>,
 ) -> Result<Chosen, CompareError> {
     let about = run.database.metric_noise(metric.metric_id)?;
     let usual = run.run.default_metric.as_ref();
     let calls = metrics.iter().find(|other| Some(&other.name) == usual);
     let samples = match about.observations {
         None if about.noise == Noise::Sampled && metric.unit == "count" => Some(metric.metric_id),
+        None if noise == Some(Noise::Sampled) && may_be_samples(&metric) => Some(metric.metric_id),
         observations => observations,
     };
     Ok(Chosen {
@@ -83,6 +85,14 @@ fn chosen_of(
         noise: about.noise,
         quantum: about.quantum,
     })
+}
+
+/// Samples that a run may have. What is larger is rather a sum of periods, each of many events.
+const MOST_SAMPLES: f64 = 1e7;
+
+/// Whether a metric may count samples, of which nothing but the user says so.
+fn may_be_samples(metric: &MetricInfo) -> bool {
+    metric.unit == "count" && metric.total.fract() == 0.0 && metric.total <= MOST_SAMPLES
 }
 
 /// Positions of earlier runs that are looked at, and fewest that tell anything.
@@ -140,7 +150,12 @@ pub(super) fn earlier<'d>(
             continue;
         }
         positions.insert(position);
-        let chosen = chosen_of(&run, &metrics, metric)?;
+        let chosen = chosen_of(
+            &run,
+            &metrics,
+            metric,
+            (noise == Noise::Sampled).then_some(noise),
+        )?;
         found.push((run, chosen));
     }
     if found.len() < FEWEST_EARLIER {

@@ -8,13 +8,16 @@
 //! are of; what else is taken for one is said. docs/comparing.md says what verdicts mean and do not mean.
 
 mod answer;
+mod bounds;
 mod comparison;
+mod definitions;
 mod doubts;
 mod grouped;
 pub mod judge;
 mod metrics;
 mod pairs;
 mod reading;
+mod renames;
 mod request;
 mod rows;
 mod run;
@@ -24,9 +27,11 @@ pub mod tree;
 mod tree_answer;
 mod trees;
 
-pub use answer::answer;
+pub use answer::{Readers, answer};
 pub use comparison::compare;
+pub use definitions::{Definition, Place as DefinitionPlace};
 pub use pairs::Folders;
+pub use renames::Suggestion;
 pub use request::{By, CompareError, Normalize, Request, Sort};
 pub use rows::{Compared, Comparison, Row, Side};
 pub use run::ComparedRun;

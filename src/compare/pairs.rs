@@ -48,6 +48,14 @@ pub(super) fn by_roots(table: &mut Table, roots: &[(String, String)]) -> Vec<Fol
         .collect()
 }
 
+/// Pairs rows of which the folders are known to be one: functions, or files themselves.
+pub(super) fn by_known(table: &mut Table, folders: &[Folders]) {
+    for Folders { base, new, .. } in folders {
+        let pairs = pairs_of(table, base, new);
+        table.join(&pairs, Matched::Folder);
+    }
+}
+
 /// Pairs functions whose sources lie in folders that all evidence says are one.
 pub(super) fn by_folders(table: &mut Table) -> Vec<Folders> {
     let mut found = Vec::new();
@@ -67,6 +75,14 @@ pub(super) fn by_folders(table: &mut Table) -> Vec<Folders> {
 /// Pairs functions of one name, which nothing else in any run has. `is_absent` says whether a row is known to have no cost on
 /// one side: 0 for base, 1 for new.
 pub(super) fn by_names(table: &mut Table, is_absent: impl Fn(usize, usize) -> bool) -> usize {
+    let mut pairs = of_one_name(table);
+    pairs.retain(|(base, new)| is_absent(1, *base) && is_absent(0, *new));
+    table.join(&pairs, Matched::Name);
+    pairs.len()
+}
+
+/// Functions of base and of new that have one name, which nothing else in any run has.
+pub(super) fn of_one_name(table: &Table) -> Vec<(usize, usize)> {
     let mut of_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (item, known) in table
         .items
@@ -76,18 +92,19 @@ pub(super) fn by_names(table: &mut Table, is_absent: impl Fn(usize, usize) -> bo
     {
         of_name.entry(&known.names[0]).or_default().push(item);
     }
+    let is_only = |side: usize, item: usize| {
+        table.cost(side, item) != 0.0 && table.cost(1 - side, item) == 0.0
+    };
     let mut pairs: Vec<(usize, usize)> = of_name
         .values()
         .filter_map(|items| match **items {
-            [one, other] if is_absent(1, one) && is_absent(0, other) => Some((one, other)),
-            [one, other] if is_absent(0, one) && is_absent(1, other) => Some((other, one)),
+            [one, other] if is_only(0, one) && is_only(1, other) => Some((one, other)),
+            [one, other] if is_only(1, one) && is_only(0, other) => Some((other, one)),
             _ => None,
         })
         .collect();
-    drop(of_name);
     pairs.sort_unstable();
-    table.join(&pairs, Matched::Name);
-    pairs.len()
+    pairs
 }
 
 /// Items of which only one side has any cost: those of base, and those of new.
@@ -145,16 +162,30 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     }
 }
 
+/// A path of base as new has it, by folders that are one.
+pub(super) fn moved(path: &str, folders: &[Folders]) -> String {
+    let found = folders
+        .iter()
+        .find_map(|Folders { base, new, .. }| Some((new, below(path, base)?)));
+    match found {
+        None => path.to_owned(),
+        Some((new, rest)) if new.is_empty() || new.ends_with('/') => format!("{new}{rest}"),
+        Some((new, rest)) => format!("{new}/{rest}"),
+    }
+}
+
 /// The pairs that two folders make: functions of one name, at one path below them.
 fn pairs_of(table: &Table, base: &str, new: &str) -> Vec<(usize, usize)> {
     let [only_base, only_new] = unmatched(table);
+    // The name of a file is its path.
+    let name = |item: usize| -> &str {
+        let [name, _, file] = &table.items[item].names;
+        if name == file { "" } else { name }
+    };
     let mut places: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for item in only_new {
         if let Some(rest) = below(file(table, item), new) {
-            places
-                .entry((&table.items[item].names[0], rest))
-                .or_default()
-                .push(item);
+            places.entry((name(item), rest)).or_default().push(item);
         }
     }
     let mut pairs = Vec::new();
@@ -162,7 +193,7 @@ fn pairs_of(table: &Table, base: &str, new: &str) -> Vec<(usize, usize)> {
         let Some(rest) = below(file(table, item), base) else {
             continue;
         };
-        let Some(found) = places.get_mut(&(table.items[item].names[0].as_str(), rest)) else {
+        let Some(found) = places.get_mut(&(name(item), rest)) else {
             continue;
         };
         // Functions of one name in one file are told apart by their modules.

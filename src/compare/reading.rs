@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::grouped::{Fitting, fitting, grouped};
+use super::bounds::bounds;
+use super::grouped::{Fitting, fitting, grouped, key};
 use super::judge::Noise;
 use super::metrics::Chosen;
-use super::request::{CompareError, Request};
+use super::pairs::Folders;
+use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
 use super::table::{Column, Dictionary, Items, Metrics, Table, own_costs};
 use crate::store::{Database, StoreError};
@@ -19,17 +21,20 @@ pub(super) struct Read<'d> {
     pub(super) functions: Functions<'d>,
     /// What the filters leave of each run; `None` for whole runs.
     pub(super) selected: Option<[Vec<f64>; 2]>,
+    /// What they leave of the earlier runs, or their totals.
+    pub(super) earlier_totals: Vec<f64>,
     /// The statements of the reports that were asked, for the sqlite3 shell; empty where none was.
     pub(super) script: String,
 }
 
-/// Reads the figures of all runs.
+/// Reads the figures of all runs. Functions of `folders` that are one fit a filter together.
 pub(super) fn read<'d>(
     sides: &[Vec<&ComparedRun<'d>>; 2],
     chosen: &[Vec<Chosen>; 2],
     earlier: &[(ComparedRun<'d>, Chosen)],
     noise: Noise,
     request: &Request,
+    folders: &[Folders],
     warnings: &mut Vec<String>,
 ) -> Result<Read<'d>, CompareError> {
     let mut reader = Reader::default();
@@ -47,7 +52,7 @@ pub(super) fn read<'d>(
             .iter()
             .map(|(_, dictionary)| dictionary)
             .collect();
-        reader.fitting = fitting(&dictionaries, request)?;
+        reader.fitting = fitting(&dictionaries, request, folders)?;
     }
     let given = sides.iter().zip(chosen).map(|(runs, chosen)| {
         let runs = runs.iter().copied().zip(chosen);
@@ -68,7 +73,7 @@ pub(super) fn read<'d>(
     let new = columns.pop().unwrap_or_default();
     let columns = [columns.pop().unwrap_or_default(), new];
     let Reader {
-        functions,
+        mut functions,
         items,
         unknown,
         selected,
@@ -79,15 +84,27 @@ pub(super) fn read<'d>(
     if let (true, Some(message)) = (items.is_empty(), nothing) {
         return Err(CompareError::NothingSelected(message));
     }
-    let runs = sides[0].len();
-    let selected = selected.iter().any(Option::is_some).then(|| {
-        let costs: Vec<f64> = selected
-            .iter()
-            .zip(chosen.iter().flatten())
-            .map(|(selected, chosen)| selected.unwrap_or(chosen.metric.total))
-            .collect();
-        [costs[..runs].to_vec(), costs[runs..].to_vec()]
-    });
+    let is_selected = selected.iter().any(Option::is_some);
+    let mut selected = selected.into_iter();
+    let mut costs = |chosen: &mut dyn Iterator<Item = &Chosen>| -> Vec<f64> {
+        chosen
+            .map(|chosen| selected.next().flatten().unwrap_or(chosen.metric.total))
+            .collect()
+    };
+    let of_sides = [0, 1].map(|side: usize| costs(&mut chosen[side].iter()));
+    let earlier_totals = costs(&mut earlier.iter().map(|(_, chosen)| chosen));
+    let selected = is_selected.then_some(of_sides);
+    if items.is_empty() {
+        return Err(CompareError::NothingSelected(match request.by {
+            By::Line => "no run knows what its lines cost: compare functions".to_owned(),
+            _ => "no run has anything to compare".to_owned(),
+        }));
+    }
+    if request.by == By::Function {
+        for (_, dictionary) in &mut functions.databases {
+            dictionary.settle(|identity| items.known(&key(&identity.names)));
+        }
+    }
     let mut table = Table::new(items, columns, history);
     if !unknown.is_empty() {
         warnings.push(format!(
@@ -101,6 +118,7 @@ pub(super) fn read<'d>(
         table,
         functions,
         selected,
+        earlier_totals,
         script,
     })
 }
@@ -169,7 +187,7 @@ impl<'d> Reader<'d> {
         let found = match asked(&chosen.metric.name, &mut self.items)? {
             Ok(found) => found,
             Err(message) => {
-                self.nothing.get_or_insert(message);
+                self.nothing.get_or_insert_with(|| run.of(&message));
                 self.selected.push(Some(0.0));
                 return Ok(Column {
                     samples: metrics.samples.map(|_| Vec::new()),
@@ -178,7 +196,15 @@ impl<'d> Reader<'d> {
             }
         };
         let mut column = found.column;
-        self.unknown.extend(found.unknown);
+        let unknown = bounds(
+            run,
+            &chosen.metric,
+            found.unknown,
+            dictionary,
+            request,
+            &mut column,
+        )?;
+        self.unknown.extend(unknown);
         self.selected.push(found.selected);
         self.script.push_str(&found.script);
         column.samples = match metrics.samples {
@@ -244,6 +270,50 @@ impl<'d> Functions<'d> {
         &mut self.databases[at].1
     }
 
+    /// How many functions of one database belong to each row, at most.
+    pub(super) fn of_each_row(&self, table: &Table) -> Vec<usize> {
+        let mut most = vec![0; table.items.len()];
+        for (_, dictionary) in &self.databases {
+            let mut of_row = vec![0; table.items.len()];
+            let known = dictionary
+                .functions()
+                .filter_map(|function| dictionary.known(function));
+            for row in known.filter_map(|item| table.row(item)) {
+                of_row[row] += 1;
+            }
+            for (most, of_row) in most.iter_mut().zip(of_row) {
+                *most = of_row.max(*most);
+            }
+        }
+        most
+    }
+
+    /// The functions of a database that belong to some rows, with these, in the order of their numbers.
+    pub(super) fn of_rows(
+        &self,
+        database: &Database,
+        table: &Table,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Vec<(i64, usize)> {
+        let known = self.databases.iter();
+        let of_database = known.filter(|(known, _)| std::ptr::eq(*known, database));
+        let mut found: Vec<(i64, usize)> = of_database
+            .flat_map(|(_, dictionary)| {
+                dictionary
+                    .functions()
+                    .map(move |function| (dictionary, function))
+            })
+            .filter_map(|(dictionary, function)| {
+                let row = dictionary
+                    .known(function)
+                    .and_then(|item| table.row(item))?;
+                is_wanted(row).then_some((function, row))
+            })
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
     /// Who called each of some rows in any run: rows; callers that only hold others are left out.
     pub(super) fn callers(
         &self,
@@ -252,6 +322,31 @@ impl<'d> Functions<'d> {
         table: &Table,
         rows: &[usize],
     ) -> Result<Vec<BTreeSet<usize>>, StoreError> {
+        self.related(sides, chosen, table, rows, Database::callers_of)
+    }
+
+    /// Whom each of some rows called in any run, as [`Self::callers`].
+    pub(super) fn callees(
+        &self,
+        sides: &[Vec<&ComparedRun<'_>>; 2],
+        chosen: &[Vec<Chosen>; 2],
+        table: &Table,
+        rows: &[usize],
+    ) -> Result<Vec<BTreeSet<usize>>, StoreError> {
+        self.related(sides, chosen, table, rows, Database::callees_of)
+    }
+
+    fn related(
+        &self,
+        sides: &[Vec<&ComparedRun<'_>>; 2],
+        chosen: &[Vec<Chosen>; 2],
+        table: &Table,
+        rows: &[usize],
+        related: impl Fn(&Database, i64, i64) -> Result<Vec<i64>, StoreError>,
+    ) -> Result<Vec<BTreeSet<usize>>, StoreError> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut callers = vec![BTreeSet::new(); rows.len()];
         let place: HashMap<usize, usize> = rows
             .iter()
@@ -261,15 +356,15 @@ impl<'d> Functions<'d> {
         for (database, dictionary) in &self.databases {
             let row_of =
                 |function: i64| dictionary.known(function).and_then(|item| table.row(item));
-            let mut wanted: Vec<(i64, usize)> = dictionary
-                .functions()
-                .filter_map(|function| Some((function, *place.get(&row_of(function)?)?)))
+            let wanted: Vec<(i64, usize)> = self
+                .of_rows(database, table, |row| place.contains_key(&row))
+                .into_iter()
+                .map(|(function, row)| (function, place[&row]))
                 .collect();
-            wanted.sort_unstable();
             let runs = sides.iter().flatten().zip(chosen.iter().flatten());
             for (run, chosen) in runs.filter(|(run, _)| std::ptr::eq(run.database, *database)) {
                 for (function, at) in &wanted {
-                    let found = run.database.callers_of(chosen.metrics.calls, *function)?;
+                    let found = related(run.database, chosen.metrics.calls, *function)?;
                     callers[*at].extend(found.into_iter().filter_map(row_of));
                 }
             }

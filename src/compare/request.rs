@@ -86,7 +86,12 @@ pub struct Request {
 impl Request {
     /// Whether it is about the own costs of functions in whole runs, which need no report.
     pub(super) fn is_plain(&self) -> bool {
-        self.by == By::Function && self.arguments.is_empty() && !self.cumulative
+        self.knows_definitions() && !self.cumulative
+    }
+
+    /// Whether it is about functions in whole runs, of which the definitions can be told apart.
+    pub(super) fn knows_definitions(&self) -> bool {
+        self.by == By::Function && self.arguments.is_empty()
     }
 }
 

@@ -1,11 +1,16 @@
 //! What a comparison tells: its rows, and what they are about.
 
-use super::judge::{FEWEST, Judged, Judgement, Noise, Verdict};
+use std::collections::BTreeMap;
+
+use super::definitions::{self, Definition};
+use super::judge::{FEWEST, Judged, Judgement, Noise, Test, Verdict};
 use super::pairs::Folders;
+use super::renames::Suggestion;
 use super::request::{Normalize, Request, Sort};
 use super::run::ComparedRun;
 use super::shift::Shift;
-use super::table::{Item, Matched, Table};
+use super::table::{Bounded, Item, Matched, Table};
+use crate::statistics::ranks;
 use crate::store::Tag;
 use crate::text::scale::figure;
 
@@ -41,8 +46,10 @@ pub struct Row {
     /// What it is about.
     pub item: Item,
     /// Cost in base and in new, in the unit of the metric: of what is sampled or exact the mean of the runs, of what is measured
-    /// the median.
+    /// the median. NaN where only bounds are known.
     pub costs: [f64; 2],
+    /// The least and the most that it costs in base and in new; both are the cost where that is known.
+    pub bounds: [(f64, f64); 2],
     /// The smallest and the largest cost in a run, of base and of new.
     pub ranges: [(f64, f64); 2],
     /// Part of the total, in base and in new; `None` where the total is 0.
@@ -55,6 +62,29 @@ pub struct Row {
     pub judgement: Judgement,
     /// Why.
     pub why: String,
+    /// Its definitions that both sides have, where it is several functions.
+    pub parts: Vec<Part>,
+}
+
+/// A definition of a function that has several, which both sides have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Line and column where it begins, in base and in new.
+    pub places: [definitions::Place; 2],
+    /// How it was found to be one: text or anchored.
+    pub matched: Matched,
+    /// Cost in base and in new, as that of the row.
+    pub costs: [f64; 2],
+    /// In how many runs of base and of new it costs anything.
+    pub seen: [usize; 2],
+}
+
+impl Part {
+    /// Cost of new less that of base.
+    #[must_use]
+    pub fn delta(&self) -> f64 {
+        self.costs[1] - self.costs[0]
+    }
 }
 
 impl Row {
@@ -82,12 +112,16 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// Rows there are, shown or not.
     pub functions: usize,
+    /// How many of them are slower or new, shown or not.
+    pub worse: usize,
     /// Functions that were judged together.
     pub tested: usize,
     /// The total.
     pub total: Row,
     /// Folders that were taken for one.
     pub folders: Vec<Folders>,
+    /// Functions that may have been renamed, which were not taken for one.
+    pub suggestions: Vec<Suggestion>,
     /// What was asked for.
     pub request: Request,
     /// Earlier runs from which the noise of one run against one was taken.
@@ -103,12 +137,17 @@ pub(super) struct Findings<'f, 'd> {
     pub(super) table: &'f Table,
     pub(super) judged: Judged,
     pub(super) shifts: Vec<Shift>,
+    pub(super) suggested: Vec<(usize, usize, Suggestion)>,
+    pub(super) bounded: Vec<Bounded>,
+    pub(super) definitions: BTreeMap<usize, Vec<Definition>>,
     pub(super) sides: &'f [Vec<&'f ComparedRun<'d>>; 2],
     pub(super) given: [usize; 2],
     pub(super) stated: [Vec<f64>; 2],
     pub(super) totals: [Vec<f64>; 2],
     pub(super) logs: Option<Vec<f64>>,
     pub(super) unit: (String, String),
+    /// How the figures were said to vary.
+    pub(super) noise: Noise,
     pub(super) folders: Vec<Folders>,
     pub(super) earlier: usize,
     pub(super) script: String,
@@ -122,23 +161,30 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         table,
         mut judged,
         shifts,
+        suggested,
+        bounded,
+        mut definitions,
         sides,
         given,
         stated,
         totals,
         logs,
         unit,
+        noise,
         folders,
         earlier,
         script,
         mut warnings,
         request,
     } = found;
-    if judged.noise != request.noise.unwrap_or(judged.noise)
-        && request.noise == Some(Noise::Sampled)
-    {
-        warnings
-            .push("no samples are known behind the costs: they are taken as measured".to_owned());
+    match noise {
+        _ if judged.noise == noise => {}
+        Noise::Sampled => warnings
+            .push("no samples are known behind the costs: they are taken as measured".to_owned()),
+        _ => warnings.push(
+            "figures that are exact differ between the runs of one side: they are taken as measured"
+                .to_owned(),
+        ),
     }
     let mut why = vec![String::new(); table.items.len()];
     for Shift {
@@ -165,7 +211,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             judged.functions[*row].verdict = Some(Verdict::Shifted);
         }
     }
-    let shown = match judged.noise {
+    let shown: fn(&[f64]) -> f64 = match judged.noise {
         Noise::Exact | Noise::Sampled => mean,
         Noise::Timed | Noise::Unknown => median,
     };
@@ -180,18 +226,62 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         Row {
             item,
             costs,
+            bounds: costs.map(|cost| (cost, cost)),
             ranges: [range(&figures[0]), range(&figures[1])],
             shares: [0, 1].map(|side: usize| Some(100.0 * costs[side] / side_total[side])),
             calls: [None, None],
             functions: 0,
             judgement,
             why: String::new(),
+            parts: Vec::new(),
         }
     };
-    let mut rows = Vec::new();
+    let factors = |side: usize| -> Vec<f64> {
+        let runs = totals[side].len();
+        let from = if side == 0 { 0 } else { totals[0].len() };
+        match &logs {
+            Some(logs) => logs[from..from + runs]
+                .iter()
+                .map(|log| log.exp())
+                .collect(),
+            None => vec![1.0; runs],
+        }
+    };
+    let factors = [factors(0), factors(1)];
+    let part = |definition: Definition| {
+        let Definition {
+            places,
+            matched,
+            costs,
+        } = definition;
+        let seen = |side: usize| costs[side].iter().filter(|cost| **cost != 0.0).count();
+        let of_side = |side: usize| {
+            let figures = costs[side].iter().zip(&factors[side]);
+            shown(
+                &figures
+                    .map(|(cost, factor)| cost / factor)
+                    .collect::<Vec<f64>>(),
+            )
+        };
+        Part {
+            places,
+            matched,
+            costs: [of_side(0), of_side(1)],
+            seen: [seen(0), seen(1)],
+        }
+    };
+    let mut renamed = vec![String::new(); table.items.len()];
+    for (gone, new, _) in suggested.iter().rev() {
+        renamed[*gone] = format!("renamed to {}?", table.items[*new].names[0]);
+        renamed[*new] = format!("renamed from {}?", table.items[*gone].names[0]);
+    }
+    let (mut rows, mut functions) = (Vec::new(), 0);
     for (at, (item, judgement)) in table.items.iter().zip(&judged.functions).enumerate() {
-        let is_there = judgement.seen != [0, 0];
-        if !is_there || (judgement.verdict.is_none() && !request.all) {
+        if judgement.seen == [0, 0] {
+            continue;
+        }
+        functions += 1;
+        if judgement.verdict.is_none() && !request.all {
             continue;
         }
         let figures = [0, 1].map(|side: usize| {
@@ -213,10 +303,30 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         } else {
             why[at].clone()
         };
+        // What has moved from one to the other is said already.
+        if !renamed[at].is_empty() && row.judgement.verdict != Some(Verdict::Shifted) {
+            if !row.why.is_empty() {
+                row.why.push_str("; ");
+            }
+            row.why.push_str(&renamed[at]);
+        }
+        row.parts = definitions
+            .remove(&at)
+            .into_iter()
+            .flatten()
+            .map(part)
+            .collect();
         rows.push(row);
     }
+    for bounded in bounded {
+        functions += 1;
+        let row = row_of_bounds(bounded, shown, &side_total, &unit);
+        let part = row.shares.iter().flatten().sum::<f64>() / 200.0;
+        if request.all || part >= request.limits.min_share {
+            rows.push(row);
+        }
+    }
     sort(&mut rows, request.sort);
-    let functions = rows.len();
     rows.truncate(request.first.unwrap_or(usize::MAX));
     let total_item = Item {
         names: ["total".to_owned(), String::new(), String::new()],
@@ -251,7 +361,10 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
     } else {
         script
     };
-    let verdicts = judged.functions.iter().map(|row| row.verdict).collect();
+    let verdicts: Vec<Option<Verdict>> = judged.functions.iter().map(|row| row.verdict).collect();
+    let is_worse =
+        |verdict: &&Option<Verdict>| matches!(verdict, Some(Verdict::Slower | Verdict::New));
+    let worse = verdicts.iter().filter(is_worse).count();
     let comparison = Comparison {
         sides,
         metric: unit,
@@ -260,15 +373,65 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         paired: request.paired.clone(),
         rows,
         functions,
+        worse,
         tested: judged.tested,
         total,
         folders,
+        suggestions: suggested.into_iter().map(|(.., found)| found).collect(),
         request: request.clone(),
         earlier,
         script,
         warnings,
     };
     (comparison, verdicts)
+}
+
+/// A row of which only bounds are known.
+fn row_of_bounds(
+    bounded: Bounded,
+    shown: fn(&[f64]) -> f64,
+    totals: &[f64; 2],
+    metric: &(String, String),
+) -> Row {
+    let Bounded {
+        item,
+        bounds,
+        calls,
+        functions,
+    } = bounded;
+    let seen =
+        [0, 1].map(|side: usize| bounds[side].iter().filter(|(_, high)| *high != 0.0).count());
+    let bounds = bounds.map(|runs| {
+        let (lows, highs): (Vec<f64>, Vec<f64>) = runs.into_iter().unzip();
+        (shown(&lows), shown(&highs))
+    });
+    let said = |(low, high): (f64, f64)| {
+        if low < high {
+            format!("{} to {}", cost(metric, low), cost(metric, high))
+        } else {
+            cost(metric, low)
+        }
+    };
+    let [base, new] = bounds;
+    Row {
+        why: format!(
+            "{} in base, {} in new: functions of one identity in a file without paths",
+            said(base),
+            said(new)
+        ),
+        item,
+        costs: bounds.map(|(low, high)| if low < high { f64::NAN } else { low }),
+        bounds,
+        ranges: [(f64::NAN, f64::NAN); 2],
+        shares: [0, 1].map(|side: usize| Some(100.0 * bounds[side].1 / totals[side])),
+        calls,
+        functions,
+        judgement: Judgement {
+            seen,
+            ..Judgement::default()
+        },
+        parts: Vec::new(),
+    }
 }
 
 /// The statement that gives the figures of runs of a database.
@@ -296,6 +459,13 @@ fn reason(judgement: &Judgement, runs: [usize; 2], has_history: bool, request: &
     match judgement.verdict {
         Some(Verdict::Unclear) if runs[0].min(runs[1]) < FEWEST && !has_history => {
             format!("expected {FEWEST} runs a side at least")
+        }
+        Some(Verdict::Unclear)
+            if request.limits.test == Test::Ranks
+                && ranks::least_probability(runs[0], runs[1]) >= request.limits.alpha =>
+        {
+            let least = ranks::least_probability(runs[0], runs[1]);
+            format!("ranks of so few runs have a probability of {least:.2} at least")
         }
         Some(Verdict::Unclear) => {
             let part = |side: usize| judgement.seen[side] < runs[side];
@@ -329,6 +499,8 @@ fn sort(rows: &mut [Row], by: Sort) {
                 .map_or(f64::INFINITY, |ratio| ratio.ln().abs())
         };
         match by {
+            // What is not known changes least.
+            _ if row.costs.iter().any(|cost| cost.is_nan()) => f64::NEG_INFINITY,
             Sort::Delta => row.delta().abs(),
             Sort::Ratio => ratio(row),
             Sort::Rate => -row.judgement.q.unwrap_or(2.0),

@@ -25,6 +25,15 @@ impl ComparedRun<'_> {
         }
     }
 
+    /// What a report says of it, with the name of the file where its number says nothing.
+    pub(super) fn of(&self, message: &str) -> String {
+        if self.is_numbered {
+            message.to_owned()
+        } else {
+            format!("{}: {message}", self.run.name)
+        }
+    }
+
     pub(super) fn is(&self, other: &Self) -> bool {
         std::ptr::eq(self.database, other.database) && self.run.run_id == other.run.run_id
     }

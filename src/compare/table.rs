@@ -20,6 +20,10 @@ pub enum Matched {
     Folder,
     /// They have one name, which nothing else has.
     Name,
+    /// Their first lines have one text, which nothing else of the identity has.
+    Text,
+    /// They have moved by as many lines as the functions before and after them.
+    Anchored,
 }
 
 impl Matched {
@@ -30,6 +34,8 @@ impl Matched {
             Self::Identity => "identity",
             Self::Folder => "folder",
             Self::Name => "name",
+            Self::Text => "text",
+            Self::Anchored => "anchored",
         }
     }
 }
@@ -56,6 +62,21 @@ pub struct Column {
     pub calls: Vec<f64>,
     /// Functions of the run that were added up.
     pub functions: Vec<u32>,
+    /// Items whose cost is only known to lie between two figures, of which `costs` has the smaller one.
+    pub bounds: BTreeMap<usize, (f64, f64)>,
+}
+
+/// A row of which some run only knows between which figures its cost lies.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bounded {
+    /// What it is about.
+    pub item: Item,
+    /// The least and the most that it costs in every run of base and of new.
+    pub bounds: [Vec<(f64, f64)>; 2],
+    /// Calls in all runs together; `None` where a run does not know.
+    pub calls: [Option<f64>; 2],
+    /// The most functions of one run that are one row.
+    pub functions: u32,
 }
 
 /// All figures that are compared.
@@ -70,6 +91,9 @@ pub struct Table {
     /// Where each item is that was read: rows are joined later.
     rows: Vec<usize>,
 }
+
+/// The row of an item that has been left out.
+const NO_ROW: usize = usize::MAX;
 
 /// Which metrics of a run are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +125,11 @@ impl Items {
 
     pub(super) fn is_empty(&self) -> bool {
         self.items.is_empty()
+    }
+
+    /// The place of an item that has been read.
+    pub(super) fn known(&self, key: &[u8]) -> Option<usize> {
+        self.known.get(key).copied()
     }
 
     fn into_items(self) -> Vec<Item> {
@@ -160,6 +189,20 @@ impl Dictionary {
         Ok(())
     }
 
+    /// Notes of all functions that have been learnt to which items they belong.
+    pub(super) fn settle(&mut self, of: impl Fn(&FunctionIdentity) -> Option<usize>) {
+        for (function, identity) in &self.identities {
+            if let Some(item) = of(identity).filter(|_| identity.is_code) {
+                self.items.insert(*function, Some(item));
+            }
+        }
+    }
+
+    /// What a function is that has been learnt.
+    pub(super) fn learnt(&self, function: i64) -> Option<&FunctionIdentity> {
+        self.identities.get(&function)
+    }
+
     /// Notes what a function is; its item is `None` if it only holds others.
     fn insert(
         &mut self,
@@ -192,6 +235,12 @@ impl Dictionary {
             identity.is_code && names.any(|name| fits(name))
         });
         fitting.map(|identity| identity.key.clone()).collect()
+    }
+
+    /// The identities of code that have been learnt.
+    pub(super) fn code(&self) -> impl Iterator<Item = &FunctionIdentity> {
+        let identities = self.identities.values();
+        identities.filter(|identity| identity.is_code)
     }
 
     /// The functions of some identities, in their order.
@@ -317,6 +366,20 @@ impl Column {
         self.functions[item] += 1;
     }
 
+    /// Notes between which figures the cost of an item lies.
+    pub(super) fn bound(&mut self, item: usize, low: f64, high: f64) {
+        self.add_cost(item, low);
+        if low < high {
+            self.bounds.insert(item, (low, high));
+        }
+    }
+
+    /// The least and the most that an item costs.
+    fn range(&self, item: usize) -> (f64, f64) {
+        let cost = self.costs[item];
+        self.bounds.get(&item).copied().unwrap_or((cost, cost))
+    }
+
     /// Gives every list the length of the items; what was not seen has no cost, and was not called.
     fn fill(&mut self, items: usize) {
         self.costs.resize(items, 0.0);
@@ -329,6 +392,10 @@ impl Column {
 
     /// Puts what it says of one item to what it says of another.
     fn join(&mut self, from: usize, to: usize) {
+        if !self.bounds.is_empty() {
+            let ((low, high), (least, most)) = (self.range(from), self.range(to));
+            self.bounds.insert(to, (low + least, high + most));
+        }
         self.costs[to] += self.costs[from];
         self.calls[to] += self.calls[from];
         self.functions[to] += self.functions[from];
@@ -341,6 +408,13 @@ impl Column {
     fn keep(&mut self, kept: &[usize]) {
         fn chosen<T: Copy>(values: &[T], kept: &[usize]) -> Vec<T> {
             kept.iter().map(|item| values[*item]).collect()
+        }
+        if !self.bounds.is_empty() {
+            let bounds = kept.iter().enumerate().filter_map(|(row, item)| {
+                let (low, high) = self.bounds.get(item)?;
+                (low < high).then_some((row, (*low, *high)))
+            });
+            self.bounds = bounds.collect();
         }
         self.costs = chosen(&self.costs, kept);
         self.calls = chosen(&self.calls, kept);
@@ -378,7 +452,8 @@ impl Table {
 
     /// The row in which an item is that was read.
     pub(super) fn row(&self, item: usize) -> Option<usize> {
-        self.rows.get(item).copied()
+        let row = self.rows.get(item).copied();
+        row.filter(|row| *row != NO_ROW)
     }
 
     /// Makes the samples of each item as many as its cost stands for, by the run whose samples cost most: samples may weigh
@@ -445,7 +520,7 @@ impl Table {
         for (base, new) in pairs {
             moved[*base] = moved[*new];
         }
-        for row in &mut self.rows {
+        for row in self.rows.iter_mut().filter(|row| **row != NO_ROW) {
             *row = moved[*row];
         }
         let mut is_kept = is_kept.into_iter();
@@ -458,7 +533,35 @@ impl Table {
             for cost in &mut column.costs {
                 *cost /= factor.exp();
             }
+            for (low, high) in column.bounds.values_mut() {
+                (*low, *high) = (*low / factor.exp(), *high / factor.exp());
+            }
         }
+    }
+
+    /// Takes out the rows whose cost some run does not know.
+    pub(super) fn take_bounded(&mut self) -> Vec<Bounded> {
+        let columns = self.columns.iter().flatten();
+        let rows: BTreeSet<usize> = columns
+            .flat_map(|column| column.bounds.keys().copied())
+            .collect();
+        let of_side = |side: usize, row: usize| -> Vec<(f64, f64)> {
+            let columns = self.columns[side].iter();
+            columns.map(|column| column.range(row)).collect()
+        };
+        let taken = rows
+            .iter()
+            .map(|row| Bounded {
+                item: self.items[*row].clone(),
+                bounds: [of_side(0, *row), of_side(1, *row)],
+                calls: [self.calls(0, *row), self.calls(1, *row)],
+                functions: self.functions(*row),
+            })
+            .collect();
+        if !rows.is_empty() {
+            self.drop_rows(&rows);
+        }
+        taken
     }
 
     /// Leaves out rows.
@@ -470,7 +573,18 @@ impl Table {
             column.keep(&kept);
         }
         self.items = kept.iter().map(|item| self.items[*item].clone()).collect();
-        self.rows.clear();
+        let mut moved: HashMap<usize, usize> = HashMap::with_capacity(kept.len());
+        moved.extend(kept.into_iter().enumerate().map(|(row, item)| (item, row)));
+        for row in &mut self.rows {
+            *row = moved.get(row).copied().unwrap_or(NO_ROW);
+        }
+    }
+
+    /// Whether all runs of both sides have the same figures.
+    pub(super) fn is_of_one_recording(&self) -> bool {
+        let mut columns = self.columns.iter().flatten();
+        let first = columns.next();
+        first.is_some_and(|first| columns.all(|column| column.costs == first.costs))
     }
 
     /// The costs as matrices.

@@ -29,6 +29,6 @@ pub use catalog::{REPORTS, Report, by_name};
 pub use error::ReportError;
 pub use path::NameSyntax;
 pub use plain_sql::{compared, compared_one_by_one, query, table};
-pub(crate) use question::choose_metric;
 pub use question::{ALL_LINES, Argument, Base, Request, shows_code};
+pub(crate) use question::{choose_metric, regular_expression};
 pub use run_list::{run_list, scaled};

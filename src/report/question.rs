@@ -526,7 +526,7 @@ fn filters(header: &Header<'_>, request: &Request) -> Result<Vec<(Filter, Fits)>
 }
 
 /// Reads a regular expression that a flag has given.
-pub(super) fn regular_expression(text: &str, flag: &str) -> Result<Regex, ReportError> {
+pub(crate) fn regular_expression(text: &str, flag: &str) -> Result<Regex, ReportError> {
     Regex::new(text).map_err(|error| {
         let error = error.to_string();
         // The lines before draw the expression with a mark below the place.

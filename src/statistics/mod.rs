@@ -71,6 +71,13 @@ impl Figures {
     pub fn row(&self, function: usize) -> &[f64] {
         &self.values[function * self.runs..][..self.runs]
     }
+
+    /// The figures of some functions.
+    #[must_use]
+    pub fn chosen(&self, functions: &[usize]) -> Self {
+        let rows = functions.iter().flat_map(|function| self.row(*function));
+        Figures::new(self.runs, rows.copied().collect())
+    }
 }
 
 /// The figures of both sides, of the same functions in the same order.
@@ -87,6 +94,15 @@ impl Sides {
     #[must_use]
     pub fn functions(&self) -> usize {
         self.base.functions()
+    }
+
+    /// The figures of some functions.
+    #[must_use]
+    pub fn chosen(&self, functions: &[usize]) -> Self {
+        Sides {
+            base: self.base.chosen(functions),
+            new: self.new.chosen(functions),
+        }
     }
 
     /// Degrees of freedom that are left when each side has its mean.

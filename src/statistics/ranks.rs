@@ -41,6 +41,12 @@ pub fn mann_whitney(base: &[f64], new: &[f64]) -> f64 {
     (2.0 * normal_above((farther - pairs / 2.0 - 0.5) / variance.sqrt())).min(1.0)
 }
 
+/// The least probability that ranks of so many figures can have: that of all of one side above all of the other.
+pub fn least_probability(base: usize, new: usize) -> f64 {
+    let arrangements: f64 = (1..=new).map(|at| (base + at) as f64 / at as f64).product();
+    (2.0 / arrangements).min(1.0)
+}
+
 /// Estimate of Hodges and Lehmann (1963) of the shift from `base` to `new`, and the interval of order statistics that misses
 /// it with probability at most `alpha`; `None` for the interval where there are too few repeats for any.
 pub fn shift(base: &[f64], new: &[f64], alpha: f64) -> (f64, Option<(f64, f64)>) {

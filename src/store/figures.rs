@@ -14,6 +14,8 @@ const METRIC: &str = include_str!("../../queries/compare/metric.sql");
 const RUN: &str = include_str!("../../queries/compare/run.sql");
 const EARLIER: &str = include_str!("../../queries/compare/earlier.sql");
 const CALLERS: &str = include_str!("../../queries/compare/callers.sql");
+const CALLEES: &str = include_str!("../../queries/compare/callees.sql");
+const DEFINITION: &str = include_str!("../../queries/compare/definition.sql");
 
 /// What a function cost in a run, in the unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +80,21 @@ impl FunctionIdentity {
         }
         self
     }
+}
+
+/// Where a function of a run begins, and what it cost there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionDefinition {
+    /// The line; 0 if unknown.
+    pub line: i64,
+    /// The column of it; 0 if unknown.
+    pub column: i64,
+    /// Cost of the function itself, in the unit of the metric; `None` if unknown.
+    pub exclusive: Option<f64>,
+    /// Cost with what it called; `None` if unknown.
+    pub cumulative: Option<f64>,
+    /// The text of its first line, if it was stored with the run.
+    pub text: Option<String>,
 }
 
 /// How the figures of a metric vary.
@@ -250,10 +267,53 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn callers_of(&self, metric_id: i64, function_id: i64) -> Result<Vec<i64>, StoreError> {
+        self.related(CALLERS, metric_id, function_id)
+    }
+
+    /// Whom a function called in a run. None where callers are unknown.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn callees_of(&self, metric_id: i64, function_id: i64) -> Result<Vec<i64>, StoreError> {
+        self.related(CALLEES, metric_id, function_id)
+    }
+
+    fn related(&self, sql: &str, metric_id: i64, function_id: i64) -> Result<Vec<i64>, StoreError> {
         let read = || -> rusqlite::Result<Vec<i64>> {
-            let mut statement = self.connection.prepare_cached(CALLERS)?;
+            let mut statement = self.connection.prepare_cached(sql)?;
             let with = named_params! {":metric": metric_id, ":function": function_id};
             statement.query_map(with, |row| row.get(0))?.collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    /// Where a function of a run begins and what it cost in a metric; `None` if the run does not have it in the metric of its
+    /// calls.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn function_definition(
+        &self,
+        run_id: i64,
+        metric_id: i64,
+        calls: i64,
+        function_id: i64,
+    ) -> Result<Option<FunctionDefinition>, StoreError> {
+        let read = || -> rusqlite::Result<Option<FunctionDefinition>> {
+            let mut statement = self.connection.prepare_cached(DEFINITION)?;
+            let with = named_params! {
+                ":run": run_id, ":metric": metric_id, ":calls": calls, ":function": function_id,
+            };
+            let found = statement.query_row(with, |row| {
+                Ok(FunctionDefinition {
+                    line: row.get(0)?,
+                    column: row.get(1)?,
+                    exclusive: row.get(2)?,
+                    cumulative: row.get(3)?,
+                    text: row.get(4)?,
+                })
+            });
+            found.optional()
         };
         read().map_err(|source| self.failed(source))
     }

@@ -34,7 +34,7 @@ pub use check::{CHECKS, Finding};
 pub use compact::Compacted;
 pub use database::Database;
 pub use error::StoreError;
-pub use figures::{FunctionIdentity, FunctionSum, MetricNoise, RunFacts};
+pub use figures::{FunctionDefinition, FunctionIdentity, FunctionSum, MetricNoise, RunFacts};
 pub(crate) use file::location::{Followed, follow_links};
 pub use file::lock_wait::LockWait;
 pub use identities::Identified;

@@ -3,6 +3,7 @@
 mod all_metrics;
 mod checks;
 mod compact;
+mod comparing;
 mod completions;
 mod concurrency;
 mod corpus;

@@ -136,25 +136,25 @@ impl Recording {
     }
 }
 
-struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(TempDir::new().expect("a temporary folder"))
     }
 
-    fn file(&self, name: &str, content: &[u8]) -> String {
+    pub(crate) fn file(&self, name: &str, content: &[u8]) -> String {
         let path = self.path(name);
         fs::write(&path, content).expect("room");
         path.to_str().expect("plain").to_owned()
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 }
 
-fn told(arguments: &[&str]) -> (String, String, bool) {
+pub(crate) fn told(arguments: &[&str]) -> (String, String, bool) {
     let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
         .args(arguments)
         .env_remove("PROFDB_DB")
@@ -169,14 +169,14 @@ fn told(arguments: &[&str]) -> (String, String, bool) {
 }
 
 /// What the program answers as JSON.
-fn asked(arguments: &[&str]) -> Value {
+pub(crate) fn asked(arguments: &[&str]) -> Value {
     let (out, err, succeeded) = told(&[arguments, &["--format", "json"]].concat());
     assert!(succeeded, "{arguments:?}: {err}");
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {out}"))
 }
 
 /// Rows of a comparison by name and file.
-fn rows(answer: &Value) -> BTreeMap<(String, String), Value> {
+pub(crate) fn rows(answer: &Value) -> BTreeMap<(String, String), Value> {
     let rows = answer["rows"].as_array().expect("rows");
     rows.iter()
         .map(|row| {
@@ -186,13 +186,13 @@ fn rows(answer: &Value) -> BTreeMap<(String, String), Value> {
         .collect()
 }
 
-fn number(row: &Value, name: &str) -> f64 {
+pub(crate) fn number(row: &Value, name: &str) -> f64 {
     row[name]
         .as_f64()
         .unwrap_or_else(|| panic!("{name} of {row}"))
 }
 
-fn is_near(one: f64, other: f64) -> bool {
+pub(crate) fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1.0)
 }
 
@@ -297,7 +297,7 @@ fn nothing_changes_in_a_run_compared_with_itself() {
 }
 
 /// Runs in a database, asked by sets.
-fn import(folder: &Folder, database: &str, files: &[(&str, Vec<u8>)]) -> String {
+pub(crate) fn import(folder: &Folder, database: &str, files: &[(&str, Vec<u8>)]) -> String {
     let path = folder.path(database);
     let _ = fs::remove_file(&path);
     let path = path.to_str().expect("plain").to_owned();

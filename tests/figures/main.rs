@@ -10,6 +10,7 @@ mod callgrind;
 mod callgrind_writers;
 mod chrome_trace;
 mod comparison;
+mod comparison_laws;
 mod consumers;
 mod database_readers;
 mod edges;

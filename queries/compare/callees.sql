@@ -1,0 +1,2 @@
+-- Whom a function called.
+SELECT DISTINCT callee_id FROM edges WHERE metric_id = :metric AND caller_id = :function;

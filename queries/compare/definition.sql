@@ -1,0 +1,9 @@
+-- Where a function of a run begins, what it cost there, and the text of its first line, if that was stored with the run.
+SELECT f.first_line, f.first_col, c.exclusive, c.cumulative, (
+    SELECT t.text FROM run_sources AS s
+    CROSS JOIN source_texts AS t ON t.source_id = s.source_id AND t.line = f.first_line
+    WHERE s.run_id = :run AND s.function_id = d.function_id LIMIT 1) AS text
+FROM function_info AS d
+CROSS JOIN functions AS f ON f.function_id = d.function_id
+LEFT JOIN function_info AS c ON c.metric_id = :metric AND c.function_id = d.function_id
+WHERE d.metric_id = :calls AND d.function_id = :function;

@@ -1,0 +1,361 @@
+//! `profdb diff` on what people give it: recordings that are no repeats, questions that make no sense, names of all kinds.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: &str) -> &Self {
+        fs::write(self.path(name), content).expect("room");
+        self
+    }
+
+    /// What is answered, what is said, and the exit code.
+    fn run(&self, arguments: &[&str]) -> (String, String, Option<i32>) {
+        self.run_with(arguments, "")
+    }
+
+    fn run_with(&self, arguments: &[&str], input: &str) -> (String, String, Option<i32>) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env_remove("PROFDB_DB")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("our own program");
+        // A program that does not read its input has closed it.
+        let _ = child
+            .stdin
+            .take()
+            .expect("a pipe")
+            .write_all(input.as_bytes());
+        let output = child.wait_with_output().expect("our own program");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            text(&output.stdout),
+            text(&output.stderr),
+            output.status.code(),
+        )
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let (out, err, code) = self.run(&[arguments, &["--format", "json"]].concat());
+        assert!(code == Some(0), "{arguments:?}: {err}");
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"))
+    }
+
+    /// The command fails with a code, and says something.
+    fn refuses(&self, arguments: &[&str], code: i32, said: &str) {
+        let (out, err, found) = self.run(arguments);
+        assert!(
+            found == Some(code) && err.contains(said) && out.is_empty(),
+            "{arguments:?}: expected {code}, {said:?}; found {found:?}, {err:?}, {out:?}"
+        );
+    }
+
+    fn import(&self, name: &str, tags: &[&str]) {
+        let tags = tags.iter().flat_map(|tag| ["--tag", tag]);
+        let arguments: Vec<&str> = ["import", name].into_iter().chain(tags).collect();
+        let (_, err, code) = self.run(&arguments);
+        assert_eq!(code, Some(0), "{err}");
+    }
+}
+
+fn row<'a>(answer: &'a Value, function: &str) -> &'a Value {
+    let rows = answer["rows"].as_array().expect("rows");
+    let found = rows.iter().find(|row| row["function"] == function);
+    found.unwrap_or_else(|| panic!("no {function} in {answer}"))
+}
+
+const A: &str = "main;a;c 10\nmain;b;c 20\n";
+const B: &str = "main;a;c 20\nmain;b;c 10\n";
+
+#[test]
+fn recordings_with_equal_own_costs_and_other_paths_are_not_equal() {
+    let folder = Folder::new();
+    folder.write("a.folded", A).write("b.folded", B);
+    let exact = ["diff", "a.folded", "b.folded", "--noise", "exact"];
+    let cumulative = folder.json(&[&exact[..], &["--cumulative"]].concat());
+    assert_eq!(row(&cumulative, "a")["verdict"], "slower");
+    assert_eq!(row(&cumulative, "b")["verdict"], "faster");
+    let callers = folder.json(&[&exact[..], &["--by", "caller", "--fn", "c"]].concat());
+    assert_eq!(row(&callers, "a")["verdict"], "slower");
+    // Of what they cost themselves nothing has changed.
+    let (_, said, _) = folder.run(&["diff", "a.folded", "b.folded"]);
+    assert!(said.contains("equal figures"), "{said}");
+}
+
+#[test]
+fn a_round_that_is_a_copy_is_no_round() {
+    let folder = Folder::new();
+    folder
+        .write("o1.folded", "f 100\ng 50\n")
+        .write("n1.folded", "f 110\ng 52\n");
+    for (round, tag) in [("1", "round=1"), ("2", "round=2"), ("3", "round=3")] {
+        folder.import("o1.folded", &["side=o", tag]);
+        let new = format!("n{round}.folded");
+        folder.write(&new, &format!("f 11{round}\ng 5{round}\n"));
+        folder.import(&new, &["side=n", tag]);
+    }
+    let asked = ["diff", "side=o", "side=n", "--paired", "round"];
+    let (_, said, _) = folder.run(&asked);
+    assert!(said.contains("base: 3 runs, 1 different"), "{said}");
+    assert!(said.contains("new: 3 runs, 1 different"), "{said}");
+    assert_eq!(row(&folder.json(&asked), "f")["verdict"], "too few");
+}
+
+#[test]
+fn one_recording_in_both_sets_is_said() {
+    let folder = Folder::new();
+    for (name, cost) in [("1", 10), ("2", 11), ("3", 12), ("4", 13)] {
+        folder.write(&format!("{name}.folded"), &format!("f {cost}\n"));
+    }
+    let asked = [
+        "diff", "--base", "1.folded", "2.folded", "--new", "2.folded", "3.folded", "4.folded",
+    ];
+    let (_, said, code) = folder.run(&asked);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains(
+            "2.folded of base and 2.folded of new have equal figures: one recording is in both sets"
+        ),
+        "{said}"
+    );
+    // What is exact can be equal though it was recorded twice.
+    let (_, said, _) = folder.run(&[&asked[..], &["--noise", "exact"]].concat());
+    assert!(!said.contains("in both sets"), "{said}");
+}
+
+#[test]
+fn a_selection_that_cost_nothing_has_no_shares() {
+    let folder = Folder::new();
+    folder.write("a.folded", A).write("d.folded", "main;a 10\n");
+    folder.refuses(
+        &[
+            "diff",
+            "a.folded",
+            "d.folded",
+            "--focus",
+            "^c$",
+            "--normalize",
+            "total",
+        ],
+        4,
+        "what is selected cost 0 in d.folded: it has no shares",
+    );
+    let (out, said, code) = folder.run(&["diff", "a.folded", "d.folded", "--focus", "^c$"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        out.contains("Total: 30 -> 0:") && !said.contains("x0.00"),
+        "{out}{said}"
+    );
+    for word in ["NaN", "inf", "x-"] {
+        assert!(!out.contains(word), "{word}: {out}");
+    }
+}
+
+#[test]
+fn repeats_of_exact_figures_that_differ_are_said() {
+    let folder = Folder::new();
+    let files: Vec<String> = (1..=6).map(|at| format!("{at}.folded")).collect();
+    for (at, file) in files.iter().enumerate() {
+        folder.write(file, &format!("f {}\n", 1000 + at));
+    }
+    let names: Vec<&str> = files.iter().map(String::as_str).collect();
+    let asked = [
+        &["diff", "--noise", "exact", "--base"],
+        &names[..3],
+        &["--new"],
+        &names[3..],
+    ]
+    .concat();
+    let (_, said, _) = folder.run(&asked);
+    assert!(
+        said.contains("figures that are exact differ between the runs of one side"),
+        "{said}"
+    );
+    assert_eq!(folder.json(&asked)["noise"], "timed");
+}
+
+#[test]
+fn questions_without_an_answer_are_refused() {
+    let folder = Folder::new();
+    folder.write("a.folded", A).write("e.folded", "x;y 5\n");
+    let two = |flags: &[&'static str]| -> Vec<&'static str> {
+        [&["diff", "a.folded", "e.folded"], flags].concat()
+    };
+    folder.refuses(
+        &two(&["--by", "line"]),
+        4,
+        "no run knows what its lines cost",
+    );
+    folder.refuses(&two(&["--by", "caller"]), 2, "expected --fn NAME");
+    folder.refuses(&two(&["--by", "label:x"]), 4, "a.folded: ");
+    folder.refuses(&two(&["--metric", "time"]), 4, "a.folded: ");
+    folder.refuses(
+        &two(&["--normalize", "median"]),
+        4,
+        "expected 3 functions at least with a cost in every run, found 0",
+    );
+    folder.refuses(
+        &two(&["--normalize", "calls"]),
+        4,
+        "its calls, which are unknown",
+    );
+    folder.refuses(
+        &two(&["--focus", "("]),
+        2,
+        "--focus: ( is no regular expression: unclosed group",
+    );
+    folder.refuses(&["diff", "-", "-"], 2, "standard input can be read once");
+    let (out, said, code) = folder.run_with(&["diff", "a.folded", "-"], B);
+    assert!(code == Some(0) && out.contains("New: -"), "{said}");
+}
+
+#[test]
+fn the_exit_code_is_that_of_all_rows() {
+    let folder = Folder::new();
+    folder
+        .write("a.folded", "f 100\ng 900\n")
+        .write("b.folded", "f 120\ng 300\n");
+    let asked = [
+        "diff", "a.folded", "b.folded", "--noise", "exact", "--first", "1",
+    ];
+    let (out, _, code) = folder.run(&asked);
+    assert!(code == Some(0) && !out.contains("slower"), "{out}");
+    let (_, _, code) = folder.run(&[&asked[..], &["--exit-code"]].concat());
+    assert_eq!(code, Some(1), "f is slower, though not shown");
+    // One run of what is measured against one says nothing, and so stops nothing.
+    let (_, _, code) = folder.run(&["diff", "a.folded", "b.folded", "--exit-code"]);
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn ranks_of_few_runs_have_no_interval() {
+    let folder = Folder::new();
+    let files: Vec<String> = (0..6).map(|at| format!("{at}.folded")).collect();
+    for (at, file) in files.iter().enumerate() {
+        folder.write(file, &format!("f {}\n", 1000 + 100 * at));
+    }
+    let names: Vec<&str> = files.iter().map(String::as_str).collect();
+    let asked = [
+        &["diff", "--test", "mwu", "--base"],
+        &names[..3],
+        &["--new"],
+        &names[3..],
+    ]
+    .concat();
+    let (out, _, _) = folder.run(&asked);
+    assert!(
+        !out.contains("0.00..") && out.contains("ranks of so few runs"),
+        "{out}"
+    );
+}
+
+#[test]
+fn names_of_all_kinds_are_shown_as_text() {
+    let folder = Folder::new();
+    let frames = |root: &str| -> Vec<Value> {
+        let names = [
+            "\u{1b}[31mred",
+            "a\tb\nc",
+            "<b>|`",
+            "::set-output",
+            "=1+1",
+            "⎕FIX",
+            "",
+        ];
+        names
+            .iter()
+            .map(|name| json!({"name": name, "file": format!("{root}/p\u{1b}[2J/m.py")}))
+            .collect()
+    };
+    for (name, root) in [("a.json", "/old\u{7}\n/x"), ("b.json", "/new")] {
+        let frames = frames(root);
+        let stacks: Vec<Vec<usize>> = (0..frames.len()).map(|at| vec![at]).collect();
+        let profile = json!({
+            "$schema": "https://www.speedscope.app/file-format-schema.json",
+            "shared": {"frames": frames},
+            "profiles": [{"type": "sampled", "name": "m", "unit": "nanoseconds", "startValue": 0, "endValue": 700,
+                          "samples": stacks, "weights": vec![100; frames.len()]}],
+        });
+        folder.write(name, &profile.to_string());
+    }
+    for format in ["text", "markdown", "xml", "json", "jsonl"] {
+        let (out, said, code) =
+            folder.run(&["diff", "a.json", "b.json", "--all", "--format", format]);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(!out.contains(['\u{1b}', '\u{7}']), "{format}: {out:?}");
+    }
+}
+
+#[test]
+fn counts_are_samples_if_the_user_says_so() {
+    let folder = Folder::new();
+    let files: Vec<String> = (0..6).map(|at| format!("{at}.folded")).collect();
+    let names: Vec<&str> = files.iter().map(String::as_str).collect();
+    let asked = [
+        &["diff", "--noise", "sampled", "--base"],
+        &names[..3],
+        &["--new"],
+        &names[3..],
+    ]
+    .concat();
+    for (times, noise) in [(1, "sampled"), (1_000_000, "timed")] {
+        for (at, file) in (0..).zip(&files) {
+            let text = format!(
+                "f {}\ng {}\n",
+                times * (900 + at * 7 % 5),
+                times * (400 + at)
+            );
+            folder.write(file, &text);
+        }
+        let (_, said, _) = folder.run(&asked);
+        assert_eq!(
+            said.contains("no samples are known"),
+            noise == "timed",
+            "{said}"
+        );
+        assert_eq!(folder.json(&asked)["noise"], noise);
+    }
+}
+
+#[test]
+fn what_is_no_profile_in_a_folder_is_passed_over() {
+    let folder = Folder::new();
+    for (side, content) in [("old", A), ("new", B)] {
+        fs::create_dir_all(folder.path(&format!("{side}/deep"))).expect("a folder");
+        folder.write(&format!("{side}/deep/run.folded"), content);
+        folder.write(&format!("{side}/README.md"), "How these were recorded.\n");
+    }
+    let (out, said, code) = folder.run(&["diff", "old", "new", "--cumulative"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        out.contains("Base: old/deep/run.folded") && said.contains("old/README.md: passed over"),
+        "{out}{said}"
+    );
+    fs::create_dir(folder.path("none")).expect("a folder");
+    folder.refuses(
+        &["diff", "none", "new"],
+        4,
+        "none: no profile below this folder",
+    );
+    // A file that was named is an error.
+    folder.refuses(&["diff", "old/README.md", "new"], 3, "expected a profile");
+}
