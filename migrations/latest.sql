@@ -31,9 +31,13 @@ CREATE TABLE runs (
   profdb_version    TEXT NOT NULL,                          -- version of profdb that imported it
   functions         INTEGER NOT NULL DEFAULT 0,             -- how many functions it mentions, containers left out: the
                                                             -- rows of function_info in its default metric
-  fingerprint       BLOB                                    -- hash of its figures: metrics, and calls and exclusive of
+  fingerprint       BLOB,                                   -- hash of its figures: metrics, and calls and exclusive of
                                                             -- each identity. Runs with equal ones are one recording,
                                                             -- not two. NULL unknown: stored before version 10
+  recorded_utc      TEXT                                    -- recorded_at in a form whose order is that in time: UTC, nine
+                                                            -- digits after the point (2026-01-31T09:30:00.000000000Z). A
+                                                            -- time without a zone, or whose zone is a name, is read as
+                                                            -- UTC; NULL if unknown, or in a form that is
 ) STRICT;
 
 CREATE TABLE run_tags (

@@ -1,5 +1,5 @@
 -- What tells to which series a run belongs, and where in it: of all runs, or of those in a JSON array.
-SELECT run_id, title, command, format, tool_version, recorded_at, imported_at, hex(fingerprint)
+SELECT run_id, title, command, format, tool_version, recorded_at, recorded_utc, imported_at, hex(fingerprint)
 FROM runs
 WHERE :runs IS NULL OR run_id IN (SELECT value FROM JSON_EACH(:runs))
 ORDER BY run_id;

@@ -1,6 +1,6 @@
 CREATE VIEW history (
   -- What functions cost from run to run: one row per run, metric and function. Functions are one where their identities are,
-  -- whatever the build. ORDER BY position, recorded_at, run_id.
+  -- whatever the build. ORDER BY position, recorded_utc, run_id.
   run_id,          -- number of the run
   position,        -- its tag commit_count as a number; NULL without one
   commit_id,       -- its tag commit; NULL without one
@@ -19,7 +19,8 @@ CREATE VIEW history (
   cumulative_pct,  -- the same, % of the run's total; NULL if that is 0
   total,           -- cost of the whole run, in unit
   functions,       -- how many functions of the run are added up in the row
-  identity_id      -- its number in table identities
+  identity_id,     -- its number in table identities
+  recorded_utc     -- recorded_at in UTC, in a form whose order is that in time; NULL if unknown
 ) AS
 SELECT
   r.run_id,
@@ -40,7 +41,8 @@ SELECT
   100 * CASE COUNT(*) WHEN 1 THEN MAX(i.cumulative) END / NULLIF(m.total, 0),
   m.total,
   COUNT(*),
-  d.identity_id
+  d.identity_id,
+  r.recorded_utc
 FROM identities AS d
 CROSS JOIN functions AS f ON f.identity_id = d.identity_id
 CROSS JOIN runs AS r
@@ -48,4 +50,4 @@ CROSS JOIN metrics AS m ON m.run_id = r.run_id
 CROSS JOIN function_info AS i ON i.metric_id = m.metric_id AND i.function_id = f.function_id
 WHERE f.kind IN ('function', 'pseudo')
 -- The columns of identities, runs and metrics are there so that a question for one function reads that alone.
-GROUP BY d.identity_id, d.name, d.module, d.file, r.run_id, r.recorded_at, m.name, m.unit, m.total;
+GROUP BY d.identity_id, d.name, d.module, d.file, r.run_id, r.recorded_at, r.recorded_utc, m.name, m.unit, m.total;

@@ -46,10 +46,10 @@ impl Kind {
         let value = argument.get_value_names()?.first()?.as_str();
         match (argument.get_id().as_str(), value) {
             ("metric", _) => Some(Self::Metrics),
-            ("remove" | "per", _) => Some(Self::Keys),
+            ("remove" | "per" | "keys", _) => Some(Self::Keys),
             (_, "SET") => Some(Self::Runs),
             (_, "FILE|SET") => Some(Self::RunsOrFiles),
-            (_, "PATH") => Some(Self::Functions),
+            (_, "PATH" | "FN") => Some(Self::Functions),
             _ => None,
         }
     }

@@ -89,6 +89,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "profdb history",
+        &[
+            "profdb history",
+            "profdb history '#.Shop.*' --where 'last 20'",
+            "profdb history --series format '#.Shop.Main' --format csv",
+        ],
+    ),
+    (
         "profdb sql",
         &[
             "profdb sql 'SELECT function, exclusive FROM summary ORDER BY exclusive DESC LIMIT 5'",

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
 
 use super::args::{MetricNoise, contradiction, input_format, joined, metric_noise, tag};
 use super::database::{DatabaseArgs, WaitArgs};
 use super::failure::{Failure, complain, line, say, unread};
 use super::folder::Sources;
+use super::git;
 use super::known::{Asked, Known, Source};
 use super::options::FormatOptions;
 use super::output::{is_among, places};
@@ -63,6 +64,17 @@ pub(super) struct Import {
     /// Something to find the run by: commit, host, branch; may be given several times
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<Tag>,
+    /// Tags from the git repository of a folder (`--git` alone: of this one): commit, branch, `commit_time`,
+    /// `commit_count` and dirty; `--tag` comes before them
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ".",
+        value_hint = ValueHint::DirPath
+    )]
+    git: Option<PathBuf>,
     /// How figures differ between recordings of one program: exact, timed, sampled or unknown, of one
     /// metric or of all, instead of what is known of the format; may be given several times
     #[arg(long, value_name = "[METRIC=]NOISE", value_parser = metric_noise)]
@@ -106,12 +118,24 @@ fn check_tags(tags: &[Tag]) -> Result<(), Failure> {
     Err(complain(message, Failure::Usage))
 }
 
+/// The tags that are given, and those of git besides.
+fn all_tags(import: &Import, stop: &Stop) -> Result<Vec<Tag>, Failure> {
+    let mut tags = match &import.git {
+        Some(folder) => git::tags(folder, stop)?,
+        None => Vec::new(),
+    };
+    tags.retain(|tag| import.tags.iter().all(|given| given.key != tag.key));
+    tags.extend(import.tags.iter().cloned());
+    Ok(tags)
+}
+
 /// Imports the files in their order. A file that fails leaves the others imported; the first
 /// failure decides how the program ends. A database that fails ends it at once.
 pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let mut outcome = Ok(());
     check_tags(&import.tags)?;
     joined(&import.tags).iter().for_each(say);
+    let tags = all_tags(import, stop)?;
     remove_abandoned(&import.database.path());
     let source: Source = match &import.source {
         Some(folder) => Some(Arc::new(Sources::open(folder, stop)?)),
@@ -119,8 +143,7 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     };
     let describe = |format: &Format, name: &str, fingerprint| RunMeta {
         title: import.title.clone(),
-        tags: import
-            .tags
+        tags: tags
             .iter()
             .map(|Tag { key, value }| (key.clone(), value.clone()))
             .collect(),

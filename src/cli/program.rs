@@ -10,7 +10,8 @@ use super::failure::{Failure, complain, explain, line, output, say};
 use super::help::explained;
 use super::{
     check, compact, complete, completions, convert, delete, diff, dump, dyalog_switches, export,
-    first_word, formats, identify, import, man, merge, report, runs, schema, show, sql, tag,
+    first_word, formats, history, identify, import, man, merge, report, runs, schema, show, sql,
+    tag,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -54,6 +55,8 @@ enum Command {
     Convert(convert::Convert),
     /// Says what changed between runs or files, and what is noise
     Diff(Box<diff::Diff>),
+    /// Says what a function, or the whole run, cost from run to run
+    History(Box<history::History>),
     /// Runs one SQL statement, read-only
     Sql(sql::Sql),
     /// Shows what an importer understands of a file, event by event
@@ -137,6 +140,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Export(export) => export::run(&export, stop),
         Command::Convert(convert) => convert::run(&convert, stop),
         Command::Diff(diff) => diff::run(&diff, stop),
+        Command::History(asked) => history::run(&asked, stop),
         Command::Sql(sql) => sql::run(&sql, stop),
         Command::Dump(dump) => dump::run(&dump, stop),
         Command::Check(check) => check::run(&check, stop),

@@ -195,7 +195,7 @@ pub(super) fn doubts(
     let recorded = |side: usize| -> Option<Vec<&str>> {
         facts[side]
             .iter()
-            .map(|facts| facts.recorded_at.as_deref())
+            .map(|facts| facts.recorded_utc.as_deref())
             .collect()
     };
     if let (Some(base), Some(new)) = (recorded(0), recorded(1))

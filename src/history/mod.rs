@@ -1,5 +1,11 @@
-//! What runs of one program tell over time: which runs are one series, and in which order they come.
+//! What runs of one program tell over time: which runs are one series, in which order they come, and what functions cost from
+//! run to run.
 
+mod answer;
+pub mod reading;
 pub mod series;
+mod sparkline;
 
+pub use answer::{History, answer, history};
+pub use reading::HistoryError;
 pub use series::{Order, Position, Series, series};

@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | `commit_count` | its tag of this name, a whole number: how many commits led to its commit |
 //! | `commit_time` | its tag of this name, a date and time, or seconds since 1970 |
-//! | `recorded_at` | when it was recorded, as the file says it, in UTC ([`crate::text::dates::moment`]) |
+//! | `recorded_at` | when it was recorded, as the file says it, in UTC (`runs.recorded_utc`) |
 //! | `imported_at` | when it was imported |
 //!
 //! Runs of one commit are repeats of each other and have one position, that of the first of them; runs that merely have an equal
@@ -17,7 +17,7 @@
 use std::collections::BTreeMap;
 
 use crate::store::{Database, RunMarks, StoreError};
-use crate::text::dates::moment;
+use crate::text::dates::{moment, nanoseconds};
 
 /// Keys whose values the runs of a series have in common: the title or else the command, the format, and tags.
 pub const KEYS: [&str; 4] = ["title", "format", "host", "branch"];
@@ -83,8 +83,8 @@ impl Order {
                 let seconds = whole_number(text).and_then(|count| count.checked_mul(1_000_000_000));
                 seconds.or_else(|| moment(text))
             }
-            Self::RecordedAt => run.recorded,
-            Self::ImportedAt => Some(moment(&run.imported_at).unwrap_or(0)),
+            Self::RecordedAt => nanoseconds(run.recorded_utc.as_deref()?),
+            Self::ImportedAt => Some(nanoseconds(&run.imported_at).unwrap_or(0)),
         }
     }
 }
@@ -212,7 +212,7 @@ mod tests {
             format: "folded".to_owned(),
             tool_version: None,
             recorded_at: None,
-            recorded: None,
+            recorded_utc: None,
             imported_at: format!("2026-01-01T00:00:{run_id:02}Z"),
             fingerprint: None,
             tags: tags
@@ -264,11 +264,11 @@ mod tests {
             assert_eq!(made(&runs, &KEYS), [by_time], "{count:?}");
         }
         let mut recorded = [run(1, &[]), run(2, &[])];
-        recorded[0].recorded = Some(5);
-        recorded[1].recorded = Some(-5);
+        recorded[0].recorded_utc = Some("2026-01-01T00:00:00.000000000Z".to_owned());
+        recorded[1].recorded_utc = Some("2025-12-31T23:59:59.999999999Z".to_owned());
         let by_recording = (Order::RecordedAt, vec![vec![2], vec![1]]);
         assert_eq!(made(&recorded, &KEYS), [by_recording]);
-        recorded[0].recorded = None;
+        recorded[0].recorded_utc = None;
         let by_import = (Order::ImportedAt, vec![vec![1], vec![2]]);
         assert_eq!(made(&recorded, &KEYS), [by_import]);
     }
@@ -306,8 +306,8 @@ mod tests {
             .zip(["a", "b", "b", "a"])
             .map(|(number, commit)| run(number, &[("commit", commit)]))
             .collect();
-        for (at, run) in (0..).zip(&mut turns) {
-            run.recorded = Some(at);
+        for run in &mut turns {
+            run.recorded_utc = Some(run.imported_at.clone());
         }
         let expected = (Order::RecordedAt, vec![vec![1, 4], vec![2, 3]]);
         assert_eq!(made(&turns, &KEYS), [expected]);

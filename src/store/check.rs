@@ -3,6 +3,7 @@
 use rusqlite::{ErrorCode, Row};
 
 use super::database::Database;
+use super::dates;
 use super::error::StoreError;
 use super::identities;
 use super::read::lossy;
@@ -71,7 +72,7 @@ const EXAMPLES: usize = 5;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What was checked: `integrity` (SQLite's own check of the file), `foreign_keys` that tables
-    /// declare, `views`, `texts` (whether they are UTF-8), `identities` (with the fingerprints of runs), or the name of a statement in
+    /// declare, `views`, `texts` (whether they are UTF-8), `identities` (with the fingerprints of runs), `dates` (when runs were recorded), or the name of a statement in
     /// `queries/checks`.
     pub check: &'static str,
     /// How many rows are wrong; 1 where nothing more can be read.
@@ -98,6 +99,7 @@ impl Database {
         findings.extend(self.foreign_views()?);
         findings.extend(self.wrong_texts()?);
         findings.extend(self.wrong_identities()?);
+        findings.extend(self.wrong_dates()?);
         // Without a sound file under it, a recount says nothing.
         let is_recounted = is_intact && self.is_as_recounted()?;
         let asked = |check| !is_recounted || NOT_RECOUNTED.contains(&check);
@@ -145,6 +147,13 @@ impl Database {
     fn wrong_identities(&self) -> Result<Option<Finding>, StoreError> {
         self.collected("identities", |finding| {
             identities::each_wrong(&self.connection, |wrong| finding.add(|| Ok(wrong)))
+        })
+    }
+
+    /// Runs whose `recorded_utc` is not their `recorded_at`.
+    fn wrong_dates(&self) -> Result<Option<Finding>, StoreError> {
+        self.collected("dates", |finding| {
+            dates::each_wrong(&self.connection, |wrong| finding.add(|| Ok(wrong)))
         })
     }
 

@@ -113,8 +113,8 @@ pub struct MetricNoise {
 pub struct RunFacts {
     /// The format of its file.
     pub format: String,
-    /// When it was recorded, as the file says.
-    pub recorded_at: Option<String>,
+    /// When it was recorded, in UTC, in a form whose order is that in time; `None` if unknown.
+    pub recorded_utc: Option<String>,
     /// When it was imported.
     pub imported_at: String,
     /// What has been subtracted from its times, in ns per reading of the timer.
@@ -236,7 +236,7 @@ impl Database {
                 let fingerprint: String = row.get(4)?;
                 Ok(RunFacts {
                     format: row.get(0)?,
-                    recorded_at: row.get(1)?,
+                    recorded_utc: row.get(1)?,
                     imported_at: row.get(2)?,
                     bias_applied: row.get(3)?,
                     fingerprint: Some(fingerprint).filter(|fingerprint| !fingerprint.is_empty()),

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use crate::base::hex::hex;
 use crate::events::Noise;
 use crate::input::Fingerprint;
 use crate::source::{Folder, SourceLines};
+
+/// The tag that says of which commit a run is.
+const COMMIT: &str = "commit";
 
 /// What is known of a run besides its rows.
 #[derive(Clone, Debug)]
@@ -113,6 +116,29 @@ impl RunMeta {
             .iter()
             .map(|(key, value)| (key.as_str(), value.as_str()))
             .collect()
+    }
+
+    /// The run that is equal to this one, if there is one; and how often it has been stored, itself and others of other commits,
+    /// whose tags were changed since: they are no longer equal, and have the identities that come first.
+    pub(super) fn equal_run(
+        &self,
+        connection: &Connection,
+    ) -> rusqlite::Result<(Option<i64>, u32)> {
+        let wanted = self.stored_tags().get(COMMIT).copied();
+        let mut repeat = 0;
+        while let Some(there) = self.stored(connection, repeat)? {
+            let commit: Option<String> = connection
+                .prepare_cached("SELECT value FROM run_tags WHERE run_id = ?1 AND key = ?2")?
+                .query_row(params![there, COMMIT], |row| row.get(0))
+                .optional()?;
+            let is_another =
+                wanted.is_some_and(|wanted| commit.as_ref().is_some_and(|commit| commit != wanted));
+            if !is_another {
+                return Ok((Some(there), repeat));
+            }
+            repeat += 1;
+        }
+        Ok((None, repeat))
     }
 
     /// The run that is equal to this one and was stored again `repeat` times before. Earlier

@@ -5,6 +5,7 @@
 mod check;
 mod compact;
 mod database;
+mod dates;
 mod delete;
 mod error;
 mod figures;
@@ -39,7 +40,7 @@ pub(crate) use file::location::{Followed, follow_links};
 pub use file::lock_wait::LockWait;
 pub use identities::Identified;
 pub use identity::RunMeta;
-pub use marks::RunMarks;
+pub use marks::{Fitting, IdentifiedFunction, MetricOfRun, RunMarks};
 pub use merge::Merged;
 pub use nodes::{Below, NodeRow};
 pub use open::remove_abandoned;

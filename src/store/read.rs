@@ -100,7 +100,9 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn find_run(&self, meta: &RunMeta) -> Result<Option<i64>, StoreError> {
-        meta.stored(&self.connection, 0)
+        let found = meta.equal_run(&self.connection);
+        found
+            .map(|(run, _)| run)
             .map_err(|source| self.failed(source))
     }
 

@@ -100,7 +100,6 @@ const MONTHS: [&str; 12] = [
 
 /// Nanoseconds since 1970, in the form whose order as text is that in time:
 /// `2026-01-31T09:30:00.500000000Z`.
-#[cfg(test)]
 pub(crate) fn sortable(nanoseconds: i64) -> String {
     let text = utc(nanoseconds);
     match text.strip_suffix('Z') {

@@ -44,7 +44,7 @@ const RUNS: [&str; 6] = [
 ];
 
 /// Every command that opens a database, with the exit codes that it may end with on a damaged one.
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 18] = [
     &["runs"],
     &["show"],
     &["report", "summary"],
@@ -56,6 +56,8 @@ const COMMANDS: [&[&str]; 16] = [
     &["export", "--format", "dyalog_xml"],
     &["check"],
     &["diff", "1", "2"],
+    &["history"],
+    &["history", "*"],
     &["compact"],
     &["identify"],
     &["tag", "1", "reviewed=yes"],

@@ -12,6 +12,7 @@ mod examples;
 mod files;
 mod folders;
 mod function;
+mod git;
 mod groups;
 mod hostile;
 mod hostile_databases;

@@ -17,7 +17,7 @@ use rusqlite::types::Value;
 use tempfile::TempDir;
 
 /// The schema versions that have been, the present one among them.
-const VERSIONS: [i64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+const VERSIONS: [i64; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 
 /// The present one.
 const LATEST: i64 = VERSIONS[VERSIONS.len() - 1];
@@ -170,6 +170,63 @@ fn ticks_are_readings_of_the_timer_where_they_were() {
             "version {version}"
         );
         assert!(named("m.name = 'ticks'").len() > 2, "version {version}");
+    }
+}
+
+/// Before version 11 this was not stored. A time without a zone is read as UTC.
+#[test]
+fn dates_of_recordings_have_an_order() {
+    for version in VERSIONS.into_iter().filter(|version| *version < LATEST) {
+        let (_folder, path) = old_file(version);
+        let old = Connection::open(&path).expect("a file");
+        // As each importer writes what the files of its format say.
+        let dates = [
+            (
+                1,
+                "Sat Nov 21 09:31 2026",
+                Some("2026-11-21T09:31:00.000000000Z"),
+            ),
+            (
+                2,
+                "Thu Jun  5 14:02:59 2008",
+                Some("2008-06-05T14:02:59.000000000Z"),
+            ),
+            (
+                3,
+                "2011/03/23 22:49:19",
+                Some("2011-03-23T22:49:19.000000000Z"),
+            ),
+            (
+                4,
+                "2024-11-21T09:35:38.020950138Z",
+                Some("2024-11-21T09:35:38.020950138Z"),
+            ),
+            (
+                5,
+                "2024-11-21T09:35:38Z",
+                Some("2024-11-21T09:35:38.000000000Z"),
+            ),
+            (6, "by night", None),
+        ];
+        for (run, said, _) in dates {
+            let changed = old
+                .execute(
+                    "UPDATE runs SET recorded_at = ?2 WHERE run_id = ?1",
+                    (run, said),
+                )
+                .expect("it can be written");
+            assert_eq!(changed, 1, "version {version}: {run}");
+        }
+        drop(old);
+        let migrated = Database::open_read_only(&path).expect("it can be brought up to date");
+        let sql = "SELECT recorded_utc FROM runs WHERE run_id <= 6 ORDER BY run_id";
+        let expected = dates
+            .map(|(_, _, utc)| vec![utc.map_or(Value::Null, |utc| Value::Text(utc.to_owned()))]);
+        assert_eq!(
+            rows(migrated.connection(), sql),
+            expected,
+            "version {version}"
+        );
     }
 }
 

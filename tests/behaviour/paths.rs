@@ -24,7 +24,7 @@ const NAMES: [&str; 8] = [
 ];
 
 /// Each command that opens a database; `DB` is its name, and `OTHER` one that is merged into it.
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 18] = [
     &["import", "--db", "DB", "a.csv"],
     &["import", "--db", "DB", "b.csv"],
     &["import", "--db", "DB", "a.csv"],
@@ -35,6 +35,7 @@ const COMMANDS: [&[&str]; 17] = [
     &["convert", "--db", "DB", "--to", "folded", "latest"],
     &["show", "--db", "DB", "1"],
     &["diff", "--db", "DB", "1", "2"],
+    &["history", "--db", "DB"],
     &["check", "--db", "DB"],
     &["delete", "--db", "DB", "1"],
     &["compact", "--db", "DB"],

@@ -71,7 +71,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "history",
         "what runs of one program tell over time",
-        &["text", "store"],
+        &["events", "text", "store", "report"],
     ),
     (
         "formats/format.rs",
@@ -142,6 +142,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
             "store",
             "report",
             "compare",
+            "history",
             "formats/format.rs",
             "formats/export",
             "formats",

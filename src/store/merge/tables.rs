@@ -30,7 +30,7 @@ pub(super) const RUNS: Table = Table {
     ids: &[("default_metric_id", Id::Metric), ("first_node", Id::Node), ("last_node", Id::Node)],
     columns: "run_uid, title, format, fidelity, source_name, source_sha256, source_bytes, tool_version, command,
               recorded_at, imported_at, timer_bias, bias_applied, profdb_version, functions,
-              fingerprint",
+              fingerprint, recorded_utc",
     rows: "run_id = ?1",
     order: "run_id",
 };

@@ -7,7 +7,7 @@ use super::migrations::{APPLICATION_ID, LATEST, MIGRATIONS, Migration, Migration
 use super::restate::restate;
 use super::views::stale_views;
 use crate::store::error::Cause;
-use crate::store::identities;
+use crate::store::{dates, identities};
 
 /// Makes the tables of an empty database, or takes the steps that older ones lack; replaces views
 /// that are not as this program has them.
@@ -29,6 +29,7 @@ pub(in crate::store) fn migrate(transaction: &Connection) -> Result<(), Cause> {
     }
     if done < MIGRATIONS.len() {
         identities::begin(transaction)?;
+        dates::fill(transaction)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
     }

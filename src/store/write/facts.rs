@@ -9,6 +9,7 @@ use super::outcome::Outcome;
 use crate::base::hex::hex;
 use crate::events::Severity;
 use crate::profile::{LabelText, RunSummary};
+use crate::store::dates::recorded_utc;
 use crate::store::fingerprint::Figures;
 use crate::store::identity::RunMeta;
 
@@ -23,13 +24,13 @@ pub(super) struct RunFacts<'w> {
 impl RunFacts<'_> {
     /// Inserts all of them, if the run is not there already or is to be stored again.
     pub(super) fn store(&self) -> rusqlite::Result<Outcome> {
-        let mut repeat = 0;
+        let (equal, mut repeat) = self.meta.equal_run(self.connection)?;
+        if let Some(there) = equal.filter(|_| !self.meta.again) {
+            return Ok(Outcome::AlreadyThere(there));
+        }
         // A run that is stored again needs a uid of its own, which counts how often that has been
         // done.
-        while let Some(there) = self.meta.stored(self.connection, repeat)? {
-            if !self.meta.again {
-                return Ok(Outcome::AlreadyThere(there));
-            }
+        while self.meta.stored(self.connection, repeat)?.is_some() {
             repeat += 1;
         }
         let run = self.insert(&self.meta.uid(repeat))?;
@@ -52,9 +53,10 @@ impl RunFacts<'_> {
         let nodes = (self.totals.nodes > 0).then_some(self.totals.nodes);
         let sql = "INSERT INTO runs (run_uid, title, format, fidelity, source_name, source_sha256, source_bytes,
                                      tool_version, command, recorded_at, imported_at, timer_bias, bias_applied,
-                                     default_metric_id, first_node, last_node, profdb_version, functions)
+                                     default_metric_id, first_node, last_node, profdb_version, functions,
+                                     recorded_utc)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
-                           strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+                           strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
         self.connection.prepare_cached(sql)?.execute(params![
             uid,
             meta.title.as_ref().or(facts.title.as_ref()),
@@ -73,6 +75,7 @@ impl RunFacts<'_> {
             nodes.map(|nodes| self.ids.node(nodes)),
             env!("CARGO_PKG_VERSION"),
             integer(self.totals.function_count),
+            recorded_utc(facts.recorded_at.as_deref()),
         ])?;
         Ok(StoredRun(self.connection.last_insert_rowid()))
     }

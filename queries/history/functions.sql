@@ -1,0 +1,17 @@
+-- The functions of what fits a pattern (* any text, ? any character): of identities whose name fits, or that have a function whose
+-- name does; of modules; of files.
+WITH fitting AS (
+  SELECT i.identity_id
+  FROM identities AS i
+  WHERE i.class = 'code' AND CASE :by WHEN 'module' THEN i.module WHEN 'file' THEN i.file ELSE i.name END GLOB :pattern
+  UNION
+  SELECT f.identity_id
+  FROM functions AS f
+  WHERE :by = 'function' AND f.name GLOB :pattern AND f.kind IN ('function', 'pseudo')
+)
+SELECT f.function_id, i.identity_id, i.name, i.module, i.file, i.unnamed, f.name
+FROM fitting
+CROSS JOIN identities AS i ON i.identity_id = fitting.identity_id
+CROSS JOIN functions AS f ON f.identity_id = i.identity_id
+WHERE f.kind IN ('function', 'pseudo')
+ORDER BY i.name, i.module, i.file, i.identity_id, f.function_id;

@@ -1,0 +1,460 @@
+//! What git says of a folder: the commit of its working tree, its branch, and whether anything in it was changed since.
+//!
+//! A profile often comes from a folder that strangers have filled, and git carries out programs that the configuration of a
+//! repository names. Here it carries out none. Git is asked in two ways:
+//!
+//! - **In the repository**, only where it is and what it says of itself: commands that read names, hashes and the configuration.
+//!   Git itself refuses a repository that belongs to another user (`safe.directory`).
+//! - **Beside the repository**, all else: in an empty repository of our own, whose configuration is ours, and which borrows
+//!   objects, index and working tree of the other one. What the other one's configuration names (`core.fsmonitor`, hooks, clean
+//!   and process filters, aliases, external programs, files that it includes) does not exist there.
+//!
+//! Without filters some files cannot be compared with their commit, and without its programs a submodule cannot. Where these
+//! alone would tell, it stays unknown whether anything was changed.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::failure::{Failure, complain, say};
+use super::git_program::{Answer, Asked, GitProgram, Unknown, path_of, variable};
+use crate::base::error::Stop;
+use crate::store::Tag;
+use crate::text::dates::utc;
+
+/// The tags that a repository gives, in this order.
+pub(super) const TAGS: [&str; 5] = ["commit", "branch", "commit_time", "commit_count", "dirty"];
+
+/// Settings that say how files look in a working tree. They name no program.
+const LOOKS: [&str; 8] = [
+    "core.autocrlf",
+    "core.checkstat",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+    "core.trustctime",
+];
+
+/// The setting that names the user's file of attributes.
+const ATTRIBUTES: &str = "core.attributesfile";
+
+/// Mode of a submodule in the index.
+const SUBMODULE: &[u8] = b"160000 ";
+
+/// Nanoseconds of a second.
+const SECOND: i64 = 1_000_000_000;
+
+/// The tags that the repository of a folder gives to its profiles. What is left out, and why, is said on standard error.
+pub(super) fn tags(folder: &Path, stop: &Stop) -> Result<Vec<Tag>, Failure> {
+    let name = folder.display();
+    let found = Repository::open(folder, stop).and_then(|repository| repository.facts());
+    let facts = found.map_err(|unknown| match unknown {
+        Unknown::Interrupted => Failure::Interrupted,
+        Unknown::Said(message) => complain(format!("--git: {name}: {message}"), Failure::Input),
+    })?;
+    for omission in facts.omissions {
+        say(format!("--git: {name}: {omission}"));
+    }
+    let values = [
+        facts.commit,
+        facts.branch,
+        facts.commit_time,
+        facts.commit_count,
+        facts.is_dirty.map(|is_dirty| is_dirty.to_string()),
+    ];
+    let tags = TAGS.into_iter().zip(values);
+    let tags = tags.filter_map(|(key, value)| {
+        let key = key.to_owned();
+        value.map(|value| Tag { key, value })
+    });
+    Ok(tags.collect())
+}
+
+/// What a repository says of its working tree.
+#[derive(Default)]
+struct Facts {
+    commit: Option<String>,
+    branch: Option<String>,
+    /// When the commit was made, UTC.
+    commit_time: Option<String>,
+    /// How many commits there are from it to the first one, by first parents.
+    commit_count: Option<String>,
+    is_dirty: Option<bool>,
+    /// What is not known, and why.
+    omissions: Vec<String>,
+}
+
+/// A repository, as it describes itself.
+struct Repository<'s> {
+    program: GitProgram,
+    folder: PathBuf,
+    /// Where its own files are.
+    git_dir: PathBuf,
+    /// Where the files are that all its working trees share.
+    common_dir: PathBuf,
+    /// The working tree, if there is one.
+    top: Option<PathBuf>,
+    /// Names and values of its configuration, the names in small letters.
+    settings: Vec<(String, String)>,
+    /// Holds the files that git writes to.
+    work: TempDir,
+    stop: &'s Stop,
+}
+
+impl<'s> Repository<'s> {
+    fn open(folder: &Path, stop: &'s Stop) -> Result<Self, Unknown> {
+        let folder = fs::canonicalize(folder)
+            .ok()
+            .filter(|folder| folder.is_dir())
+            .ok_or_else(|| Unknown::Said("expected a folder, found none".to_owned()))?;
+        let work = tempfile::tempdir()?;
+        let mut repository = Self {
+            program: GitProgram::find(&folder).map_err(Unknown::Said)?,
+            git_dir: folder.clone(),
+            common_dir: folder.clone(),
+            folder,
+            top: None,
+            settings: Vec::new(),
+            work,
+            stop,
+        };
+        let found = repository.ask(&["rev-parse", "--absolute-git-dir"])?;
+        if !found.is_done {
+            return Err(Unknown::Said(refused(&found)));
+        }
+        repository.git_dir = found.path();
+        let common = repository.ask(&["rev-parse", "--git-common-dir"])?;
+        // The name is relative to the folder in some versions.
+        repository.common_dir = repository.folder.join(common.path());
+        let top = repository.ask(&["rev-parse", "--show-toplevel"])?;
+        repository.top = top.is_done.then(|| top.path());
+        let settings = repository.ask(&["config", "--null", "--list"])?;
+        repository.settings = settings
+            .output
+            .split(|byte| *byte == 0)
+            .map(|setting| {
+                let setting = String::from_utf8_lossy(setting);
+                let (name, value) = setting.split_once('\n').unwrap_or((&setting, "true"));
+                (name.to_lowercase(), value.to_owned())
+            })
+            .collect();
+        Ok(repository)
+    }
+
+    /// Asks git in the repository. What is asked must carry out nothing that its configuration names.
+    fn ask(&self, arguments: &[&str]) -> Result<Answer, Unknown> {
+        let none = self.work.path().join("none");
+        let asked = Asked {
+            folder: &self.folder,
+            arguments: arguments.iter().map(Into::into).collect(),
+            // The index is not read here, which could ask the monitor of file changes, and nothing is written, which hooks
+            // would be told of: this holds also if a later git thinks otherwise.
+            settings: vec![
+                "core.fsmonitor=".into(),
+                [OsString::from("core.hooksPath="), none.into()]
+                    .into_iter()
+                    .collect(),
+            ],
+            variables: Vec::new(),
+            input: None,
+        };
+        self.program.ask(asked, self.work.path(), self.stop)
+    }
+
+    fn facts(&self) -> Result<Facts, Unknown> {
+        let mut facts = Facts::default();
+        let head = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
+        facts.branch = head
+            .text()
+            .strip_prefix("refs/heads/")
+            .filter(|_| head.is_done)
+            .map(str::to_owned);
+        if facts.branch.is_none() {
+            facts.omissions.push(
+                "HEAD is on no branch (detached): no tag branch; --tag branch=NAME says it"
+                    .to_owned(),
+            );
+        }
+        let commit = self.ask(&["rev-parse", "--quiet", "--verify", "HEAD^{commit}"])?;
+        if !commit.is_done {
+            facts.omissions.push(
+                "there is no commit yet: no tags commit, commit_time, commit_count and dirty"
+                    .to_owned(),
+            );
+            return Ok(facts);
+        }
+        let commit = commit.text();
+        let beside = Beside::new(self, &commit)?;
+        let shallow = self.ask(&["rev-parse", "--is-shallow-repository"])?;
+        if shallow.text() == "false" {
+            let count = beside.ask(&["rev-list", "--count", "--first-parent", &commit], None)?;
+            facts.commit_count = Some(count.text()).filter(|_| count.is_done);
+            if !count.is_done {
+                facts
+                    .omissions
+                    .push(format!("no tag commit_count: {}", count.first_message()));
+            }
+        } else {
+            facts.omissions.push(
+                "the clone is shallow, which does not tell how many commits there are: no tag commit_count; \
+                 `git fetch --unshallow` gets them"
+                    .to_owned(),
+            );
+        }
+        let time = beside.ask(
+            &["rev-list", "--max-count=1", "--timestamp", &commit, "--"],
+            None,
+        )?;
+        let time = time.text();
+        let seconds = time.split(' ').next().and_then(|text| text.parse().ok());
+        facts.commit_time = seconds
+            .and_then(|seconds: i64| seconds.checked_mul(SECOND))
+            .map(utc);
+        match beside.is_dirty() {
+            Ok(Ok(is_dirty)) => facts.is_dirty = Some(is_dirty),
+            Ok(Err(reason)) | Err(Unknown::Said(reason)) => {
+                facts.omissions.push(format!("no tag dirty: {reason}"));
+            }
+            Err(Unknown::Interrupted) => return Err(Unknown::Interrupted),
+        }
+        facts.commit = Some(commit);
+        Ok(facts)
+    }
+
+    fn setting(&self, wanted: &str) -> Option<&str> {
+        let mut settings = self.settings.iter().rev();
+        let (_, value) = settings.find(|(name, _)| name == wanted)?;
+        Some(value)
+    }
+
+    /// Names of filters that are programs.
+    fn filters(&self) -> Vec<&str> {
+        let filters = self.settings.iter().filter_map(|(name, value)| {
+            let name = name.strip_prefix("filter.")?;
+            let name = name
+                .strip_suffix(".clean")
+                .or_else(|| name.strip_suffix(".process"))?;
+            Some(name).filter(|_| !value.is_empty())
+        });
+        filters.collect()
+    }
+}
+
+/// What to say where git finds no repository that it would read.
+fn refused(found: &Answer) -> String {
+    let message = found.first_message();
+    if message.contains("not a git repository") {
+        "expected a folder in a git repository, found none: `git init` makes one, --git=DIR names another folder"
+            .to_owned()
+    } else if message.contains("dubious ownership") {
+        "git refuses the repository, which belongs to another user: `git config --global --add safe.directory DIR` \
+         says that it may be read"
+            .to_owned()
+    } else {
+        format!("expected a git repository, and git says: {message}")
+    }
+}
+
+/// An empty repository of our own, which borrows objects, index and working tree of another one.
+struct Beside<'r> {
+    repository: &'r Repository<'r>,
+    folder: PathBuf,
+}
+
+impl<'r> Beside<'r> {
+    fn new(repository: &'r Repository<'r>, commit: &str) -> Result<Self, Unknown> {
+        let folder = repository.work.path().join("beside");
+        fs::create_dir_all(folder.join("refs"))?;
+        fs::create_dir_all(folder.join("info"))?;
+        fs::write(folder.join("HEAD"), format!("{commit}\n"))?;
+        let mut config = "[core]\nrepositoryformatversion = 1\nbare = false\n".to_owned();
+        for name in LOOKS {
+            if let Some(value) = repository.setting(name) {
+                config += &setting(name, value);
+            }
+        }
+        if let Some(file) = repository.attributes_file() {
+            config += &setting(ATTRIBUTES, &file);
+        }
+        if commit.len() > 40 {
+            config += "[extensions]\nobjectformat = sha256\n";
+        }
+        fs::write(folder.join("config"), config)?;
+        copy(
+            &repository.common_dir.join("info/attributes"),
+            &folder.join("info/attributes"),
+        )?;
+        // The index may be in two parts, of which the larger one has a name of its own.
+        for file in fs::read_dir(&repository.git_dir).into_iter().flatten() {
+            let file = file?;
+            if file
+                .file_name()
+                .to_string_lossy()
+                .starts_with("sharedindex.")
+            {
+                copy(&file.path(), &folder.join(file.file_name()))?;
+            }
+        }
+        Ok(Self { repository, folder })
+    }
+
+    fn ask(&self, arguments: &[&str], input: Option<&[u8]>) -> Result<Answer, Unknown> {
+        let Repository {
+            git_dir,
+            common_dir,
+            top,
+            work,
+            ..
+        } = self.repository;
+        let top = top.as_ref().unwrap_or(git_dir);
+        let asked = Asked {
+            folder: work.path(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            settings: Vec::new(),
+            variables: vec![
+                ("GIT_DIR", self.folder.clone()),
+                ("GIT_WORK_TREE", top.clone()),
+                ("GIT_INDEX_FILE", git_dir.join("index")),
+                ("GIT_OBJECT_DIRECTORY", common_dir.join("objects")),
+                // The user's configuration names programs, too.
+                ("GIT_CONFIG_GLOBAL", work.path().join("none")),
+                ("GIT_CONFIG_NOSYSTEM", "1".into()),
+                ("HOME", work.path().into()),
+                ("XDG_CONFIG_HOME", work.path().into()),
+            ],
+            input,
+        };
+        let Repository { program, stop, .. } = self.repository;
+        program.ask(asked, work.path(), stop)
+    }
+
+    /// Whether files that are tracked differ from the commit; or why that is unknown.
+    fn is_dirty(&self) -> Result<Result<bool, String>, Unknown> {
+        let Some(top) = &self.repository.top else {
+            return Ok(Err("the repository has no working tree".to_owned()));
+        };
+        let status = self.ask(
+            &[
+                "-c",
+                "status.renames=false",
+                "status",
+                "--porcelain=v1",
+                "-z",
+                "--untracked-files=no",
+                "--ignore-submodules=dirty",
+            ],
+            None,
+        )?;
+        if !status.is_done {
+            return Ok(Err(format!("git says: {}", status.first_message())));
+        }
+        let mut rewritten: Vec<&[u8]> = Vec::new();
+        for entry in status.output.split(|byte| *byte == 0) {
+            match entry {
+                [] => {}
+                // Only the content in the working tree differs from what the index has: a filter might make it equal.
+                [b' ', b'M', b' ', path @ ..] => rewritten.push(path),
+                _ => return Ok(Ok(true)),
+            }
+        }
+        let filters = self.repository.filters();
+        if filters.is_empty() && !rewritten.is_empty() {
+            return Ok(Ok(true));
+        }
+        if !rewritten.is_empty() {
+            let input = [rewritten.join(&0), vec![0]].concat();
+            let found = self.ask(&["check-attr", "-z", "--stdin", "filter"], Some(&input))?;
+            let words: Vec<&[u8]> = found.output.split(|byte| *byte == 0).collect();
+            let is_filtered = |value: &[u8]| {
+                let value = String::from_utf8_lossy(value).to_lowercase();
+                filters.iter().any(|filter| *filter == value)
+            };
+            let attributes: Vec<bool> = words
+                .chunks_exact(3)
+                .map(|words| is_filtered(words[2]))
+                .collect();
+            if !found.is_done || attributes.len() != rewritten.len() {
+                return Ok(Err(format!("git says: {}", found.first_message())));
+            }
+            if attributes.contains(&false) {
+                return Ok(Ok(true));
+            }
+            let path = String::from_utf8_lossy(rewritten[0]);
+            return Ok(Err(format!(
+                "only the filter of {path} tells whether it was changed, and filters are not run"
+            )));
+        }
+        let index = self.ask(&["ls-files", "--stage", "-z"], None)?;
+        for entry in index.output.split(|byte| *byte == 0) {
+            // Mode, hash and stage come before a tab, the path after it.
+            let path = entry
+                .starts_with(SUBMODULE)
+                .then(|| entry.iter().position(|byte| *byte == b'\t'))
+                .flatten()
+                .map(|tab| &entry[tab + 1..]);
+            if let Some(path) = path
+                && top.join(path_of(path)).join(".git").exists()
+            {
+                let path = String::from_utf8_lossy(path);
+                return Ok(Err(format!(
+                    "what was changed in the submodule {path} is not asked"
+                )));
+            }
+        }
+        Ok(Ok(false))
+    }
+}
+
+impl Repository<'_> {
+    /// The user's file of attributes, wherever it is.
+    fn attributes_file(&self) -> Option<String> {
+        let home = |name: &str| variable(name).map(PathBuf::from);
+        let file = match self.setting(ATTRIBUTES) {
+            Some(file) => match file.strip_prefix("~/") {
+                Some(below) => home("HOME")?.join(below),
+                None => PathBuf::from(file),
+            },
+            None => home("XDG_CONFIG_HOME")
+                .or_else(|| Some(home("HOME")?.join(".config")))?
+                .join("git/attributes"),
+        };
+        // A pipe would be waited for.
+        file.to_str().filter(|_| file.is_file()).map(str::to_owned)
+    }
+}
+
+/// A line of a configuration.
+fn setting(name: &str, value: &str) -> String {
+    let (section, key) = name.split_once('.').unwrap_or((name, ""));
+    let mut quoted = String::new();
+    for character in value.chars() {
+        match character {
+            '\n' => quoted.push_str("\\n"),
+            '"' | '\\' => {
+                let _ = write!(quoted, "\\{character}");
+            }
+            character => quoted.push(character),
+        }
+    }
+    format!("[{section}]\n{key} = \"{quoted}\"\n")
+}
+
+/// Copies a file if it is there.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    // A pipe would be waited for.
+    if !from.is_file() {
+        return Ok(());
+    }
+    let (mut from, mut to) = (BufReader::new(File::open(from)?), File::create(to)?);
+    while !from.fill_buf()?.is_empty() {
+        let read = io::Write::write(&mut to, from.buffer())?;
+        from.consume(read);
+    }
+    Ok(())
+}

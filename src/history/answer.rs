@@ -1,0 +1,433 @@
+//! A history as an answer: columns and rows that every format can show.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::reading::{Figure, HistoryError, Measured, Subject, figures, measured, subjects};
+use super::series::{Order, Series};
+use super::sparkline::sparkline;
+use crate::report::header::{Column, Kind, Meaning, Medium};
+use crate::report::{self, Answer, Heading, Measure, Value};
+use crate::store::{Database, Fitting, RunMarks};
+use crate::text::cell::NO_NAME;
+use crate::text::scale::figure;
+
+/// Sparklines that stand above a table.
+const MOST_LINES: usize = 10;
+
+/// Characters of a commit that are enough for people.
+const SHORT_COMMIT: usize = 12;
+
+/// Where columns for people are shown, and where those for programs are.
+const PEOPLE: &[Medium] = &[Medium::Text];
+const PROGRAMS: &[Medium] = &[Medium::Csv, Medium::Xml, Medium::Json];
+const ALL: &[Medium] = &[Medium::Text, Medium::Csv, Medium::Xml, Medium::Json];
+
+/// What a series of runs tells of some functions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// The series.
+    pub series: Series,
+    /// Its runs with their metric.
+    pub measured: Measured,
+    /// What costs are of; `None` for the whole run.
+    pub by: Option<Fitting>,
+    /// What it is of, in the order in which it is shown: what cost most in the last run comes first.
+    pub subjects: Vec<(Subject, Vec<Figure>)>,
+}
+
+/// What a series tells of the functions, modules or files whose name fits a text; without a text, of whole runs.
+///
+/// # Errors
+/// When there is no such thing, or no run has the metric, and when the database cannot be read.
+pub fn history(
+    database: &Database,
+    series: Series,
+    metric: Option<&str>,
+    name: Option<(Fitting, &str)>,
+) -> Result<History, HistoryError> {
+    let measured = measured(database, &series, metric)?;
+    let subjects = match name {
+        Some((by, text)) => named_subjects(database, &measured, by, text)?,
+        None => vec![whole_runs(&measured)],
+    };
+    Ok(History {
+        series,
+        measured,
+        by: name.map(|(by, _)| by),
+        subjects,
+    })
+}
+
+/// The total of each run.
+fn whole_runs(measured: &Measured) -> (Subject, Vec<Figure>) {
+    let whole = measured.runs.iter().map(|run| Figure {
+        calls: None,
+        exclusive: run.metric.total,
+        cumulative: Some(run.metric.total),
+        functions: 0,
+    });
+    let subject = Subject {
+        identity_id: None,
+        names: Default::default(),
+        functions: Vec::new(),
+    };
+    (subject, whole.collect())
+}
+
+fn named_subjects(
+    database: &Database,
+    measured: &Measured,
+    by: Fitting,
+    text: &str,
+) -> Result<Vec<(Subject, Vec<Figure>)>, HistoryError> {
+    let metrics = measured.metrics();
+    let mut found = Vec::new();
+    for subject in subjects(database, by, text)? {
+        let figures = figures(database, &metrics, &subject.functions)?;
+        found.push((subject, figures));
+    }
+    // Functions of other programs in the database are none of this series.
+    found.retain(|(_, figures)| figures.iter().any(|figure| figure.functions > 0));
+    if found.is_empty() {
+        return Err(HistoryError::NothingSelected(format!(
+            "no run of the series has a cost of the {} {text} in {}",
+            by.name(),
+            measured.metric,
+        )));
+    }
+    let last = |figures: &[Figure]| figures.last().map_or(0.0, |figure| figure.exclusive);
+    found.sort_by(|(_, one), (_, other)| last(other).total_cmp(&last(one)));
+    Ok(found)
+}
+
+impl History {
+    /// The cost of a subject at each position that has the metric: the median of its repeats. The first is a position's number.
+    #[must_use]
+    pub fn positions(&self, figures: &[Figure]) -> Vec<(usize, f64)> {
+        let mut positions: Vec<(usize, Vec<f64>)> = Vec::new();
+        for (run, figure) in self.measured.runs.iter().zip(figures) {
+            match positions.last_mut() {
+                Some((position, costs)) if *position == run.position => {
+                    costs.push(figure.exclusive);
+                }
+                _ => positions.push((run.position, vec![figure.exclusive])),
+            }
+        }
+        let median = |(position, mut costs): (usize, Vec<f64>)| {
+            costs.sort_by(f64::total_cmp);
+            let middle = costs.len() / 2;
+            let median = if costs.len() % 2 == 1 {
+                costs[middle]
+            } else {
+                f64::midpoint(costs[middle - 1], costs[middle])
+            };
+            (position, median)
+        };
+        positions.into_iter().map(median).collect()
+    }
+}
+
+/// The columns: name, kind, where.
+const COLUMNS: &[(&str, Kind, &[Medium])] = &[
+    ("run_id", Kind::Count, PROGRAMS),
+    ("run", Kind::Count, PEOPLE),
+    ("position", Kind::Any, PROGRAMS),
+    ("commit_id", Kind::Text, PROGRAMS),
+    ("branch", Kind::Text, PROGRAMS),
+    ("host", Kind::Text, PROGRAMS),
+    ("recorded_at", Kind::Text, PROGRAMS),
+    ("recorded_utc", Kind::Text, PROGRAMS),
+    (AT, Kind::Text, PEOPLE),
+    ("commit", Kind::Text, PEOPLE),
+    ("metric", Kind::Text, PROGRAMS),
+    ("unit", Kind::Text, PROGRAMS),
+    ("function", Kind::Text, PROGRAMS),
+    ("module", Kind::Text, PROGRAMS),
+    ("file", Kind::Text, PROGRAMS),
+    (NAMED, Kind::Name, PEOPLE),
+    ("calls", Kind::Any, ALL),
+    ("exclusive", Kind::Cost, PROGRAMS),
+    (OWN, Kind::Cost, PEOPLE),
+    ("exclusive_pct", Kind::Percent, PROGRAMS),
+    (SHARE, Kind::Percent, PEOPLE),
+    ("cumulative", Kind::Cost, PROGRAMS),
+    (WHOLE, Kind::Cost, PEOPLE),
+    ("cumulative_pct", Kind::Percent, PROGRAMS),
+    (SHARE, Kind::Percent, PEOPLE),
+    ("total", Kind::Cost, PROGRAMS),
+    (TOTAL, Kind::Cost, PEOPLE),
+    ("functions", Kind::Count, PROGRAMS),
+    ("identity_id", Kind::Any, PROGRAMS),
+];
+
+/// The column that shows what the order is by; its title says what that is.
+const AT: &str = "at";
+
+/// The column with names for people.
+const NAMED: &str = "named";
+
+/// Columns of costs for people: of functions themselves, with what they called, of whole runs; and shares of the last.
+const OWN: &str = "own";
+const WHOLE: &str = "whole";
+const TOTAL: &str = "of the run";
+const SHARE: &str = "%";
+
+/// The answer of a history.
+#[must_use]
+pub fn answer<'d>(database: &'d Database, history: &History) -> Answer<'d> {
+    let order = history.series.order;
+    let commits = history.series.runs().any(|run| run.tag("commit").is_some());
+    let is_shown = |name: &str| match name {
+        NAMED => history.by.is_some() && history.subjects.len() > 1,
+        "commit" => commits,
+        TOTAL => history.by.is_none(),
+        OWN | WHOLE | SHARE => history.by.is_some(),
+        _ => true,
+    };
+    let columns = COLUMNS.iter().map(|(name, kind, media)| {
+        let title = match *name {
+            AT => order.name(),
+            NAMED => history.by.map_or(NAMED, Fitting::name),
+            name => name,
+        };
+        Column {
+            media: if is_shown(name) {
+                media.to_vec()
+            } else {
+                Vec::new()
+            },
+            shows: match *name {
+                OWN => Some(Meaning::Own),
+                WHOLE => Some(Meaning::Whole),
+                TOTAL => Some(Meaning::Cumulative),
+                _ => None,
+            },
+            optional: *name == "calls" || *media == PEOPLE,
+            ..Column::plain(title.to_owned(), *kind)
+        }
+    });
+    let runs: Vec<&RunMarks> = {
+        let all: Vec<&RunMarks> = history.series.runs().collect();
+        let places = history.measured.runs.iter().map(|run| run.metric.run);
+        places.filter_map(|place| all.get(place).copied()).collect()
+    };
+    let mut rows = Vec::new();
+    for (subject, figures) in &history.subjects {
+        for ((marks, run), figure) in runs.iter().zip(&history.measured.runs).zip(figures) {
+            rows.push(values(history, subject, marks, run.metric.total, figure));
+        }
+    }
+    report::compared(database, heading(history), columns.collect(), rows)
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn optional(value: Option<&str>) -> Value {
+    value.map_or(Value::Null, text)
+}
+
+/// A name as reports show it.
+fn shown(name: &str) -> &str {
+    if name.is_empty() { NO_NAME } else { name }
+}
+
+/// The name of a subject for people.
+fn named(history: &History, subject: &Subject) -> String {
+    let [function, module, file] = &subject.names;
+    match history.by {
+        None => "total".to_owned(),
+        Some(Fitting::Function) => {
+            // Several of one name are told apart.
+            let mut others = history.subjects.iter().map(|(other, _)| other);
+            let is_one = !others.any(|other| other != subject && other.names[0] == *function);
+            let place = if module.is_empty() { file } else { module };
+            if is_one || place.is_empty() {
+                shown(function).to_owned()
+            } else {
+                format!("{} ({place})", shown(function))
+            }
+        }
+        Some(Fitting::Module) => shown(module).to_owned(),
+        Some(Fitting::File) => shown(file).to_owned(),
+    }
+}
+
+fn values(
+    history: &History,
+    subject: &Subject,
+    run: &RunMarks,
+    total: f64,
+    figure: &Figure,
+) -> Vec<Value> {
+    let measured = &history.measured;
+    let percent = |cost: f64| match 100.0 * cost / total {
+        share if share.is_finite() => Value::Real(share),
+        _ => Value::Null,
+    };
+    let share = percent(figure.exclusive);
+    let whole = figure.cumulative.map_or(Value::Null, percent);
+    let cumulative = figure.cumulative.map_or(Value::Null, Value::Real);
+    let commit = run.tag("commit");
+    let short: Option<String> = commit.map(|commit| commit.chars().take(SHORT_COMMIT).collect());
+    let count = run.tag(Order::CommitCount.name());
+    let count = count.and_then(|count| count.parse::<i64>().ok());
+    let [function, module, file] = &subject.names;
+    vec![
+        Value::Integer(run.run_id),
+        Value::Integer(run.run_id),
+        count.map_or(Value::Null, Value::Integer),
+        optional(commit),
+        optional(run.tag("branch")),
+        optional(run.tag("host")),
+        optional(run.recorded_at.as_deref()),
+        optional(run.recorded_utc.as_deref()),
+        text(&at(history.series.order, run)),
+        optional(short.as_deref()),
+        text(&measured.metric),
+        text(&measured.unit),
+        text(function),
+        text(module),
+        text(file),
+        text(&named(history, subject)),
+        figure.calls.map_or(Value::Null, Value::Integer),
+        Value::Real(figure.exclusive),
+        Value::Real(figure.exclusive),
+        share.clone(),
+        share,
+        cumulative.clone(),
+        cumulative,
+        whole.clone(),
+        whole,
+        Value::Real(total),
+        Value::Real(total),
+        Value::Integer(figure.functions),
+        subject.identity_id.map_or(Value::Null, Value::Integer),
+    ]
+}
+
+/// What the order of a run is by, for people.
+fn at(order: Order, run: &RunMarks) -> String {
+    let known = match order {
+        Order::CommitCount | Order::CommitTime => run.tag(order.name()),
+        Order::RecordedAt => run.recorded_utc.as_deref(),
+        Order::ImportedAt => Some(run.imported_at.as_str()),
+    };
+    let known = known.unwrap_or_default();
+    // Fractions of seconds say nothing to people.
+    match (order, known.split_once('.')) {
+        (Order::RecordedAt, Some((seconds, _))) => format!("{seconds}Z"),
+        _ => known.to_owned(),
+    }
+}
+
+fn heading(history: &History) -> Heading {
+    let measured = &history.measured;
+    let costs = history.subjects.iter().flat_map(|(_, figures)| figures);
+    let largest = costs
+        .map(|figure| {
+            figure
+                .cumulative
+                .unwrap_or(figure.exclusive)
+                .max(figure.exclusive)
+        })
+        .fold(0.0, f64::max);
+    Heading {
+        measure: Measure {
+            name: measured.metric.clone(),
+            unit: measured.unit.clone(),
+            total: largest,
+            selected: None,
+        },
+        lines: lines(history),
+        members: members(history),
+    }
+}
+
+/// A number of things, as it is said.
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
+/// What stands above a table.
+fn lines(history: &History) -> Vec<String> {
+    let Measured {
+        metric, unit, runs, ..
+    } = &history.measured;
+    let key = history
+        .series
+        .key
+        .iter()
+        .filter(|(_, value)| !value.is_empty());
+    let key: Vec<String> = key.map(|(key, value)| format!("{key}={value}")).collect();
+    let key = if key.is_empty() {
+        "all".to_owned()
+    } else {
+        key.join(", ")
+    };
+    let mut lines = vec![format!(
+        "Series: {key}; {} at {}, in the order of {}",
+        counted(runs.len(), "run"),
+        counted(history.series.positions.len(), "position"),
+        history.series.order.name(),
+    )];
+    for (subject, figures) in history.subjects.iter().take(MOST_LINES) {
+        let costs: Vec<f64> = history
+            .positions(figures)
+            .into_iter()
+            .map(|(_, cost)| cost)
+            .collect();
+        let (bars, each) = sparkline(&costs);
+        let low = costs.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = costs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let each = if each > 1 {
+            format!(", a bar for {each} positions")
+        } else {
+            String::new()
+        };
+        lines.push(format!(
+            "{}: {bars}  {} .. {}{each}",
+            named(history, subject),
+            figure(metric, unit, low),
+            figure(metric, unit, high),
+        ));
+    }
+    let more = history.subjects.len().saturating_sub(MOST_LINES);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}
+
+/// What files for programs say of the history as a whole.
+fn members(history: &History) -> Map<String, Json> {
+    let measured = &history.measured;
+    let key: Map<String, Json> = history
+        .series
+        .key
+        .iter()
+        .map(|(key, value)| (key.clone(), json!(value)))
+        .collect();
+    let positions: Vec<Json> = history
+        .series
+        .positions
+        .iter()
+        .map(|position| {
+            let runs: Vec<i64> = position.runs.iter().map(|run| run.run_id).collect();
+            json!({"commit_id": position.commit, "runs": runs, "recordings": position.recordings()})
+        })
+        .collect();
+    let mut members = Map::new();
+    let mut put = |name: &str, value: Json| members.insert(name.to_owned(), value);
+    put("report", json!("history"));
+    put("series", Json::Object(key));
+    put("order", json!(history.series.order.name()));
+    put("metric", json!(measured.metric));
+    put("unit", json!(measured.unit));
+    put("noise", json!(measured.noise().name()));
+    put("left_out", json!(measured.left_out));
+    put("positions", json!(positions));
+    members
+}

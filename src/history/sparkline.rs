@@ -1,0 +1,68 @@
+//! Sparklines: figures in their order as a row of bars, from the smallest to the largest.
+
+/// Bars by their height.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Bars of a sparkline: more figures than that are put together, as many for each bar as need be.
+const LONGEST: usize = 60;
+
+/// A sparkline of figures, and how many of them a bar stands for. The lowest bar is for the smallest figure, the highest for the
+/// largest, and figures that are all equal have bars of half that height.
+pub(super) fn sparkline(figures: &[f64]) -> (String, usize) {
+    let each = figures.len().div_ceil(LONGEST).max(1);
+    let figures: Vec<f64> = figures.chunks(each).map(mean).collect();
+    let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let bars = figures.iter().map(|figure| {
+        let height = (figure - low) / (high - low);
+        if height.is_finite() {
+            BARS[step(height)]
+        } else {
+            BARS[BARS.len() / 2 - 1]
+        }
+    });
+    (bars.collect(), each)
+}
+
+/// Which of the bars has a height from 0 to 1.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "from 0 to the number of bars"
+)]
+fn step(height: f64) -> usize {
+    #[expect(clippy::cast_precision_loss, reason = "eight bars")]
+    let last = (BARS.len() - 1) as f64;
+    (height.clamp(0.0, 1.0) * last).round() as usize
+}
+
+fn mean(figures: &[f64]) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52")]
+    let count = figures.len() as f64;
+    figures.iter().sum::<f64>() / count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_go_from_the_smallest_to_the_largest() {
+        let table: [(&[f64], &str); 7] = [
+            (&[], ""),
+            (&[5.0], "▄"),
+            (&[5.0, 5.0], "▄▄"),
+            (&[0.0, 1.0], "▁█"),
+            (&[7.0, 0.0, 3.0, 1.0], "█▁▄▂"),
+            (&[1e308, -1e308], "▄▄"),
+            (&[1.0, f64::NAN], "▄▄"),
+        ];
+        for (figures, expected) in table {
+            assert_eq!(sparkline(figures), (expected.to_owned(), 1), "{figures:?}");
+        }
+        let many: Vec<f64> = (0..121).map(f64::from).collect();
+        let (bars, each) = sparkline(&many);
+        assert_eq!((bars.chars().count(), each), (41, 3));
+        assert!(bars.starts_with('▁') && bars.ends_with('█'));
+    }
+}
