@@ -11,23 +11,24 @@ use clap::{Args, ValueHint};
 use super::args::{export_format, run_set};
 use super::database::DatabaseArgs;
 use super::failure::{Failure, complain, say, unanswered};
-use super::options::ExportOptions;
+use super::options::{DifferenceOptions, ExportOptions};
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
-use super::sides::{not_compared, open_two};
+use super::sides::{ComparedArgs, not_compared, open_two};
 use super::source::open_run;
 use crate::base::error::Stop;
 use crate::base::threads;
-use crate::compare;
-use crate::formats::export::{self, ExportError, Loss, Output, Request};
+use crate::compare::judge::Verdict;
+use crate::compare::tree::Place;
+use crate::compare::{self, Comparison, Normalize, PlaceItem};
+use crate::formats::export::{
+    self, Difference, DifferentFunction, DifferentPlace, ExportError, Loss, Losses, Output, Request,
+};
 use crate::formats::{self, EXPORTS, Options};
 use crate::report::render::Unit;
 use crate::store::{Database, RunInfo, RunSet};
 
 const OUTPUT: &str = "--output";
-
-/// The format that has a place for two costs.
-const FOLDED: &str = "folded";
 
 const LOSS_REPORT: &str = "--loss-report";
 
@@ -37,8 +38,8 @@ pub(super) struct Export {
     /// file; of several the one imported last [default: latest]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     run: Option<RunSet>,
-    /// Two profiles or runs, whose trees are written as one with both costs: in folded stacks, the
-    /// first number of a line is that of BASE
+    /// Two profiles or runs, whose trees are written as one with both costs of every place; in
+    /// folded, pprof and flamegraph
     #[arg(long, value_names = ["BASE", "NEW"], num_args = 2, value_parser = run_set(), conflicts_with = "run")]
     diff: Vec<RunSet>,
     #[command(flatten)]
@@ -48,6 +49,17 @@ pub(super) struct Export {
     format: &'static export::Export,
     #[command(flatten)]
     written: WrittenArgs,
+    #[command(flatten)]
+    difference: DifferenceArgs,
+}
+
+/// How two profiles are compared that are written as one.
+#[derive(Debug, Args)]
+struct DifferenceArgs {
+    #[command(flatten, next_help_heading = "With --diff")]
+    compared: ComparedArgs,
+    #[command(flatten)]
+    options: DifferenceOptions,
 }
 
 /// What is written, and where.
@@ -105,45 +117,103 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
     if let [base, new] = export.diff.as_slice() {
         return export.difference(base, new, &targets, stop);
     }
+    if !export.difference.compared.are_usual() {
+        return Err(complain(
+            "--noise, --normalize, --paired, --root and --loose say how two profiles are compared: expected --diff BASE NEW",
+            Failure::Usage,
+        ));
+    }
     let set = export.run.as_ref().unwrap_or(&RunSet::Latest);
     let (mut source, run) = open_run(set, &export.database, None, &Options::default(), stop)?;
-    export
-        .written
-        .write(export.format, &mut source, &run, &targets, stop)
+    let mut written = export.written.clone();
+    // The format says that they are about two costs.
+    written.options.0.extend(&export.difference.options.0);
+    written.write(export.format, &mut source, &run, &targets, stop)
 }
 
 impl Export {
-    /// Writes the trees of two runs as one.
+    /// Writes the trees of two sets of runs as one.
     fn difference(
         &self,
         base: &RunSet,
         new: &RunSet,
-        [target, _]: &[Target; 2],
+        targets: &[Target; 2],
         stop: &Stop,
     ) -> Result<(), Failure> {
-        if self.format.name != FOLDED {
+        let Some(differences) = self.format.difference else {
+            let holding = EXPORTS.iter().filter(|export| export.difference.is_some());
+            let names: Vec<&str> = holding.map(|export| export.name).collect();
             let fault = format!(
-                "--diff: {} has no place for two costs of a stack: expected --format {FOLDED}",
-                self.format.name
+                "--diff: {} has no place for two costs of a stack: expected --format {}",
+                self.format.name,
+                names.join(", ")
             );
             return Err(complain(fault, Failure::Usage));
-        }
+        };
         let opened = open_two(base, new, &self.database, stop)?;
         let (base, new) = (opened.runs(0, stop)?, opened.runs(1, stop)?);
         let request = compare::Request {
             metric: self.written.metric.clone(),
-            ..compare::Request::default()
+            ..self.difference.compared.request()
         };
         let (comparison, places, items) = compare::compare_trees(&base, &new, &request)
             .map_err(|error| not_compared(error, stop))?;
         for warning in &comparison.warnings {
             say(warning);
         }
-        let stacks = places.iter().map(|place| {
-            let name = items[place.item as usize].names[0].as_str();
-            (place.depth as usize, name, place.own)
-        });
-        target.write(stop, |out| Ok(formats::write_difference(stacks, out)?))
+        let mut difference = united(&comparison, places, items, differences.takes_whole);
+        let mut options = self.written.options.0.clone();
+        options.extend(&self.difference.options.0);
+        difference.options = options.clone();
+        let is_stopped = || stop.is_set();
+        self.written
+            .put(self.format, &options, targets, stop, &mut |request, out| {
+                self.format
+                    .write_difference(&difference, request, &is_stopped, out)
+            })
+    }
+}
+
+/// Two trees as writers see them. `in_whole`: in whole numbers, of which shares are parts of what base cost, as
+/// `pprof -normalize` has it.
+fn united(
+    comparison: &Comparison,
+    places: Vec<Place>,
+    items: Vec<PlaceItem>,
+    in_whole: bool,
+) -> Difference {
+    let mut metric = comparison.metric.clone();
+    let mut factor = 1.0;
+    let [base, new] = &comparison.sides;
+    if in_whole && comparison.normalize == Normalize::Total {
+        metric.clone_from(&comparison.measured[0]);
+        let totals = base.runs.iter().map(|run| run.total);
+        #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
+        let runs = base.runs.len() as f64;
+        factor = totals.sum::<f64>() / runs / 100.0;
+    }
+    let function = |item: PlaceItem| DifferentFunction {
+        names: item.names,
+        kind: item.kind,
+        verdict: item.verdict.map(Verdict::name),
+        is_worse: match item.verdict {
+            Some(Verdict::Slower | Verdict::New) => Some(true),
+            Some(Verdict::Faster | Verdict::Gone) => Some(false),
+            _ => None,
+        },
+    };
+    let place = |place: Place| DifferentPlace {
+        depth: place.depth,
+        function: place.item,
+        own: place.own.map(|cost| cost * factor),
+    };
+    Difference {
+        sides: [base.said(), new.said()],
+        metric,
+        functions: items.into_iter().map(function).collect(),
+        places: places.into_iter().map(place).collect(),
+        is_judged: comparison.is_judged(),
+        options: Options::default(),
     }
 }
 
@@ -182,27 +252,44 @@ impl WrittenArgs {
         format: &'static export::Export,
         source: &mut Database,
         run: &RunInfo,
+        targets: &[Target; 2],
+        stop: &Stop,
+    ) -> Result<(), Failure> {
+        // A bar among the lines of the output would be read with them.
+        let is_shown = matches!(targets[0], Target::File(_)) || !io::stdout().is_terminal();
+        let progress = is_shown.then(|| Progress::of_walks(source));
+        let options = &self.options.0;
+        self.put(format, options, targets, stop, &mut |request, out| {
+            format.write(source, run, request, out)
+        })?;
+        drop(progress);
+        Ok(())
+    }
+
+    /// Lets a function write, and says what got lost.
+    fn put(
+        &self,
+        format: &'static export::Export,
+        options: &Options,
         [target, report]: &[Target; 2],
         stop: &Stop,
+        write: &mut dyn FnMut(&Request, &mut dyn Write) -> Result<Losses, ExportError>,
     ) -> Result<(), Failure> {
         let request = Request {
             metric: self.metric.clone(),
             layout: self.layout.clone(),
-            options: self.options.0.clone(),
+            options: options.clone(),
             max_size: Some(self.max_size),
             output: Output::default(),
             tell: Some(tell_size),
         };
-        // A bar among the lines of the output would be read with them.
-        let is_shown = matches!(target, Target::File(_)) || !io::stdout().is_terminal();
-        let progress = is_shown.then(|| Progress::of_walks(source));
         let mut losses = None;
         let mut written = |out: &mut dyn Write, output: Output| {
             let request = Request {
                 output,
                 ..request.clone()
             };
-            let written = format.write(source, run, &request, out);
+            let written = write(&request, out);
             losses = Some(written.map_err(|error| match error {
                 ExportError::Output(error) => Unwritten::Output(error),
                 ExportError::Report(error) => Unwritten::Failed(unanswered(error, stop)),
@@ -219,7 +306,6 @@ impl WrittenArgs {
         } else {
             target.write_as(stop, written)?;
         }
-        drop(progress);
         let Some(losses) = losses else { return Ok(()) };
         for (Loss { what, of, .. }, count) in losses.each() {
             say(format!(

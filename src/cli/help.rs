@@ -71,6 +71,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "profdb export --format flamegraph -o run.svg",
             "profdb export 1 --format pprof -o run.pb.gz",
+            "profdb export --format flamegraph --diff run.xml profiles/a.xml -o diff.svg",
         ],
     ),
     (

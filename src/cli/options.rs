@@ -14,6 +14,10 @@ pub(super) struct FormatOptions(pub(super) Options);
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExportOptions(pub(super) Options);
 
+/// Whatever the user wants of a file that holds two costs of everything.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DifferenceOptions(pub(super) Options);
+
 /// The options that files to read have.
 fn of_formats() -> Vec<&'static OptionDef> {
     once(FORMATS.iter().map(|format| format.options))
@@ -22,6 +26,12 @@ fn of_formats() -> Vec<&'static OptionDef> {
 /// The options that files to write have.
 fn of_exports() -> Vec<&'static OptionDef> {
     once(EXPORTS.iter().map(|export| export.options))
+}
+
+/// The options that only files with two costs have.
+fn of_differences() -> Vec<&'static OptionDef> {
+    let differences = EXPORTS.iter().filter_map(|export| export.difference);
+    once(differences.map(|differences| differences.options))
 }
 
 /// Options of several formats, each name once.
@@ -118,6 +128,31 @@ impl Args for ExportOptions {
 impl FromArgMatches for ExportOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self(given(matches, &of_exports())))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for DifferenceOptions {
+    fn augment_args(command: Command) -> Command {
+        augment(
+            command,
+            &of_differences(),
+            "Options of formats with two costs",
+        )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for DifferenceOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given(matches, &of_differences())))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -37,6 +37,18 @@ pub(super) struct SidesArgs {
     /// What to count [default: the choice of the first run of base]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
+    #[command(flatten)]
+    how: ComparedArgs,
+    /// Format of files, whatever their first bytes look like
+    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
+    from: Option<&'static Format>,
+    #[command(flatten)]
+    options: FormatOptions,
+}
+
+/// How figures of two sides are taken, and what of them is one function.
+#[derive(Debug, Args)]
+pub(super) struct ComparedArgs {
     /// How figures vary though nothing has changed: exact, timed, sampled or unknown [default: as
     /// the runs say]
     #[arg(long, value_name = "KIND", value_parser = noise)]
@@ -55,11 +67,36 @@ pub(super) struct SidesArgs {
     /// of them
     #[arg(long)]
     loose: bool,
-    /// Format of files, whatever their first bytes look like
-    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
-    from: Option<&'static Format>,
-    #[command(flatten)]
-    options: FormatOptions,
+}
+
+impl ComparedArgs {
+    /// Whether nothing is said.
+    pub(super) fn are_usual(&self) -> bool {
+        let Self {
+            noise,
+            normalize,
+            paired,
+            root,
+            loose,
+        } = self;
+        noise.is_none()
+            && *normalize == Normalize::None
+            && paired.is_none()
+            && root.is_empty()
+            && !loose
+    }
+
+    /// A request with what is said here.
+    pub(super) fn request(&self) -> Request {
+        Request {
+            noise: self.noise,
+            normalize: self.normalize.clone(),
+            paired: self.paired.clone(),
+            roots: self.root.clone(),
+            loose: self.loose,
+            ..Request::default()
+        }
+    }
 }
 
 fn noise(name: &str) -> Result<Noise, String> {
@@ -114,12 +151,7 @@ impl SidesArgs {
     pub(super) fn request(&self) -> Request {
         Request {
             metric: self.metric.clone(),
-            noise: self.noise,
-            normalize: self.normalize.clone(),
-            paired: self.paired.clone(),
-            roots: self.root.clone(),
-            loose: self.loose,
-            ..Request::default()
+            ..self.how.request()
         }
     }
 }

@@ -310,8 +310,16 @@ fn in_order(side: &Side) -> Vec<&Compared> {
 /// Runs that are named one by one.
 const NAMED: usize = 10;
 
+impl Side {
+    /// What its runs are called.
+    #[must_use]
+    pub fn said(&self) -> String {
+        said(self)
+    }
+}
+
 /// `5 runs: 1, 2, 3, 4, 5`.
-fn side(side: &Side) -> String {
+fn said(side: &Side) -> String {
     let named = |run: &Compared| match run.run_id {
         Some(run_id) => format!("run {run_id} ({})", run.name),
         None => run.name.clone(),
@@ -346,7 +354,7 @@ fn normalized(normalize: &Normalize) -> String {
 /// What stands above a table.
 fn lines(comparison: &Comparison) -> Vec<String> {
     let [base, new] = &comparison.sides;
-    let mut lines = vec![format!("Base: {}; New: {}", side(base), side(new))];
+    let mut lines = vec![format!("Base: {}; New: {}", said(base), said(new))];
     let percent = |part: Option<f64>| {
         part.map_or_else(
             || "none".to_owned(),
@@ -355,7 +363,7 @@ fn lines(comparison: &Comparison) -> Vec<String> {
     };
     lines.push(format!(
         "{}, {}, {}; matched: {} of the cost of base, {} of new; {} of {} functions tested",
-        comparison.metric.0,
+        measured(comparison),
         comparison.noise.name(),
         normalized(&comparison.normalize),
         percent(base.matched),
@@ -444,9 +452,23 @@ fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
     lines
 }
 
+/// What is compared: the metric, or those of which shares are compared.
+fn measured(comparison: &Comparison) -> String {
+    let [base, new] = &comparison.measured;
+    if base == new {
+        return comparison.metric.0.clone();
+    }
+    format!(
+        "{} ({}) of base and of {} ({}) of new",
+        comparison.metric.0, base.1, new.0, new.1
+    )
+}
+
 /// What files for programs say of the comparison as a whole.
 fn members(report: &str, comparison: &Comparison, rules: Option<&str>) -> Map<String, Json> {
-    let side = |side: &Side| {
+    let side = |number: usize| {
+        let side = &comparison.sides[number];
+        let (metric, unit) = &comparison.measured[number];
         let runs: Vec<Json> = in_order(side)
             .into_iter()
             .map(|run| {
@@ -458,7 +480,7 @@ fn members(report: &str, comparison: &Comparison, rules: Option<&str>) -> Map<St
                 json!({"run_id": run.run_id, "name": run.name, "total": run.total, "factor": run.factor, "tags": tags})
             })
             .collect();
-        json!({"given": side.given, "runs": runs, "matched_pct": side.matched.map(|part| 100.0 * part)})
+        json!({"given": side.given, "runs": runs, "metric": metric, "unit": unit, "matched_pct": side.matched.map(|part| 100.0 * part)})
     };
     let total = &comparison.total;
     let (low, high) = total.judgement.interval.unzip();
@@ -466,8 +488,8 @@ fn members(report: &str, comparison: &Comparison, rules: Option<&str>) -> Map<St
     let mut members = Map::new();
     let mut put = |name: &str, value: Json| members.insert(name.to_owned(), value);
     put("report", json!(report));
-    put("base", side(&comparison.sides[0]));
-    put("new", side(&comparison.sides[1]));
+    put("base", side(0));
+    put("new", side(1));
     put("metric", json!(comparison.metric.0));
     put("unit", json!(comparison.metric.1));
     put("noise", json!(comparison.noise.name()));

@@ -122,6 +122,10 @@ pub(super) fn compared<'r, 'd>(
         chosen[0][0].metric.name.clone(),
         chosen[0][0].metric.unit.clone(),
     );
+    let measured = chosen.each_ref().map(|chosen| {
+        let metric = &chosen[0].metric;
+        (metric.name.clone(), metric.unit.clone())
+    });
     if let Some(logs) = &logs {
         table.divide(logs);
         let (base, new) = logs.split_at(totals[0].len());
@@ -226,6 +230,7 @@ pub(super) fn compared<'r, 'd>(
         logs,
         unit,
         noise,
+        measured,
         folders,
         earlier: earlier.len(),
         script,

@@ -102,6 +102,8 @@ pub struct Comparison {
     pub sides: [Side; 2],
     /// The metric and its unit; shares of totals are percentages.
     pub metric: (String, String),
+    /// The metric of the first run of each side and its unit, as the run has them.
+    pub measured: [(String, String); 2],
     /// How its figures were taken to vary.
     pub noise: Noise,
     /// What they were divided by.
@@ -132,6 +134,15 @@ pub struct Comparison {
     pub script: String,
 }
 
+impl Comparison {
+    /// Whether functions can have a verdict of change: there are runs enough, or their figures are exact.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        let are_many = |side: &Side| side.runs.len() >= FEWEST;
+        self.noise == Noise::Exact || self.earlier > 0 || self.sides.iter().all(are_many)
+    }
+}
+
 /// What a comparison has found.
 pub(super) struct Findings<'f, 'd> {
     pub(super) table: &'f Table,
@@ -148,6 +159,7 @@ pub(super) struct Findings<'f, 'd> {
     pub(super) unit: (String, String),
     /// How the figures were said to vary.
     pub(super) noise: Noise,
+    pub(super) measured: [(String, String); 2],
     pub(super) folders: Vec<Folders>,
     pub(super) earlier: usize,
     pub(super) script: String,
@@ -171,6 +183,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         logs,
         unit,
         noise,
+        measured,
         folders,
         earlier,
         script,
@@ -368,6 +381,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
     let comparison = Comparison {
         sides,
         metric: unit,
+        measured,
         noise: judged.noise,
         normalize: request.normalize.clone(),
         paired: request.paired.clone(),

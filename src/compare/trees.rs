@@ -8,6 +8,7 @@ use super::request::{By, CompareError, Request};
 use super::rows::Comparison;
 use super::run::ComparedRun;
 use super::tree::{Place, Union};
+use crate::events::Kind;
 use crate::store::Database;
 
 /// What stands at places of a union tree.
@@ -15,6 +16,8 @@ use crate::store::Database;
 pub struct PlaceItem {
     /// Name, module and file after the rules of identities.
     pub names: [String; 3],
+    /// What sort of thing it is.
+    pub kind: Kind,
     /// The verdict of the function, wherever it was called; `None` of containers, and of what is too small to be judged.
     pub verdict: Option<Verdict>,
 }
@@ -55,6 +58,7 @@ pub fn compare_trees(
         .zip(verdicts)
         .map(|(item, verdict)| PlaceItem {
             names: item.names.clone(),
+            kind: Kind::Function,
             verdict,
         })
         .collect();
@@ -89,6 +93,7 @@ pub fn compare_trees(
                     *containers.entry(identity.key).or_insert_with(|| {
                         items.push(PlaceItem {
                             names: identity.names,
+                            kind: identity.kind,
                             verdict: None,
                         });
                         u32::try_from(next).unwrap_or(u32::MAX)

@@ -97,4 +97,4 @@ pub use detect::detect;
 pub use foreign::about as about_foreign;
 pub use format::{Confidence, Format};
 pub use options::{DRAWN_SVG, OptionDef, Options, Takes};
-pub use registry::{EXPORTS, FORMATS, export_named, format_named, write_difference};
+pub use registry::{EXPORTS, FORMATS, export_named, format_named};

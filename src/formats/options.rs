@@ -61,11 +61,19 @@ impl Options {
 
     /// The name of one that is not among these.
     #[must_use]
-    pub fn foreign(&self, known: &[OptionDef]) -> Option<&'static str> {
+    pub fn foreign<'o>(
+        &self,
+        known: impl IntoIterator<Item = &'o OptionDef>,
+    ) -> Option<&'static str> {
+        let known: Vec<&str> = known.into_iter().map(|option| option.name).collect();
+        self.0.keys().copied().find(|name| !known.contains(name))
+    }
+
+    /// Takes over what others say.
+    pub fn extend(&mut self, others: &Self) {
+        let others = others.0.iter();
         self.0
-            .keys()
-            .copied()
-            .find(|name| !known.iter().any(|option| option.name == *name))
+            .extend(others.map(|(name, value)| (*name, value.clone())));
     }
 
     /// The options as text, in one order always: a run of the same file with other options is

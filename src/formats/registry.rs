@@ -1,7 +1,5 @@
 //! All formats that are read and written: one line each.
 
-use std::io::{self, Write};
-
 use super::export::Export;
 use super::format::Format;
 
@@ -59,16 +57,4 @@ pub fn format_named(name: &str) -> Option<&'static Format> {
 #[must_use]
 pub fn export_named(name: &str) -> Option<&'static Export> {
     EXPORTS.iter().find(|export| export.name == name).copied()
-}
-
-/// Writes the places of two trees that were united as folded stacks with two costs, that in base and that in new. Places come
-/// parents first, with how many are above, what they are called, and what they cost themselves.
-///
-/// # Errors
-/// When the output fails.
-pub fn write_difference<'p>(
-    places: impl Iterator<Item = (usize, &'p str, [f64; 2])>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    super::folded::write::write_difference(places, out)
 }

@@ -149,7 +149,7 @@ pub(crate) fn painted(boxes: &[Drawn]) -> f64 {
 }
 
 /// All files below a folder, in one order always.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = fs::read_dir(folder)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path())

@@ -363,3 +363,56 @@ fn documents_show_flame_graphs() {
         assert!(path.is_file(), "{}: UPDATE_DOCS=1 makes it", path.display());
     }
 }
+
+/// Boxes of two runs become as wide as their cost in the other one, and in both, with a key and by a click; what is gone is seen then.
+#[test]
+fn widths_of_two_runs_are_turned() {
+    let Some(mut show) = show("widths") else {
+        return;
+    };
+    for (name, stacks) in [("base", "a;b 3\na;gone 1\n"), ("new", "a;b 6\na;more 2\n")] {
+        fs::write(show.folder.join(format!("{name}.folded")), stacks).expect("a file");
+    }
+    let written = std::process::Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .current_dir(&show.folder)
+        .args([
+            "export",
+            "--format",
+            "flamegraph",
+            "--diff",
+            "base.folded",
+            "new.folded",
+        ])
+        .output()
+        .expect("our own program");
+    let svg = String::from_utf8(written.stdout).expect("UTF-8");
+    show.open("widths", &svg);
+    let check = |show: &mut Show, word: &str, expected: [f64; 4]| {
+        // a, b, more, gone
+        for (number, expected) in expected.into_iter().enumerate() {
+            near(show.edges(number)[2], expected * WINDOW[0]);
+        }
+        let told = show.text(".turn");
+        assert!(told.starts_with(&format!("Width: {word} ")), "{told}");
+        show.shot(&format!("widths-{word}"));
+        show.open("widths", &svg);
+    };
+    check(&mut show, "new", [1.0, 0.75, 0.25, 0.0]);
+    show.browser.key("w");
+    check(&mut show, "base", [1.0, 0.75, 0.0, 0.25]);
+    show.browser.key("w");
+    let click =
+        "document.querySelector('.turn').dispatchEvent(new MouseEvent('click', {bubbles: true}))";
+    show.browser.value(click);
+    check(&mut show, "both", [1.0, 6.0 / 9.0, 2.0 / 9.0, 1.0 / 9.0]);
+    // What is zoomed stays so.
+    show.click(1);
+    show.browser.key("w");
+    near(show.edges(1)[2], WINDOW[0]);
+    // In a search, a letter is a letter.
+    show.browser.key("Escape");
+    show.browser.key("/");
+    show.browser.write("w");
+    assert!(show.text(".turn").starts_with("Width: base "));
+    assert_eq!(show.browser.fault, None);
+}

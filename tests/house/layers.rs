@@ -81,7 +81,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "formats/export",
         "what a writer is, and the run that it sees",
-        &["store", "report", "formats/format.rs"],
+        &["events", "store", "report", "formats/format.rs"],
     ),
     (
         "formats/common",

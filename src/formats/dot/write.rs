@@ -105,6 +105,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         BACK_EDGES,
         LABELS,
     ],
+    difference: None,
     write,
 };
 

@@ -5,6 +5,7 @@
 //! cannot hold it counts in [`Losses`].
 
 mod bound;
+mod difference;
 pub(in crate::formats) mod error;
 pub(in crate::formats) mod losses;
 pub(in crate::formats) mod profile;
@@ -16,6 +17,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 pub use bound::{LARGE_OUTPUT, MOST_BYTES};
+pub use difference::{Difference, Differences, DifferentFunction, DifferentPlace};
 pub use error::ExportError;
 pub use losses::{Loss, Losses};
 pub(in crate::formats) use request::Metrics;
@@ -47,6 +49,8 @@ pub struct Export {
     pub(super) packing: Packing,
     /// Everything that it cannot hold.
     pub losses: &'static [Loss],
+    /// How it has two costs of a place; `None` if it has not.
+    pub difference: Option<&'static Differences>,
     /// Writes a run.
     pub(super) write: fn(&Profile<'_>, &mut Losses, &mut dyn Write) -> Result<(), ExportError>,
 }
@@ -103,31 +107,94 @@ impl Export {
         out: &mut dyn Write,
     ) -> Result<Losses, ExportError> {
         let layout = self.layout(request.layout.as_deref())?;
-        if let Some(name) = request.options.foreign(self.options) {
-            return Err(ReportError::Usage(format!(
-                "--{name} is no option of the format {}",
-                self.name
-            ))
-            .into());
-        }
+        self.know(request, &[])?;
         self.refuse(run)?;
         let profile = Profile::open(database, run, request, self.metrics)?;
         let profile = Profile { layout, ..profile };
-        let none = || Losses::new(self.name, self.losses);
-        let mut losses = none();
+        let mut losses = Losses::new(self.name, self.losses);
+        self.bounded(
+            request,
+            &|| database.is_stopped(),
+            &mut losses,
+            &|losses, out| (self.write)(&profile, losses, out),
+            out,
+        )?;
+        // The writer has chosen by now which metrics it writes (`Losses::written`).
+        profile.lose_recorded(&mut losses)?;
+        Ok(losses)
+    }
+
+    /// Writes two trees that were united, with both costs of every place; says what got lost.
+    ///
+    /// # Errors
+    /// When the format has no place for two costs, no such layout or option, or the output fails.
+    pub fn write_difference(
+        &'static self,
+        difference: &Difference,
+        request: &Request,
+        is_stopped: &dyn Fn() -> bool,
+        out: &mut dyn Write,
+    ) -> Result<Losses, ExportError> {
+        let Some(differences) = self.difference else {
+            return Err(ReportError::Usage(format!(
+                "{} has no place for two costs of a stack",
+                self.name
+            ))
+            .into());
+        };
+        self.layout(request.layout.as_deref())?;
+        self.know(request, differences.options)?;
+        let mut losses = Losses::new(self.name, self.losses);
+        self.bounded(
+            request,
+            is_stopped,
+            &mut losses,
+            &|losses, out| (differences.write)(difference, losses, out),
+            out,
+        )?;
+        Ok(losses)
+    }
+
+    /// Refuses options that the format does not have.
+    fn know(&self, request: &Request, more: &[OptionDef]) -> Result<(), ReportError> {
+        let Some(name) = request.options.foreign(self.options.iter().chain(more)) else {
+            return Ok(());
+        };
+        let of_differences = self
+            .difference
+            .map_or(&[][..], |differences| differences.options);
+        Err(ReportError::Usage(
+            if of_differences.iter().any(|option| option.name == name) {
+                format!("--{name} is about two costs of a place: expected --diff BASE NEW")
+            } else {
+                format!("--{name} is no option of the format {}", self.name)
+            },
+        ))
+    }
+
+    /// Packs what is written, and keeps it as small as it may be.
+    fn bounded(
+        &self,
+        request: &Request,
+        is_stopped: &dyn Fn() -> bool,
+        losses: &mut Losses,
+        write: &dyn Fn(&mut Losses, &mut dyn Write) -> Result<(), ExportError>,
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
         let bound = Bound {
             most: request.max_size.unwrap_or(MOST_BYTES),
             output: request.output,
-            is_stopped: &|| database.is_stopped(),
+            is_stopped,
             tell: request.tell.unwrap_or(|_| ()),
         };
         // A pass that only counts bytes loses the same things, which would be counted twice.
-        let mut again =
-            |out: &mut dyn Write| in_pieces(out, |out| (self.write)(&profile, &mut none(), out));
-        let write =
-            |out: &mut dyn Write| in_pieces(out, |out| (self.write)(&profile, &mut losses, out));
+        let mut again = |out: &mut dyn Write| {
+            let mut losses = Losses::new(self.name, self.losses);
+            in_pieces(out, |out| write(&mut losses, out))
+        };
+        let write = |out: &mut dyn Write| in_pieces(out, |out| write(losses, out));
         match self.packing {
-            Packing::Plain => bound.write(write, &mut again, out)?,
+            Packing::Plain => bound.write(write, &mut again, out),
             Packing::Gzip => {
                 // The bound is around what is packed: what readers unpack is what may be too large.
                 // As Go itself packs its profiles. The usual level makes them smaller by a third, and
@@ -135,11 +202,9 @@ impl Export {
                 let mut packed = GzEncoder::new(out, Compression::fast());
                 bound.write(write, &mut again, &mut packed)?;
                 packed.finish()?;
+                Ok(())
             }
         }
-        // The writer has chosen by now which metrics it writes (`Losses::written`).
-        profile.lose_recorded(&mut losses)?;
-        Ok(losses)
     }
 
     /// Whether runs of such a fidelity can be written.

@@ -76,6 +76,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         FRACTIONS,
         LARGE,
     ],
+    difference: None,
     write,
 };
 

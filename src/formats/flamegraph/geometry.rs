@@ -192,6 +192,22 @@ impl Levels {
         Self { heights, thin }
     }
 
+    /// Upper edge and height of each level, below a head of so many pixels: the root at the top, or at the bottom.
+    pub(super) fn places(&self, head: f64, is_inverted: bool) -> Vec<(f64, f64)> {
+        let bottom = head + self.height();
+        let mut top = head;
+        let places = self.heights.iter().map(|height| {
+            let above = if is_inverted {
+                bottom + head - top - height
+            } else {
+                top
+            };
+            top += height;
+            (above, *height)
+        });
+        places.collect()
+    }
+
     /// The height of all levels.
     pub(super) fn height(&self) -> f64 {
         self.heights.iter().sum()

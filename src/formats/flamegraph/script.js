@@ -21,7 +21,8 @@
     const about = g.querySelector("title").textContent;
     const lines = about.split("\n");
     return {
-      g, rect, about, text: g.querySelector("text"), name: lines[0], searched: lines.slice(0, -1).join("\n").toLowerCase(),
+      g, rect, about, text: g.querySelector("text"), name: (g.dataset.mark ?? "") + lines[0],
+      searched: lines.slice(0, -1).join("\n").toLowerCase(), edges: (g.dataset.edges ?? "").split(" ").map(Number),
       left: x, right: x + width, top: y, height, caller: null, isShown: true, isMatch: false, isInMatch: false,
     };
   });
@@ -37,13 +38,20 @@
     open.push(box);
   }
 
+  // A picture of two runs has a line that explains colours, and boxes that may be as wide as their cost in one run, in the other,
+  // or in both: `edges` has left and right edges for each of these.
+  const legend = Number(svg.dataset.legend ?? 0);
+  const widths = (svg.dataset.widths ?? "").split(" ").filter((word) => word !== "");
+  let laid = 0;
+
   // What is added to the head: its own paper, because it stays in the window and boxes pass below it, a line about the box that is
   // pointed at, and on the right what to search for and what was found.
-  const paper = make("rect", { class: "paper control", width: "100%", height: 70 }, head);
+  const paper = make("rect", { class: "paper control", width: "100%", height: 70 + legend }, head);
   head.prepend(paper);
-  const about = make("text", { class: "control about", x: 10, y: 62 }, head);
+  const about = make("text", { class: "control about", x: 10, y: 62 + legend }, head);
   const found = make("text", { class: "control found", "text-anchor": "end", y: 44 }, head);
   const reset = make("text", { class: "control button reset", "text-anchor": "end", y: 62, tabindex: 0, role: "button" }, head);
+  const turn = make("text", { class: "control button turn", "text-anchor": "end", y: 62 + legend }, head);
   const field = make("foreignObject", { class: "control", y: 6, width: 240, height: 24 }, head);
   const input = document.createElementNS("http://www.w3.org/1999/xhtml", "input");
   input.setAttribute("type", "search");
@@ -110,6 +118,7 @@
     field.setAttribute("x", width - 250);
     found.setAttribute("x", width - 10);
     reset.setAttribute("x", width - 10);
+    turn.setAttribute("x", width - 10);
     tell();
   };
 
@@ -118,6 +127,17 @@
     zoomed = view === whole ? null : box;
     reset.textContent = zoomed ? "Reset zoom (Esc)" : "";
     draw();
+  };
+
+  // Makes boxes as wide as their cost in another run. What is zoomed stays so, unless it cost nothing there.
+  const lay = () => {
+    laid = (laid + 1) % widths.length;
+    for (const box of boxes) [box.left, box.right] = box.edges.slice(2 * laid, 2 * laid + 2);
+    nameTurn();
+    zoom(zoomed);
+  };
+  const nameTurn = () => {
+    turn.textContent = widths.length > 0 ? `Width: ${widths[laid]} (w turns)` : "";
   };
 
   // How much of what is shown matches. What matches within a match is part of it and counts once.
@@ -175,6 +195,7 @@
   svg.addEventListener("mouseover", (event) => show(boxOf.get(event.target.closest(".boxes > g"))));
   svg.addEventListener("focusin", (event) => show(boxOf.get(event.target)));
   reset.addEventListener("click", () => zoom(null));
+  turn.addEventListener("click", lay);
   input.addEventListener("input", search);
   document.addEventListener("keydown", (event) => {
     if (!isAlone && !svg.contains(document.activeElement)) return;
@@ -193,6 +214,8 @@
       focus(boxes.find((other) => other.isMatch && other.isShown));
     } else if (event.key === "Enter" && document.activeElement === reset) {
       zoom(null);
+    } else if (widths.length > 0 && ((event.key === "w" && !isTyping) || (event.key === "Enter" && document.activeElement === turn))) {
+      lay();
     } else if (event.key === "Enter" && box) {
       zoom(box);
     } else if (event.key.startsWith("Arrow") && !isTyping) {
@@ -207,6 +230,11 @@
   addEventListener("scroll", () => {
     if (isAlone) head.style.transform = `translateY(${scrollY}px)`;
   });
+  if (widths.length > 0) {
+    turn.setAttribute("tabindex", 0);
+    turn.setAttribute("role", "button");
+  }
+  nameTurn();
   show(null);
   draw();
   // Flames begin at the bottom.

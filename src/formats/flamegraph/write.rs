@@ -19,6 +19,11 @@
 //!   with `--min-pct`, what cost less than that. The caption says how many places that are. Lines of functions are none: what
 //!   they called is called by the function.
 //! - Colours are made of module and name, so that they are the same in all pictures; the paper is light or dark as the window is.
+//! - With `--diff BASE NEW`, boxes are places of two runs or sets of runs together, as wide as their cost in new (`--width base`: in base;
+//!   `both`: own costs of the side where they are larger; the key `w` turns from one to the next). Colours say what became of the cost with
+//!   everything called: red with `▲` is more, blue with `▼` less, full at twice and at half the cost in every picture; what is
+//!   only in one of the two is hatched. Where there are runs enough for verdicts, all places are grey whose function is not slower,
+//!   faster, new or gone, or went the other way there (`--colour ratio` colours all). Pointing at a box shows both costs.
 //! - Control characters in names are written as their pictures (`␊`), and those that turn the order of letters as `�`.
 //!
 //! # References
@@ -32,22 +37,24 @@
 
 use std::io::Write;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
+use super::difference::DIFFERENCES;
 use super::geometry::{Boxes, Level, Levels, Widths};
+use super::svg::{
+    self, Drawn, FOOT, HEAD, Head, INVERTED, LEAST, MANY_PARTS, MOST_BOXES, NARROW, PARTS, VISIBLE,
+    WIDTH, label_of,
+};
 use crate::events::Kind;
 use crate::formats::common::counted::many;
 use crate::formats::common::stacks::{CUMULATIVE, FREE};
-use crate::formats::common::written::{MIN_PCT, NO_NAME, least_share, printable};
+use crate::formats::common::written::{MIN_PCT, least_share, printable};
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
-    ABSENT, BACK_EDGES, FACTS, LABELS, LINES, Loss, Losses, METRICS, NAMES, NEGATIVE, RECORDED,
+    ABSENT, BACK_EDGES, FACTS, LABELS, LINES, Losses, METRICS, NAMES, NEGATIVE, RECORDED,
 };
 use crate::formats::export::profile::{Call, Profile};
 use crate::formats::export::{Export, Metrics, Needs, Packing};
-use crate::formats::options::{OptionDef, Takes};
 use crate::store::{Below, FunctionRow};
-use crate::text::number::{fixed, shortest};
+use crate::text::number::fixed;
 use crate::text::scale;
 
 /// The format of the page above, as it is written.
@@ -63,50 +70,9 @@ pub(in crate::formats) const EXPORT: Export = Export {
         LINES, METRICS, FACTS, BACK_EDGES, LABELS, NAMES, RECORDED, ABSENT, CUMULATIVE, NARROW,
         FREE, NEGATIVE,
     ],
+    difference: Some(&DIFFERENCES),
     write,
 };
-
-const INVERTED: OptionDef = OptionDef {
-    name: "inverted",
-    takes: Takes::Nothing,
-    meaning: "draw flame graphs with the roots at the bottom",
-};
-
-const NARROW: Loss = Loss {
-    name: "narrow",
-    what: "places that cost too little to be drawn",
-    of: "nodes",
-};
-
-/// Percentage of the picture below which nothing is drawn, unless another one is asked for.
-const LEAST: f64 = 0.01;
-
-/// Boxes that a picture has at most, unless a least share is asked for or all are visible: browsers
-/// show so many at once.
-const MOST_BOXES: u64 = 10_000;
-
-/// Percentage of the picture that is a pixel of a usual window: what is wider is drawn, however many
-/// boxes these are.
-const VISIBLE: f64 = 0.1;
-
-/// Pixels: of the picture where no window says how wide it is, above and below the levels, of a
-/// letter.
-const WIDTH: f64 = 1200.0;
-const HEAD: f64 = 72.0;
-const FOOT: f64 = 10.0;
-const LETTER: f64 = 7.3;
-
-/// Letters of a title that have room beside the field for searching.
-const TITLE_LETTERS: usize = 90;
-
-/// Parts of a pixel that edges are rounded to: enough for a box of the least width that is as wide
-/// as the window; and where less is asked for.
-const PARTS: f64 = 1e3;
-const MANY_PARTS: f64 = 1e9;
-
-/// What the picture does in a browser, and how it looks.
-const SCRIPT: &str = include_str!("script.js");
-const STYLE: &str = include_str!("style.css");
 
 /// What is drawn, and how large.
 struct Picture<'p> {
@@ -187,38 +153,25 @@ fn write(
     let levels = Levels::of(&levels);
     let is_inverted = profile.options.flag(INVERTED.name);
     let height = HEAD + levels.height() + FOOT;
-    let mut top = HEAD;
-    for level in &levels.heights {
-        let above = if is_inverted {
-            height + HEAD - FOOT - top - level
-        } else {
-            top
-        };
-        picture.levels.push((above, *level));
-        top += level;
-    }
+    picture.levels = levels.places(HEAD, is_inverted);
     let name = &profile.metric.name;
     let mut caption = format!("{name}: {} in all", picture.figure(whole));
     if whole <= 0.0 {
         caption = format!("{caption}, nothing to draw");
     }
-    if narrow > 0 {
-        caption = format!(
-            "{caption}; left out: {} below {} %",
-            many(narrow, "place"),
-            two_digits(100.0 * least / whole)
-        );
-    }
-    if let (first, last @ 1..) = levels.thin {
-        caption = format!(
-            "{caption}; levels {} to {last}, a place each, are drawn thin",
-            first + 1
-        );
-    }
-    picture.begin(height, &caption, out)?;
+    caption = svg::left_out(caption, narrow, 100.0 * least / whole, &levels);
+    let title = profile.run.title.as_deref().unwrap_or(&profile.run.name);
+    svg::begin(
+        &Head {
+            title,
+            caption: &caption,
+            ..Head::default()
+        },
+        height,
+        out,
+    )?;
     picture.each_box(|call, edges| picture.draw(call, edges, out))?;
-    write!(out, "</g>\n<script><![CDATA[\n{SCRIPT}]]></script>\n")?;
-    Ok(writeln!(out, "</svg>")?)
+    svg::end(out)
 }
 
 impl Picture<'_> {
@@ -243,37 +196,6 @@ impl Picture<'_> {
         })
     }
 
-    /// Everything before the first box.
-    fn begin(&self, height: f64, caption: &str, out: &mut dyn Write) -> Result<(), ExportError> {
-        let height = pixels(height);
-        let run = &self.profile.run;
-        let title = run.title.as_deref().unwrap_or(&run.name);
-        writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-        // Width and height are those of a picture in a page; in a window of its own, the style says
-        // otherwise.
-        write!(
-            out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"flamegraph\" width=\"{WIDTH}\" height=\"{height}\""
-        )?;
-        writeln!(
-            out,
-            " viewBox=\"0 0 {WIDTH} {height}\" font-family=\"monospace\" font-size=\"12\">"
-        )?;
-        writeln!(out, "<title>{}</title>", escaped(title))?;
-        write!(out, "<style>\n{STYLE}</style>\n")?;
-        writeln!(
-            out,
-            "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>"
-        )?;
-        writeln!(
-            out,
-            "<g class=\"head\"><text class=\"title\" x=\"10\" y=\"24\" font-size=\"17\">{}</text><text x=\"10\" y=\"44\">{}</text></g>",
-            escaped(&cut(title, TITLE_LETTERS)),
-            escaped(caption)
-        )?;
-        Ok(writeln!(out, "<g class=\"boxes\">")?)
-    }
-
     fn draw(
         &self,
         call: &Call,
@@ -281,47 +203,21 @@ impl Picture<'_> {
         out: &mut dyn Write,
     ) -> Result<(), ExportError> {
         let function = &self.profile.functions[call.function];
-        let (top, height) = self.levels[call.depth];
         // Edges are rounded, and not widths: what ends where another one ends does so when it is
         // enlarged, too.
         let part = |cost: f64| (WIDTH * cost / self.whole * self.parts).round();
-        let (x, width) = (
-            part(left) / self.parts,
-            (part(right) - part(left)) / self.parts,
-        );
-        // A line of paper between levels.
-        let drawn = if height > 3.0 { height - 1.0 } else { height };
-        let class = if width < 3.0 || height < 3.0 {
-            " class=\"thin\""
-        } else {
-            ""
+        let (top, height) = self.levels[call.depth];
+        let drawn = Drawn {
+            left: part(left) / self.parts,
+            width: (part(right) - part(left)) / self.parts,
+            top,
+            height,
+            fill: &colour(function),
+            label: label_of(&function.name),
+            about: &self.about(function, call),
+            attributes: "",
         };
-        write!(
-            out,
-            "<g{class}><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
-            escaped_lines(&self.about(function, call)),
-            shortest(x),
-            pixels(top),
-            shortest(width),
-            pixels(drawn),
-            colour(function)
-        )?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "between 0 and the width"
-        )]
-        let letters = ((width - 6.0).max(0.0) / LETTER) as usize;
-        if letters >= 3 && height >= 12.0 {
-            write!(
-                out,
-                "<text x=\"{}\" y=\"{}\">{}</text>",
-                shortest(x + 3.0),
-                pixels(top + drawn / 2.0 + 4.0),
-                escaped(&cut(label(function), letters))
-            )?;
-        }
-        Ok(writeln!(out, "</g>")?)
+        svg::draw(&drawn, out)
     }
 
     /// What there is to say of a place: name, where the function is, figures; a line each, so that
@@ -353,7 +249,7 @@ impl Picture<'_> {
         if let Some(calls) = call.calls {
             figures = format!("{figures}, {}", many(calls, "call"));
         }
-        let mut lines = vec![label(function).to_owned()];
+        let mut lines = vec![label_of(&function.name).to_owned()];
         if !place.is_empty() {
             lines.push(place.join(", "));
         }
@@ -365,47 +261,6 @@ impl Picture<'_> {
     fn figure(&self, cost: f64) -> String {
         scale::figure(&self.profile.metric.name, &self.profile.metric.unit, cost)
     }
-}
-
-/// A height or the like.
-fn pixels(pixels: f64) -> String {
-    shortest((pixels * PARTS).round() / PARTS)
-}
-
-/// What a box is called.
-fn label(function: &FunctionRow) -> &str {
-    if function.name.is_empty() {
-        NO_NAME
-    } else {
-        &function.name
-    }
-}
-
-/// A text of so many columns at most.
-fn cut(text: &str, columns: usize) -> String {
-    if text.width() <= columns {
-        return text.to_owned();
-    }
-    // A column is for the mark that something is missing.
-    let mut left = columns.saturating_sub(1);
-    let mut cut = String::new();
-    for character in text.chars() {
-        let width = character.width().unwrap_or(1);
-        if width > left {
-            break;
-        }
-        left -= width;
-        cut.push(character);
-    }
-    cut.push('…');
-    cut
-}
-
-/// A positive number of two significant digits.
-fn two_digits(value: f64) -> String {
-    format!("{value:.1e}")
-        .parse()
-        .map_or_else(|_| shortest(value), shortest)
 }
 
 /// Warm colours on which black can be read: the shade from the module, the rest from the name.
@@ -424,18 +279,4 @@ fn colour(function: &FunctionRow) -> String {
         shade(module ^ name >> 7, 120, 215),
         shade(module, 40, 110)
     )
-}
-
-/// Text of XML.
-fn escaped(text: &str) -> String {
-    printable(text)
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-}
-
-/// Lines of text of XML.
-fn escaped_lines(lines: &[String]) -> String {
-    let lines: Vec<_> = lines.iter().map(|line| escaped(line)).collect();
-    lines.join("\n")
 }

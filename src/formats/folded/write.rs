@@ -11,6 +11,8 @@
 //! - In names, a semicolon is written `\x3b`, and so is every control character, by its two hexadecimal digits. So are a
 //!   blank at the end of a name, one in front of a number there, which readers would take for a second cost, and the `#` of a
 //!   name that would begin a comment. No other character is touched.
+//! - With `--diff BASE NEW`, a line has two numbers, the cost in base and that in new, as `difffolded.pl` writes them; names are those of
+//!   identities. Where shares are compared (`--normalize total`), costs of new are scaled to the total of base.
 //!
 //! Names that compilers have mangled are written as they read; where several read alike, by their raw names.
 //!
@@ -40,7 +42,9 @@ use crate::formats::export::losses::{
     TITLE, TOTALS,
 };
 use crate::formats::export::profile::Profile;
-use crate::formats::export::{Export, Metrics, Needs, Packing};
+use crate::formats::export::{
+    Difference, Differences, DifferentFunction, Export, Metrics, Needs, Packing,
+};
 use crate::store::FunctionRow;
 use crate::text::compiled_names::readable;
 use crate::text::escape;
@@ -80,6 +84,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         NEGATIVE,
         LARGE,
     ],
+    difference: Some(&DIFFERENCES),
     write,
 };
 
@@ -189,32 +194,43 @@ fn line(stack: &mut Vec<u8>, cost: u64, out: &mut dyn Write) -> io::Result<()> {
     written
 }
 
-/// Writes the places of two trees that were united, each as its stack, its cost in base and that in new, as `difffolded.pl` does
-/// and `flamegraph.pl` reads it for a picture in two colours. Places come parents first, with how many are above, what they are
-/// called, and what they cost themselves; costs are rounded to whole numbers, and what costs nothing on either side has no line.
-///
-/// # Errors
-/// When the output fails.
-pub(in crate::formats) fn write_difference<'p>(
-    places: impl Iterator<Item = (usize, &'p str, [f64; 2])>,
+/// How stacks have two costs.
+const DIFFERENCES: Differences = Differences {
+    options: &[],
+    takes_whole: true,
+    write: write_difference,
+};
+
+/// Writes each place as its stack, its cost in base and that in new, as `difffolded.pl` does and `flamegraph.pl` reads it.
+/// What costs nothing on either side has no line.
+fn write_difference(
+    difference: &Difference,
+    losses: &mut Losses,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> Result<(), ExportError> {
     let mut stack: Vec<u8> = Vec::new();
     let mut ends: Vec<usize> = Vec::new();
-    for (depth, name, costs) in places {
+    let mut names = Vec::with_capacity(difference.functions.len());
+    for DifferentFunction {
+        names: [name, module, file],
+        ..
+    } in &difference.functions
+    {
+        losses.add(PLACES, (!module.is_empty() || !file.is_empty()).into());
+        let written = frame(name);
+        losses.add(NAMES, matches!(written, Cow::Owned(_)).into());
+        names.push(escape::bytes(&written).into_owned());
+    }
+    for place in &difference.places {
+        let depth = place.depth as usize;
         ends.truncate(depth);
         stack.truncate(ends.last().copied().unwrap_or(0));
         if depth > 0 {
             stack.push(b';');
         }
-        stack.extend_from_slice(&escape::bytes(&frame(name)));
+        stack.extend_from_slice(&names[place.function as usize]);
         ends.push(stack.len());
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "not negative, and saturating"
-        )]
-        let [base, new] = costs.map(|cost| cost.max(0.0).round() as u64);
+        let [base, new] = place.own.map(|cost| whole(cost, losses));
         if base > 0 || new > 0 {
             let end = stack.len();
             stack.push(b' ');

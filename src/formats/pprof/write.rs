@@ -12,6 +12,9 @@
 //!   was made readable is the system name. Addresses are all 0. A function without a name is read as `[unknown]`.
 //! - Roots, processes, threads and parts around the functions are labels of the samples, called `thread` and the like; each
 //!   is a function where it cost something itself.
+//! - With `--diff BASE NEW`, samples of new, and those of base with negative values and the label `pprof::base`, as `pprof -diff_base`
+//!   makes them: percentages are of base. Functions are identities, without lines. Where shares are compared
+//!   (`--normalize total`), samples of new are scaled to the total of base, as `pprof -normalize` does.
 //! - What such files say of themselves as well: command (the first mapping), time, duration, period, comments,
 //!   default sample type, regular expressions of frames, link to documentation, build id.
 //!
@@ -30,7 +33,9 @@ use std::io::Write;
 
 use hashbrown::HashMap;
 
-use super::encode::{Message, varint};
+use super::difference::DIFFERENCES;
+use super::encode::Message;
+use super::parts::{Locations, Texts, put, value_type};
 use crate::events::Kind;
 use crate::formats::common::samples::{FrameKey, Frames, LINE_FILES, Sample, each_sample};
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
@@ -43,7 +48,6 @@ use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::store::FunctionRow;
 use crate::text::dates::nanoseconds;
-use crate::text::escape;
 
 /// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
@@ -78,6 +82,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         FRACTIONS,
         LARGE,
     ],
+    difference: Some(&DIFFERENCES),
     write,
 };
 
@@ -134,45 +139,6 @@ fn write(
     )?;
     tables(profile, &mut texts, &frames, losses, out)?;
     texts.write(out)
-}
-
-/// The string table, in the order in which texts were needed. The first one is empty.
-#[derive(Default)]
-struct Texts<'p> {
-    index: HashMap<&'p str, u64>,
-    all: Vec<&'p str>,
-}
-
-impl<'p> Texts<'p> {
-    fn add(&mut self, text: &'p str) -> u64 {
-        if text.is_empty() {
-            return 0;
-        }
-        // The empty text is number 0 and not in `all`.
-        let next = self.all.len() as u64 + 1;
-        let id = *self.index.entry(text).or_insert(next);
-        if id == next {
-            self.all.push(text);
-        }
-        id
-    }
-
-    fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
-        let mut message = Message::default();
-        for text in [""].iter().chain(&self.all) {
-            message.clear();
-            message.field(6, &escape::bytes(text));
-            out.write_all(message.bytes())?;
-        }
-        Ok(())
-    }
-}
-
-/// A field of the file.
-fn put(out: &mut dyn Write, field: u64, message: &Message) -> Result<(), ExportError> {
-    let mut outer = Message::default();
-    outer.field(field, message.bytes());
-    Ok(out.write_all(outer.bytes())?)
 }
 
 /// What the run as a whole is like.
@@ -254,54 +220,6 @@ fn facts<'p>(
     message.number(14, texts.add(default));
     losses.add(FACTS, profile.facts - held);
     Ok(out.write_all(message.bytes())?)
-}
-
-fn value_type<'p>(texts: &mut Texts<'p>, name: &'p str, unit: &'p str) -> Message {
-    let mut message = Message::default();
-    message.number(1, texts.add(name));
-    message.number(2, texts.add(unit));
-    message
-}
-
-/// The locations of a stack as they are written: the innermost first. What stays from one sample to
-/// the next is not written anew, so that a sample costs what its bytes cost.
-#[derive(Default)]
-struct Locations {
-    /// Filled from its end.
-    bytes: Vec<u8>,
-    /// For each frame, from the outermost on, how many bytes there are from it to the end.
-    sizes: Vec<usize>,
-    /// The number that is put in front. Its memory is used again.
-    number: Vec<u8>,
-}
-
-impl Locations {
-    /// Follows a stack of which so many frames are those of the last one.
-    fn follow(&mut self, stack: &[usize], kept: usize) {
-        self.sizes.truncate(kept);
-        for frame in &stack[self.sizes.len()..] {
-            self.number.clear();
-            // Ids begin at 1, since 0 means none; so do those of functions and mappings below.
-            varint(*frame as u64 + 1, &mut self.number);
-            let size = self.size() + self.number.len();
-            if size > self.bytes.len() {
-                // At least twice the room: putting bytes in front moves all that are there.
-                let more = vec![0; size + self.bytes.len()];
-                self.bytes.splice(..0, more);
-            }
-            let at = self.bytes.len() - size;
-            self.bytes[at..at + self.number.len()].copy_from_slice(&self.number);
-            self.sizes.push(size);
-        }
-    }
-
-    fn size(&self) -> usize {
-        self.sizes.last().copied().unwrap_or(0)
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes[self.bytes.len() - self.size()..]
-    }
 }
 
 /// Writes samples, one after the other, in memory that is used again.

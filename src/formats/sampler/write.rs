@@ -80,6 +80,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         NEGATIVE,
         LARGE,
     ],
+    difference: None,
     write,
 };
 

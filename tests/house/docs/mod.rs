@@ -550,13 +550,19 @@ fn exports_are_current() {
                 cell(layout.about)
             );
         }
-        if !export.options.is_empty() {
+        let of_differences = export.difference.map(|differences| differences.options);
+        let mut options = export
+            .options
+            .iter()
+            .chain(of_differences.unwrap_or_default())
+            .peekable();
+        if options.peek().is_some() {
             let _ = write!(
                 text,
                 "\n### Options\n\n| option | meaning |\n| --- | --- |\n"
             );
         }
-        for option in export.options {
+        for option in options {
             let value = match option.takes {
                 Takes::Nothing => String::new(),
                 Takes::Word(words) => format!(" {}", words.join("\\|")),

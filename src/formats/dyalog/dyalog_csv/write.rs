@@ -47,6 +47,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
     }],
     packing: Packing::Plain,
     losses: &LOSSES,
+    difference: None,
     write,
 };
 

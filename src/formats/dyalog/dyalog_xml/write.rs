@@ -44,6 +44,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
     options: &[],
     packing: Packing::Plain,
     losses: &LOSSES,
+    difference: None,
     write,
 };
 

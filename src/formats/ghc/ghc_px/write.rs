@@ -78,6 +78,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         NEGATIVE,
         LARGE,
     ],
+    difference: None,
     write,
 };
 
