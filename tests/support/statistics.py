@@ -1,5 +1,6 @@
 """Answers lines of `NAME NUMBER...` with lines of numbers, computed by scipy."""
 
+import itertools
 import sys
 
 import numpy
@@ -16,11 +17,20 @@ ANSWERS = {
     "paired_test": lambda *values: stats.ttest_1samp(values, 0).pvalue,
     "mann_whitney_exact": lambda count, *values: mann_whitney("exact", count, values),
     "mann_whitney_normal": lambda count, *values: mann_whitney("asymptotic", count, values),
+    "mann_whitney_counted": lambda count, *values: mann_whitney_counted(int(count), values),
 }
 
 
 def mann_whitney(method, count, values):
     return stats.mannwhitneyu(values[int(count) :], values[: int(count)], method=method).pvalue
+
+
+def mann_whitney_counted(count, values):
+    """Of all choices of as many ranks as base has, the part whose sum is as far from the mean."""
+    ranks = stats.rankdata(values)
+    mean = count * (len(values) + 1) / 2
+    sums = [sum(choice) for choice in itertools.combinations(ranks, count)]
+    return sum(abs(other - mean) >= abs(sum(ranks[:count]) - mean) for other in sums) / len(sums)
 
 
 for line in sys.stdin:
