@@ -23,7 +23,7 @@ pub(super) struct BuiltIn {
     /// Where the last byte is none of these, the pattern does not match. Empty: unknown.
     pub(super) ends: &'static str,
     /// A regular expression of the package regex. What its group `file` matches is the file of a
-    /// function that has none.
+    /// function that has none; what its group `nfc` matches is put in normalization form C of Unicode.
     pub(super) pattern: &'static str,
     /// What is put for what was matched; `$1` or `${1}` is a group.
     pub(super) replacement: &'static str,
@@ -98,6 +98,7 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("PHP: line of a closure", name(ANY, &["{closure:"], "}"), r"^(.*\{closure:.+?)(?::[0-9]+(?:-[0-9]+)?|\([0-9]+\))\}$", "$1}"),
     rule("Perl: line of nameless code", name(ANY, &["__ANON__["], ""), r"(__ANON__\[.+?):[0-9]+\]", "$1]"),
     rule("Perl: line of a BEGIN block", name(ANY, &["BEGIN@"], ""), r"BEGIN@[0-9]+", "BEGIN@*"),
+    rule("Python and Ruby: address of an object", name(ANY, &[" at 0x", ":0x"], ""), r"( at |#<[0-9A-Za-z_:]+:)0x[0-9a-f]+", "${1}*"),
     // Native code.
     rule("gperftools: address after the name", name(ANY, &["<0"], ">"), r"<[0-9a-f]{16}>$", ""),
     rule("offset in a symbol", name(NATIVE, &["+0x"], HEX), r"^(.+)\+0x[0-9a-f]+$", "$1"),
@@ -155,6 +156,7 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("version of a module", module(&["@"], ""), r"@v?[0-9][0-9A-Za-z_.+-]*", ""),
     rule("major version of a Go module", module(&["/v"], ""), r"^([0-9A-Za-z_.-]+\.[a-z]+/.+)/v[0-9]+(/|$)", "$1$2"),
     // Files.
+    rule("Unicode: letters and their marks as one character (NFC)", file(NOTHING, ""), r"^(?s)(?P<nfc>.*[^\x00-\x7f].*)$", "$nfc"),
     rule("folder of another root", file(&["/proc/"], ""), OTHER_ROOT, "/"),
     rule("folder of a container", file(&["/merged/", "/diff/"], ""), CONTAINER_ROOT, "/"),
     rule("folder of the Nix store", file(&["/nix/store/"], ""), NIX, "$1/"),

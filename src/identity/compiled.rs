@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use memchr::memmem;
 use regex::Regex;
+use unicode_normalization::UnicodeNormalization;
 
 use super::built_in::BuiltIn;
 use super::rule::Rule;
@@ -24,6 +25,10 @@ pub(super) struct CompiledRule {
     replacement: String,
     files: Vec<String>,
     takes_file: bool,
+    /// What is put is put in normalization form C of Unicode.
+    composes: bool,
+    /// Texts of ASCII alone are not matched.
+    passes_ascii: bool,
     regex: OnceLock<Option<Regex>>,
 }
 
@@ -46,7 +51,9 @@ impl CompiledRule {
             pattern: rule.pattern.to_owned(),
             replacement: rule.replacement.to_owned(),
             files: words(rule.files),
-            takes_file: takes_file(rule.pattern),
+            takes_file: has_group(rule.pattern, "file"),
+            composes: has_group(rule.pattern, "nfc"),
+            passes_ascii: has_group(rule.pattern, "nfc"),
             regex: OnceLock::new(),
         }
     }
@@ -60,7 +67,9 @@ impl CompiledRule {
             pattern: rule.pattern.clone(),
             replacement: rule.replacement.clone(),
             files: words(&rule.files),
-            takes_file: takes_file(&rule.pattern),
+            takes_file: has_group(&rule.pattern, "file"),
+            composes: has_group(&rule.pattern, "nfc"),
+            passes_ascii: false,
         })
     }
 
@@ -70,7 +79,8 @@ impl CompiledRule {
         let occurs = |(all, need): &(u128, &str)| {
             all & !bytes == 0 && memmem::find(text.as_bytes(), need.as_bytes()).is_some()
         };
-        (ends.is_empty() || text.bytes().last().is_some_and(|last| ends.contains(&last)))
+        (!self.passes_ascii || !text.is_ascii())
+            && (ends.is_empty() || text.bytes().last().is_some_and(|last| ends.contains(&last)))
             && (self.needs.is_empty() || self.needs.iter().any(occurs))
     }
 
@@ -102,7 +112,10 @@ impl CompiledRule {
         if !self.holds_in(file) || !regex.is_match(text) {
             return None;
         }
-        let next = regex.replace_all(text, self.replacement.as_str());
+        let mut next = regex.replace_all(text, self.replacement.as_str());
+        if self.composes {
+            next = Cow::Owned(next.nfc().collect());
+        }
         if next == text {
             return None;
         }
@@ -120,10 +133,11 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-fn takes_file(pattern: &str) -> bool {
-    ["(?P<file>", "(?<file>"]
+/// Whether a pattern has a group of this name.
+fn has_group(pattern: &str, name: &str) -> bool {
+    ["(?P<", "(?<"]
         .iter()
-        .any(|group| pattern.contains(group))
+        .any(|start| pattern.contains(&format!("{start}{name}>")))
 }
 
 /// Which rule still applied when rules had been tried as often as they may be.

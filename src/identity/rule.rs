@@ -69,7 +69,8 @@ pub struct Rule {
     /// without a file. Empty: everywhere.
     pub files: String,
     /// A regular expression of the package regex. What its group `file` matches is the file of a
-    /// function that has none.
+    /// function that has none. Where it has a group `nfc`, the text is put in normalization form C of
+    /// Unicode besides.
     pub pattern: String,
     /// What is put for what the pattern matches; `$1` or `${1}` is a group.
     pub replacement: String,

@@ -74,6 +74,10 @@ const ONE: &[(&str, &[&str], &str)] = &[
     ("", &["(FLET \"WITHOUT-GCING-BODY-5\" :IN SUB-GC)", "(FLET \"WITHOUT-GCING-BODY-12\" :IN SUB-GC)"], "(FLET \"WITHOUT-GCING-BODY*\" :IN SUB-GC)"),
     ("a.php", &["{closure:a.php:3-5}", "{closure:a.php:13-15}"], "{closure:a.php}"),
     ("a.pm", &["A::BEGIN@4", "A::BEGIN@5"], "A::BEGIN@*"),
+    // Objects of Python and Ruby.
+    ("", &["<built-in method __new__ of type object at 0x9584a0>", "<built-in method __new__ of type object at 0x7f142685ea00>"],
+     "<built-in method __new__ of type object at *>"),
+    ("a.rb", &["#<Class:0x000055d0c8a1b2c8>#each", "#<Class:0x00007f0000000028>#each"], "#<Class:*>#each"),
 ];
 
 /// Names that stay as they are.
@@ -248,6 +252,13 @@ fn paths_lose_what_one_machine_has() {
         ("src/my-function.js", "src/my-function.js"),
         ("src/a.facade.js", "src/a.facade.js"),
         ("/x/pkg/mod/example.com/a@v1.2.3/b.go", "example.com/a/b.go"),
+        // As macOS writes accents and Hangul, and as others do; a kelvin sign is no file name of its own.
+        ("src/re\u{301}sume\u{301}.py", "src/r\u{e9}sum\u{e9}.py"),
+        ("src/r\u{e9}sum\u{e9}.py", "src/r\u{e9}sum\u{e9}.py"),
+        ("\u{1112}\u{1161}\u{11ab}.js", "\u{d55c}.js"),
+        ("src/\u{212a}.dyalog", "src/K.dyalog"),
+        ("/venv\u{e9}/site-packages/e\u{301}.py", "\u{e9}.py"),
+        ("a\ne\u{301}.c", "a\n\u{e9}.c"),
     ];
     for (file, expected) in table {
         assert_eq!(code(&rules, "f", "", file)[2], expected, "{file}");

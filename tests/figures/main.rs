@@ -3,6 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
+mod across;
 mod at_hand;
 mod austin;
 mod business_rules;
@@ -13,6 +14,7 @@ mod comparison;
 mod comparison_laws;
 mod consumers;
 mod database_readers;
+mod differences;
 mod edges;
 mod exit_order;
 mod fidelity;
@@ -24,7 +26,9 @@ mod ghc;
 mod ghc_px;
 mod gprof;
 mod lispworks_tree;
+mod made_up;
 mod noise;
+mod peers;
 mod perf_script;
 mod pprof;
 mod pstats;
@@ -54,6 +58,8 @@ mod support {
     pub(crate) mod mutate;
     pub(crate) mod perf_report;
     pub(crate) mod places;
+    #[expect(dead_code, reason = "most of it makes profiles")]
+    pub(crate) mod protobuf;
     pub(crate) mod random;
     pub(crate) mod report_model;
     pub(crate) mod samples_of;

@@ -233,3 +233,143 @@ fn functions_of_javac_keep_their_identity() {
         .map(|names| identities(names.iter().map(String::as_str), "Work.", "Work.java"));
     same("javac", [&methods[0], &methods[1]], &found);
 }
+
+/// Functions of a file in a profile: as the profile has them, with their lines, and as identities.
+fn functions_of(format: &str, profile: &Path, file: &str) -> [BTreeSet<String>; 2] {
+    let bytes = fs::read(profile).expect("a profile");
+    let database = imported(format, &bytes);
+    [
+        "SELECT name || ':' || first_line FROM functions WHERE file LIKE '%' || ?1",
+        "SELECT i.name || ' ' || i.file FROM functions AS f JOIN identities AS i USING (identity_id) WHERE f.file LIKE '%' || ?1",
+    ]
+    .map(|sql| {
+        let mut statement = database.connection().prepare(sql).expect("tables");
+        let names = statement.query_map([file], |row| row.get(0)).expect("rows");
+        names.collect::<Result<_, _>>().expect("rows")
+    })
+}
+
+/// Two recordings of a program: as it is, with lines and a nameless function put in front, and that in another folder. Functions of the
+/// second one have the identities of the first; those of the third are the same by a pair of folders, which a comparison finds.
+fn recorded_again(
+    (format, file): (&str, &str),
+    program: impl Fn(&str) -> String,
+    front: &str,
+    record: impl Fn(&Path, &Path),
+) {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Paths are recorded without symbolic links.
+    let here = folder.path().canonicalize().expect("it is there");
+    let recordings = [("one", ""), ("one", front), ("two", front)];
+    let mut profiles = Vec::new();
+    for (number, (place, front)) in recordings.into_iter().enumerate() {
+        let place = here.join(place);
+        fs::create_dir_all(&place).expect("a folder");
+        fs::write(place.join(file), program(front)).expect("a file");
+        let profile = here.join(format!("{number}.profile"));
+        record(&place.join(file), &profile);
+        profiles.push(profile);
+    }
+    let [first, second, third] =
+        [0, 1, 2].map(|at: usize| functions_of(format, &profiles[at], file));
+    same(
+        format,
+        [&first[0], &second[0]],
+        &[first[1].clone(), second[1].clone()],
+    );
+    assert_eq!(second[0], third[0], "{format}");
+    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .args(["diff", "--all", "--format", "json"])
+        .args([&profiles[0], &profiles[2]])
+        .output()
+        .expect("our own program");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let base = answer["folders"][0]["base"].as_str().unwrap_or_default();
+    let one = here.join("one");
+    assert_eq!(
+        Some(base.trim_start_matches("file://")),
+        one.to_str(),
+        "{answer}"
+    );
+    let rows = answer["rows"].as_array().expect("rows");
+    let own = |row: &&serde_json::Value| {
+        row["file"]
+            .as_str()
+            .is_some_and(|path| path.ends_with(file))
+    };
+    // What runs outside of all functions may take less than the time between two samples.
+    let is_named = |row: &&serde_json::Value| row["function"] != "(anonymous)";
+    let own: Vec<_> = rows.iter().filter(own).filter(is_named).collect();
+    let named = first[1].iter();
+    let named = named.filter(|name| !name.starts_with("(anonymous)"));
+    assert_eq!(own.len(), named.count(), "{answer}");
+    for row in own {
+        assert_eq!(row["status"], "both", "{row}");
+    }
+}
+
+#[test]
+fn functions_of_python_keep_their_identity() {
+    let Some(python) = find("python3") else {
+        return;
+    };
+    let program = |front: &str| {
+        format!(
+            "{front}\nclass Work:\n    def parse(self, n): return sum(map(lambda x: x % 7, range(n)))\n    \
+             def load(self, n): return sorted(self.parse(x) for x in range(n))\n\n\
+             def render(n): return [str(x) for x in range(n)]\ndef total(n): return len(render(n))\n\
+             def main(): return Work().load(20), total(30)\nmain()\n"
+        )
+    };
+    let front = "# Lines above.\nfirst = lambda x: x + 1\nfirst(2)\n";
+    recorded_again(("pstats", "work.py"), program, front, |program, profile| {
+        let words = ["-m", "cProfile", "-o"].map(Path::new);
+        let words: Vec<&str> = words
+            .into_iter()
+            .chain([profile, program])
+            .filter_map(Path::to_str)
+            .collect();
+        printed(program.parent().expect("a folder"), &python, &words);
+    });
+}
+
+#[test]
+fn functions_of_node_keep_their_identity() {
+    let Some(node) = find("node") else {
+        return;
+    };
+    // Each function runs some hundred times as long as the time between two samples.
+    let program = |front: &str| {
+        format!(
+            "{front}\nfunction spin(n) {{ let x = 1; for (let i = 0; i < n; i++) x = (x * 31 + i) % 65521; return x; }}\n\
+             function parse(n) {{ let x = 1; for (let i = 0; i < n; i++) x = (x * 17 + i) % 65521; return x + spin(n); }}\n\
+             function load(n) {{ let x = 1; for (let i = 0; i < n; i++) x = (x * 13 + i) % 65521; return x + parse(n); }}\n\
+             function render(n) {{ let x = 1; for (let i = 0; i < n; i++) x = (x * 11 + i) % 65521; return x + load(n); }}\n\
+             const each = (n) => {{ let x = 1; for (let i = 0; i < n; i++) x = (x * 7 + i) % 65521; return x + render(n); }};\n\
+             console.log(each(5000000));\n"
+        )
+    };
+    let front = "// Lines above.\n[1].map((x) => x + 1);\n";
+    recorded_again(
+        ("cpuprofile", "work.js"),
+        program,
+        front,
+        |program, profile| {
+            let folder = profile.parent().and_then(Path::to_str).expect("plain");
+            let name = profile
+                .file_name()
+                .and_then(|name| name.to_str())
+                .expect("plain");
+            let words = [
+                "--cpu-prof",
+                "--cpu-prof-interval=200",
+                "--cpu-prof-dir",
+                folder,
+                "--cpu-prof-name",
+                name,
+                program.to_str().expect("plain"),
+            ];
+            printed(program.parent().expect("a folder"), &node, &words);
+        },
+    );
+}
