@@ -25,6 +25,7 @@ import argparse
 import contextlib
 import math
 import os
+import random
 import re
 import shlex
 import shutil
@@ -95,6 +96,10 @@ JOBS = [
     Job("check", "profdb check --db $db", 3.0),
     Job("merge", "profdb merge $new $db", 2.0, before="rm -f $new"),
     Job("delete", "profdb delete --db $new 1", 0.4, before="cp $db $new"),
+    Job("diff of two runs", "profdb diff --db $two 1 2", 0.03),
+    Job("diff of two runs, cumulative", "profdb diff --db $two 1 2 --cumulative"),
+    Job("diff_tree of two runs", "profdb report diff_tree --db $two 1 2 --depth 3", 0.5),
+    Job("diff of 10 runs and 10, 50,000 functions", "profdb diff --db $twenty side=base side=new", 0.3, grows=False),
     Job("sqlite3, CSV", f'sqlite3 -csv -header $db "{MILLION}"', grows=False),
     Job("sql, CSV", f'profdb sql --db $db --format csv "{MILLION}"', 1.2, ("sqlite3, CSV",), grows=False),
     Job("sqlite3, columns", f'sqlite3 -column -header $db "{MILLION}"', grows=False),
@@ -197,6 +202,8 @@ class Bench:
                 "folded": lambda: self.generate("folded", rows),
                 "large": lambda: self.generate("csv", 3_300_000),
                 "folder": self.folder,
+                "two": self.two,
+                "twenty": self.twenty,
             }[name]()
         return self.names[name]
 
@@ -214,6 +221,28 @@ class Bench:
         for seed in range(1, 1001):
             self.generate("csv", 3300, "--seed", str(seed), to=folder / f"{seed:04}.csv")
         return str(folder)
+
+    def two(self):
+        """A database of two runs of one program."""
+        database = self.work / "two.db"
+        for seed in ("1", "2"):
+            run([self.options.profdb, "import", "--db", database, self.generate("csv", self.options.rows, "--seed", seed)])
+        return str(database)
+
+    def twenty(self):
+        """A database of twenty runs with the same 50,000 functions, whose costs vary from run to run; one in a hundred has changed."""
+        database = self.work / "twenty.db"
+        chance = random.Random(1)
+        for at in range(20):
+            side = "new" if at % 2 else "base"
+            file = self.work / f"{side}-{at}.folded"
+            with file.open("w") as lines:
+                for function in range(50_000):
+                    mean = 1e9 / (function + 100) * (1.5 if side == "new" and function % 100 == 7 else 1)
+                    lines.write(f"main;part{function % 300};work{function} {mean * chance.lognormvariate(0, 0.05):.0f}\n")
+            run([self.options.profdb, "import", "--db", database, "--tag", f"side={side}", file])
+            file.unlink()
+        return str(database)
 
     def is_wanted(self, name, grows=False):
         """Whether --only names it; without it, other numbers of rows are asked of what has to do with them."""

@@ -20,6 +20,9 @@ const PART: f64 = 0.6;
 /// each with each, and tell nothing.
 const MOST_CANDIDATES: usize = 4096;
 
+/// Pairs of folders that are looked at, those with most votes first.
+const MOST_ELECTED: usize = 50;
+
 /// A folder of base, and the one of new that it is taken for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folders {
@@ -214,7 +217,7 @@ fn basename(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// The pair of folders that most functions speak for, if they are enough and nothing speaks against it.
+/// The pair of folders that most functions speak for, of those that enough speak for and nothing against.
 fn elected(table: &Table, known: &[Folders]) -> Option<(String, String)> {
     let [only_base, only_new] = unmatched(table);
     let mut of_name: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
@@ -250,26 +253,33 @@ fn elected(table: &Table, known: &[Folders]) -> Option<(String, String)> {
     }
     let mut votes: Vec<((&str, &str), usize)> = votes.into_iter().collect();
     votes.sort_by(|(one, votes), (other, theirs)| theirs.cmp(votes).then(one.cmp(other)));
-    let (base, new) = votes.first()?.0;
+    votes.truncate(MOST_ELECTED);
+    let enough = votes.into_iter().filter(|(_, votes)| *votes >= FEWEST);
+    enough
+        .map(|(folders, _)| folders)
+        .find(|(base, new)| is_agreed(table, known, base, new))
+        .map(|(base, new)| (base.to_owned(), new.to_owned()))
+}
+
+/// Whether nothing speaks against two folders being one, and enough for it.
+fn is_agreed(table: &Table, known: &[Folders], base: &str, new: &str) -> bool {
+    let is_below = |item: usize, folder: &str| {
+        let path = file(table, item);
+        !path.is_empty() && below(path, folder).is_some()
+    };
     let is_known = known
         .iter()
         .any(|folders| (folders.base.as_str(), folders.new.as_str()) == (base, new));
     let has_any = |side: usize, folder: &str| {
-        (0..table.items.len()).any(|item| {
-            table.cost(side, item) != 0.0
-                && !file(table, item).is_empty()
-                && below(file(table, item), folder).is_some()
-        })
+        (0..table.items.len()).any(|item| table.cost(side, item) != 0.0 && is_below(item, folder))
     };
     if is_known || has_any(1, base) || has_any(0, new) {
-        return None;
+        return false;
     }
     let pairs = pairs_of(table, base, new);
     let carries = |side: usize, folder: &str, paired: &mut dyn Iterator<Item = usize>| {
         let all: f64 = (0..table.items.len())
-            .filter(|item| {
-                !file(table, *item).is_empty() && below(file(table, *item), folder).is_some()
-            })
+            .filter(|item| is_below(*item, folder))
             .map(|item| table.cost(side, item))
             .sum();
         let agreed: f64 = paired.map(|item| table.cost(side, item)).sum();
@@ -277,7 +287,7 @@ fn elected(table: &Table, known: &[Folders]) -> Option<(String, String)> {
     };
     let is_carried = carries(0, base, &mut pairs.iter().map(|(base, _)| *base))
         || carries(1, new, &mut pairs.iter().map(|(_, new)| *new));
-    (pairs.len() >= FEWEST && is_carried).then(|| (base.to_owned(), new.to_owned()))
+    pairs.len() >= FEWEST && is_carried
 }
 
 #[cfg(test)]

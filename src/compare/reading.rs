@@ -204,6 +204,19 @@ impl<'d> Reader<'d> {
             request,
             &mut column,
         )?;
+        if request.by == By::Function {
+            // A row of the report is one, however many functions of the run it is.
+            column.functions.fill(0);
+            run.database.each_function_sum(metrics.calls, |sum| {
+                let identity = dictionary.learnt(sum.function_id);
+                let item = identity
+                    .filter(|identity| identity.is_code)
+                    .and_then(|identity| self.items.known(&key(&identity.names)));
+                if let Some(item) = item {
+                    column.count(item);
+                }
+            })?;
+        }
         self.unknown.extend(unknown);
         self.selected.push(found.selected);
         self.script.push_str(&found.script);

@@ -366,6 +366,13 @@ impl Column {
         self.functions[item] += 1;
     }
 
+    /// Counts a function of an item.
+    pub(super) fn count(&mut self, item: usize) {
+        if let Some(functions) = self.functions.get_mut(item) {
+            *functions += 1;
+        }
+    }
+
     /// Notes between which figures the cost of an item lies.
     pub(super) fn bound(&mut self, item: usize, low: f64, high: f64) {
         self.add_cost(item, low);

@@ -11,6 +11,7 @@ mod callgrind;
 mod callgrind_writers;
 mod chrome_trace;
 mod comparison;
+mod comparison_folders;
 mod comparison_laws;
 mod consumers;
 mod database_readers;
