@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint};
 
 use super::args::{input_format, run_set};
@@ -58,7 +59,7 @@ pub(super) struct ComparedArgs {
     #[arg(long, value_name = "BY", default_value = "none", value_parser = normalize)]
     normalize: Normalize,
     /// A tag whose values say which run of base and which of new belong together
-    #[arg(long, value_name = "TAG")]
+    #[arg(long, value_name = "TAG", value_parser = NonEmptyStringValueParser::new())]
     paired: Option<String>,
     /// Folder of base whose sources are those of a folder of new
     #[arg(long, value_name = "BASE=NEW", value_parser = root)]

@@ -24,8 +24,8 @@ pub(super) fn bounds(
     let part = match &request.by {
         _ if unknown.is_empty() || !request.cumulative || !request.arguments.is_empty() => None,
         By::Function => Some(None),
-        By::Group(word) if word == "module" => Some(Some(1)),
-        By::Group(word) if word == "file" => Some(Some(2)),
+        By::Group(word) if word == "module" => Some(Some((1, "(module unknown)"))),
+        By::Group(word) if word == "file" => Some(Some((2, "(file unknown)"))),
         _ => None,
     };
     let Some(part) = part else {
@@ -48,7 +48,10 @@ pub(super) fn bounds(
         own += sum.exclusive.unwrap_or(0.0);
         let item = match part {
             None => items.get(&identity.names),
-            Some(part) => of_part.get(identity.raw[part].as_str()),
+            Some((part, unknown)) => match identity.raw[part].as_str() {
+                "" => of_part.get(unknown),
+                word => of_part.get(word),
+            },
         };
         if let Some(item) = item {
             found
@@ -70,6 +73,9 @@ pub(super) fn bounds(
     }
     Ok(without)
 }
+
+/// The part of a cost by which sums of the same figures in another order may differ.
+const SAME: f64 = 1e-12;
 
 /// What some functions cost, as far as a run tells.
 #[derive(Default)]
@@ -97,6 +103,8 @@ impl Bounds {
     fn of(&self, total: f64) -> Option<(f64, f64)> {
         let low = self.exclusive.max(self.largest);
         let high = self.sum.min(total).max(low);
+        // Sums round.
+        let high = if high - low <= SAME * high { low } else { high };
         (!self.is_unknown).then_some((low, high))
     }
 }

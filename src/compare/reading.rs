@@ -108,8 +108,11 @@ pub(super) fn read<'d>(
     let mut table = Table::new(items, columns, history);
     if !unknown.is_empty() {
         warnings.push(format!(
-            "{} rows are left out, whose cost with everything called some run does not know",
-            unknown.len()
+            "left out, as some run does not know what they cost with everything called: {}",
+            match unknown.len() {
+                1 => "1 row".to_owned(),
+                rows => format!("{rows} rows"),
+            }
         ));
         table.drop_rows(&unknown);
     }

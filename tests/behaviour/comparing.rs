@@ -359,3 +359,33 @@ fn what_is_no_profile_in_a_folder_is_passed_over() {
     // A file that was named is an error.
     folder.refuses(&["diff", "old/README.md", "new"], 3, "expected a profile");
 }
+
+#[test]
+fn functions_without_a_file_have_bounds_together() {
+    let sample = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/samples/pstats/work.pstats"
+    );
+    let folder = Folder::new();
+    let asked = [
+        "diff",
+        sample,
+        sample,
+        "--by",
+        "file",
+        "--cumulative",
+        "--all",
+    ];
+    let (_, said, _) = folder.run(&asked);
+    assert!(!said.contains("left out"), "{said}");
+    let answer = folder.json(&asked);
+    let unknown = row(&answer, "(file unknown)");
+    let bound = |name: &str| unknown[name].as_f64().expect("a figure");
+    assert!(unknown["base"].is_null(), "{unknown}");
+    assert!(
+        bound("base_cumulative_min") > 0.0
+            && bound("base_cumulative_min") < bound("base_cumulative_max"),
+        "{unknown}"
+    );
+    folder.refuses(&["diff", sample, sample, "--paired", ""], 2, "--paired");
+}
