@@ -429,7 +429,7 @@ fn row_of_bounds(
     let [base, new] = bounds;
     Row {
         why: format!(
-            "{} in base, {} in new: functions of one identity in a file without paths",
+            "{} in base, {} in new: functions of one row in a file without paths",
             said(base),
             said(new)
         ),
