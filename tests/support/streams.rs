@@ -209,7 +209,7 @@ pub(crate) fn metric_name(metric: u32) -> String {
 }
 
 /// Six definitions at most; they share names, and differ in kind, module or first line.
-fn definitions(kinds: &[Kind]) -> Vec<FunctionDef<'static>> {
+pub(crate) fn definitions(kinds: &[Kind]) -> Vec<FunctionDef<'static>> {
     let keys = [
         ("f", "", 1),
         ("f", "", 2),

@@ -626,15 +626,15 @@ impl<'p> Writer<'p> {
             losses.add(LINE_ZERO, (edge.line == Some(0)).into());
             let calls = edge.calls.unwrap_or(0);
             losses.add(UNKNOWN_CALLS, (calls == 0).into());
-            losses.add(CALLER_COSTS, edge.exclusive.is_some().into());
+            // What one metric does not know, another one may.
+            let is_own_known = rows.iter().any(|edge| edge.exclusive.is_some());
+            losses.add(CALLER_COSTS, is_own_known.into());
             let leaves = self.circles.leaves(caller, callee);
-            let told = call_cost(edge).filter(|_| leaves);
-            losses.add(
-                RECURSION,
-                edge.cumulative
-                    .is_some_and(|once| Some(once) != told)
-                    .into(),
-            );
+            let is_once_lost = rows.iter().any(|edge| {
+                let told = call_cost(edge).filter(|_| leaves);
+                edge.cumulative.is_some_and(|once| Some(once) != told)
+            });
+            losses.add(RECURSION, is_once_lost.into());
             self.position(["cob", "cfi", "cfn"], callee, out)?;
             writeln!(
                 out,

@@ -52,6 +52,29 @@ pub(super) fn differ(one: f64, other: f64, by: f64) -> bool {
     (one - other).abs() > by + ROUNDING * one.abs().max(other.abs())
 }
 
+/// Finds a partner for one more: a free one, or that of another one that finds a new partner.
+fn augment(
+    one: usize,
+    alike: &[Vec<usize>],
+    taken: &mut [Option<usize>],
+    seen: &mut [bool],
+) -> bool {
+    for other in &alike[one] {
+        if std::mem::replace(&mut seen[*other], true) {
+            continue;
+        }
+        let is_free = match taken[*other] {
+            None => true,
+            Some(holder) => augment(holder, alike, taken, seen),
+        };
+        if is_free {
+            taken[*other] = Some(one);
+            return true;
+        }
+    }
+    false
+}
+
 /// What stays of a name, whatever is in the place of the rest: its letters and digits.
 fn letters(name: &str) -> String {
     let mut rest = name;
@@ -539,16 +562,7 @@ impl Trip<'_> {
             return;
         }
         if before.len() == after.len() {
-            // Equal in name: those that cost the same.
-            before.retain(|one| {
-                let Some(found) = after.iter().position(|other| self.is_alike(*one, *other)) else {
-                    return true;
-                };
-                self.pair(*one, after.remove(found));
-                false
-            });
-            // Nothing tells these apart: paired in their order, they show as faults what differs.
-            for (one, other) in before.into_iter().zip(after) {
+            for (one, other) in self.matched(&before, &after) {
                 self.pair(one, other);
             }
             return;
@@ -565,6 +579,52 @@ impl Trip<'_> {
             return;
         }
         self.merged(&before, &after);
+    }
+
+    /// Functions of one name, as many after as before: each with one that costs the same, as far as
+    /// that can be, and is called as often.
+    fn matched(&self, before: &[usize], after: &[usize]) -> Vec<(usize, usize)> {
+        // By the place in `after`: the place in `before`.
+        let mut taken: Vec<Option<usize>> = vec![None; after.len()];
+        let mut left: Vec<usize> = (0..before.len()).collect();
+        let is_called_alike = |one: usize, other: usize| {
+            self.before.functions[one].calls == self.after.functions[other].calls
+        };
+        let steps: [&dyn Fn(usize, usize) -> bool; 2] = [
+            &|one, other| is_called_alike(one, other) && self.is_alike(one, other),
+            &|one, other| self.is_alike(one, other),
+        ];
+        for same in steps {
+            left.retain(|at| {
+                let mut free = (0..after.len()).filter(|other| taken[*other].is_none());
+                let found = free.find(|other| same(before[*at], after[*other]));
+                if let Some(found) = found {
+                    taken[found] = Some(*at);
+                }
+                found.is_none()
+            });
+        }
+        // A figure with a wide tolerance may have taken the partner of one without: a maximum
+        // matching, by augmenting paths (Kuhn's algorithm).
+        if !left.is_empty() {
+            let alike: Vec<Vec<usize>> = before
+                .iter()
+                .map(|one| {
+                    let others = 0..after.len();
+                    others
+                        .filter(|other| self.is_alike(*one, after[*other]))
+                        .collect()
+                })
+                .collect();
+            left.retain(|at| !augment(*at, &alike, &mut taken, &mut vec![false; after.len()]));
+        }
+        // Nothing tells the others apart: paired in their order, they show as faults what differs.
+        let mut left = left.into_iter();
+        taken
+            .into_iter()
+            .zip(after)
+            .filter_map(|(one, other)| Some((before[one.or_else(|| left.next())?], *other)))
+            .collect()
     }
 
     /// Whether the format can hold a function: all of them, or those that have a place.

@@ -75,7 +75,6 @@ impl Trip<'_> {
         let seen = |loss: &str| self.seen.get(loss).copied().unwrap_or(0);
         let told = |loss: &str| self.lost.get(loss).copied().unwrap_or(0);
         let written = || self.metrics.iter().map(|(metric, _)| *metric);
-        let main = self.main();
         let calls = || {
             before
                 .edges
@@ -242,15 +241,19 @@ impl Trip<'_> {
                     .count() as u64,
             ),
             "caller_costs" => Evidence::Exactly(
-                calls().filter(|edge| edge.costs[main][0].is_some()).count() as u64,
+                calls()
+                    .filter(|edge| written().any(|at| edge.costs[at][0].is_some()))
+                    .count() as u64,
             ),
             "recursion" => {
-                let known = |edge: &&Edge| edge.costs[main][1].is_some();
-                let lost = calls()
-                    .filter(known)
-                    .filter(|edge| !self.keeps_cumulative(edge));
+                let is_lost = |edge: &Edge| {
+                    self.metrics.iter().any(|(before, after)| {
+                        edge.costs[*before][1].is_some()
+                            && !self.keeps_cumulative(edge, *before, *after)
+                    })
+                };
                 let is_one = self.tells("same_name") && !self.tells(loss);
-                Evidence::Some(lost.count() > 0 && !is_one)
+                Evidence::Some(calls().any(is_lost) && !is_one)
             }
             "paths" => Evidence::Exactly(before.nodes.len() as u64),
             "callers" => Evidence::Exactly(if before.is_tree {
@@ -381,10 +384,11 @@ impl Trip<'_> {
             let (own, all) = node.costs[metric];
             [Some(own), all]
         });
-        let functions = before
-            .functions
-            .iter()
-            .flat_map(|function| function.costs[metric]);
+        let functions = before.functions.iter().flat_map(|function| {
+            function.costs[metric]
+                .into_iter()
+                .chain([function.seen[metric]])
+        });
         let lines = before.lines.iter().flat_map(|line| line.costs[metric]);
         let edges = before.edges.iter().flat_map(|edge| edge.costs[metric]);
         let total = Some(before.metrics[metric].total);
@@ -414,12 +418,8 @@ impl Trip<'_> {
     }
 
     /// Whether what a caller spent in a callee, recursion counted once, is what it was.
-    fn keeps_cumulative(&self, edge: &Edge) -> bool {
-        let main = self
-            .metrics
-            .iter()
-            .find(|(before, _)| *before == self.main());
-        let (Some(caller), Some((before, after))) = (edge.caller, main) else {
+    fn keeps_cumulative(&self, edge: &Edge, before: usize, after: usize) -> bool {
+        let Some(caller) = edge.caller else {
             return true;
         };
         let pair = (self.became[caller], self.became[edge.callee]);
@@ -429,9 +429,9 @@ impl Trip<'_> {
             .edges
             .iter()
             .filter(|other| (other.caller, Some(other.callee)) == pair && other.line == line);
-        let by = self.tolerance_of_sums(edge.costs[*before][1].unwrap_or(0.0), *before);
+        let by = self.tolerance_of_sums(edge.costs[before][1].unwrap_or(0.0), before);
         found.any(
-            |other| match (edge.costs[*before][1], other.costs[*after][1]) {
+            |other| match (edge.costs[before][1], other.costs[after][1]) {
                 (Some(one), Some(other)) => !differ(one, other, by),
                 _ => false,
             },

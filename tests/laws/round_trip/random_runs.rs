@@ -2,21 +2,28 @@
 //! functions besides.
 
 use std::cell::RefCell;
+use std::env;
 
 use libtest_mimic::Failed;
 use profdb::base::error::Stop;
+use profdb::events::{EdgeCost, EdgeKind, FunctionId, Kind, MetricId};
 use profdb::formats::{Confidence, Format, Options};
 use profdb::pipeline::{import, meta};
 use profdb::store::Database;
 use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::super::pages::is_the_same_without_pages;
 use super::{faults_of, open};
-use crate::support::streams::{Node, Spot, Stream, streams};
+use crate::support::long::Form;
+use crate::support::streams::{Node, Pair, Said, Spot, Stack, Stream, definitions, streams};
 
-/// How many runs are tried, the same ones every time.
-const RUNS: usize = 20;
+/// How many runs are tried.
+const FEW: u64 = 60;
+const MANY: u64 = 600;
+
+/// How often a run with a fault is made smaller at most.
+const MOST_STEPS: usize = 200;
 
 thread_local! {
     /// What the importer says next.
@@ -72,30 +79,30 @@ pub(crate) fn random_runs_without_pages() -> Result<(), Failed> {
 fn each_random_run(
     faults_of: impl Fn(&mut Database) -> Result<Vec<String>, Failed>,
 ) -> Result<(), Failed> {
-    let mut runner = TestRunner::deterministic();
+    let mut runner = runner();
     let mut faults = Vec::new();
+    for (run, stream) in found_before().into_iter().enumerate() {
+        for fault in faults_of_run(&faults_of, stream)? {
+            faults.push(format!("run {run} of those found before: {fault}"));
+        }
+    }
     let trees = std::iter::from_fn(|| streams().new_tree(&mut runner).ok());
-    for (run, stream) in trees
-        .map(|tree| tree.current())
-        .filter(threads_hold)
-        .take(RUNS)
+    let times = Form::RoundTrips.times("RANDOM_RUNS", FEW, MANY);
+    let times = usize::try_from(times).expect("a few hundred");
+    for (run, mut tree) in trees
+        .filter(|tree| threads_hold(&tree.current()))
+        .take(times)
         .enumerate()
     {
-        let shown = format!("{stream:?}");
-        STREAM.set(Some(stream));
-        let options = Options::default();
-        let describe = |fingerprint| meta(&RANDOM, &options, "random", fingerprint);
-        let mut imported = import(
-            open(b"any")?,
-            &RANDOM,
-            &options,
-            &Stop::default(),
-            describe,
-            Database::in_memory,
-        )?;
-        let found = faults_of(&mut imported.database)?;
-        if !found.is_empty() {
-            faults.push(format!("run {run}: {}\n{shown:.2000}", found.join("\n")));
+        let found = faults_of_run(&faults_of, tree.current())?;
+        if let Some(first) = found.first() {
+            let smallest = smallest(&faults_of, &mut tree, &sort_of(first));
+            let still = faults_of_run(&faults_of, smallest.clone())?;
+            faults.push(format!(
+                "run {run}: {}\nsmallest: {}\n{smallest:?}",
+                found.join("\n"),
+                still.join("\n")
+            ));
         }
     }
     if faults.is_empty() {
@@ -103,4 +110,141 @@ fn each_random_run(
     } else {
         Err(faults.join("\n").into())
     }
+}
+
+/// The smallest runs whose files had faults once.
+fn found_before() -> Vec<Stream> {
+    let spot = |function| Spot {
+        function: FunctionId(function),
+        line: None,
+    };
+    let none = Stream {
+        functions: definitions(&[Kind::Function; 3]),
+        metrics: 3,
+        default: None,
+        stated: vec![None; 3],
+        forest: Vec::new(),
+        samples: Vec::new(),
+        edges: Vec::new(),
+        infos: Vec::new(),
+    };
+    let stack = |frames: &[u32], calls, values: &[(MetricId, f64)]| Stack {
+        frames: frames.iter().copied().map(spot).collect(),
+        calls,
+        values: values.to_vec(),
+    };
+    let said = |function, metric, costs| Said {
+        spot: spot(function),
+        metric: MetricId(metric),
+        calls: [None; 2],
+        costs,
+    };
+    let own_cost = EdgeCost {
+        metric: MetricId(2),
+        exclusive: Some(0.0),
+        cumulative: None,
+        outermost: None,
+        seen: None,
+    };
+    vec![
+        // Two functions of one name, one of them called an unknown number of times.
+        Stream {
+            samples: vec![stack(&[0, 1], Some(1), &[])],
+            infos: vec![said(1, 0, [None; 3])],
+            ..none.clone()
+        },
+        // Two of one name, one of them below 0: both may have become the one that cost nothing.
+        Stream {
+            samples: vec![
+                stack(&[1], None, &[]),
+                stack(&[0, 0], None, &[(MetricId(2), -2.75)]),
+                stack(&[1, 0], None, &[(MetricId(2), 1.5)]),
+            ],
+            ..none.clone()
+        },
+        // Own cost by caller in another metric than the first.
+        Stream {
+            default: Some(MetricId(2)),
+            edges: vec![Pair {
+                callee: FunctionId(0),
+                caller: Some(spot(0)),
+                kind: EdgeKind::Call,
+                calls: None,
+                costs: vec![own_cost],
+            }],
+            ..none.clone()
+        },
+        // A part of a unit with every level of recursion counted, and nowhere else.
+        Stream {
+            infos: vec![said(0, 2, [None, None, Some(0.25)])],
+            ..none
+        },
+    ]
+}
+
+/// Random numbers: the same ones every time, and others for each value of `LONG_TESTS`, which CI
+/// changes with every commit.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the wish of whoever runs the tests"
+)]
+fn runner() -> TestRunner {
+    let Ok(wish) = env::var("LONG_TESTS") else {
+        return TestRunner::deterministic();
+    };
+    let mut seed = [0; 32];
+    seed.iter_mut()
+        .zip(wish.bytes())
+        .for_each(|(seed, byte)| *seed = byte);
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    TestRunner::new_with_rng(Config::default(), rng)
+}
+
+fn faults_of_run(
+    faults_of: impl Fn(&mut Database) -> Result<Vec<String>, Failed>,
+    stream: Stream,
+) -> Result<Vec<String>, Failed> {
+    STREAM.set(Some(stream));
+    let options = Options::default();
+    let describe = |fingerprint| meta(&RANDOM, &options, "random", fingerprint);
+    let mut imported = import(
+        open(b"any")?,
+        &RANDOM,
+        &options,
+        &Stop::default(),
+        describe,
+        Database::in_memory,
+    )?;
+    faults_of(&mut imported.database)
+}
+
+/// Format, layout, metric and kind of a fault, without its figures.
+fn sort_of(fault: &str) -> String {
+    fault.split(' ').take(4).collect::<Vec<_>>().join(" ")
+}
+
+/// The smallest run found with a fault of the same sort.
+fn smallest(
+    faults_of: impl Fn(&mut Database) -> Result<Vec<String>, Failed>,
+    tree: &mut dyn ValueTree<Value = Stream>,
+    sort: &str,
+) -> Stream {
+    let mut smallest = tree.current();
+    let mut is_simpler = tree.simplify();
+    for _ in 0..MOST_STEPS {
+        if !is_simpler {
+            break;
+        }
+        let stream = tree.current();
+        let is_faulty = threads_hold(&stream)
+            && faults_of_run(&faults_of, stream.clone())
+                .is_ok_and(|faults| faults.iter().any(|fault| sort_of(fault) == sort));
+        is_simpler = if is_faulty {
+            smallest = stream;
+            tree.simplify()
+        } else {
+            tree.complicate()
+        };
+    }
+    smallest
 }
