@@ -13,6 +13,7 @@ pub mod cli;
 pub mod compare;
 pub mod events;
 pub mod formats;
+pub mod gate;
 pub mod history;
 pub mod identity;
 pub mod input;

@@ -98,6 +98,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "profdb gate",
+        &[
+            "profdb gate --budget perf.budget",
+            "profdb gate --budget perf.budget --base 'branch=main last 10' --new latest",
+            "profdb gate --budget perf.budget profiles/a.xml run.xml --format junit -o gate.xml",
+        ],
+    ),
+    (
         "profdb sql",
         &[
             "profdb sql 'SELECT function, exclusive FROM summary ORDER BY exclusive DESC LIMIT 5'",

@@ -22,6 +22,7 @@ mod failure;
 mod first_word;
 mod folder;
 mod formats;
+mod gate;
 mod git;
 mod git_program;
 mod help;

@@ -10,8 +10,8 @@ use super::failure::{Failure, complain, explain, line, output, say};
 use super::help::explained;
 use super::{
     check, compact, complete, completions, convert, delete, diff, dump, dyalog_switches, export,
-    first_word, formats, history, identify, import, man, merge, report, runs, schema, show, sql,
-    tag,
+    first_word, formats, gate, history, identify, import, man, merge, report, runs, schema, show,
+    sql, tag,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -55,6 +55,8 @@ enum Command {
     Convert(convert::Convert),
     /// Says what changed between runs or files, and what is noise
     Diff(Box<diff::Diff>),
+    /// Says whether what changed is within a budget, for a build to stop
+    Gate(Box<gate::Gate>),
     /// Says what a function, or the whole run, cost from run to run
     History(Box<history::History>),
     /// Runs one SQL statement, read-only
@@ -140,6 +142,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Export(export) => export::run(&export, stop),
         Command::Convert(convert) => convert::run(&convert, stop),
         Command::Diff(diff) => diff::run(&diff, stop),
+        Command::Gate(gate) => gate::run(&gate, stop),
         Command::History(asked) => history::run(&asked, stop),
         Command::Sql(sql) => sql::run(&sql, stop),
         Command::Dump(dump) => dump::run(&dump, stop),

@@ -16,7 +16,7 @@ use crate::base::hex::hex;
 use crate::compare::judge::Noise;
 use crate::compare::{CompareError, ComparedRun, Normalize, Request};
 use crate::formats::{Format, Options};
-use crate::store::{Database, RunSet, Tag};
+use crate::store::{ChooseError, Database, RunSet, Tag};
 
 /// What is compared, and how its figures are taken.
 #[derive(Debug, Args)]
@@ -100,12 +100,12 @@ impl ComparedArgs {
     }
 }
 
-fn noise(name: &str) -> Result<Noise, String> {
+pub(super) fn noise(name: &str) -> Result<Noise, String> {
     let names = Noise::ALL.map(Noise::name).join(", ");
     Noise::by_name(name).ok_or_else(|| format!("expected {names}"))
 }
 
-fn normalize(text: &str) -> Result<Normalize, String> {
+pub(super) fn normalize(text: &str) -> Result<Normalize, String> {
     match text {
         "none" => Ok(Normalize::None),
         "total" => Ok(Normalize::Total),
@@ -118,7 +118,7 @@ fn normalize(text: &str) -> Result<Normalize, String> {
     }
 }
 
-fn root(text: &str) -> Result<(String, String), String> {
+pub(super) fn root(text: &str) -> Result<(String, String), String> {
     let trimmed = |folder: &str| match folder.trim_end_matches('/') {
         "" if folder.starts_with('/') => "/".to_owned(),
         folder => folder.to_owned(),
@@ -180,28 +180,44 @@ fn open(
     } else {
         None
     };
-    let files = sets.iter().flatten().filter_map(file_of);
-    if files.filter(|file| *file == Path::new(STDIN)).count() > 1 {
-        return Err(complain(
-            "standard input can be read once: expected one `-` at most",
-            Failure::Usage,
-        ));
-    }
-    let mut files: [Vec<Database>; 2] = [Vec::new(), Vec::new()];
-    for (sets, files) in sets.iter().zip(&mut files) {
-        for name in sets.iter().filter_map(file_of) {
-            if name.is_dir() {
-                files.extend(below(name, from, options, stop)?);
-            } else {
-                files.push(temporary(name, from, options, stop)?);
-            }
-        }
-    }
+    read_once(sets.iter().flatten())?;
+    let read = |sets: &[RunSet]| files_of(sets, from, options, stop);
+    let files = [read(&sets[0])?, read(&sets[1])?];
     Ok(OpenSides {
         sets,
         stored,
         files,
     })
+}
+
+/// Refuses to read standard input twice.
+pub(super) fn read_once<'s>(sets: impl Iterator<Item = &'s RunSet>) -> Result<(), Failure> {
+    let is_input = |file: &&Path| *file == Path::new(STDIN);
+    if sets.filter_map(file_of).filter(is_input).count() > 1 {
+        return Err(complain(
+            "standard input can be read once: expected one `-` at most",
+            Failure::Usage,
+        ));
+    }
+    Ok(())
+}
+
+/// Reads the files of a set into databases that end with the program.
+pub(super) fn files_of(
+    sets: &[RunSet],
+    from: Option<&'static Format>,
+    options: &Options,
+    stop: &Stop,
+) -> Result<Vec<Database>, Failure> {
+    let mut files = Vec::new();
+    for name in sets.iter().filter_map(file_of) {
+        if name.is_dir() {
+            files.extend(below(name, from, options, stop)?);
+        } else {
+            files.push(temporary(name, from, options, stop)?);
+        }
+    }
+    Ok(files)
 }
 
 /// Files that are passed over one by one; of more there is the number.
@@ -261,21 +277,49 @@ impl OpenSides {
     pub(super) fn runs(&self, side: usize, stop: &Stop) -> Result<Vec<ComparedRun<'_>>, Failure> {
         let mut runs = Vec::new();
         if let Some(stored) = &self.stored {
-            let mut numbers = Vec::new();
-            for set in self.sets[side].iter().filter(|set| is_stored(set)) {
-                numbers.extend(stored.choose(set).map_err(|error| unchosen(error, stop))?);
-            }
-            numbers.sort_unstable();
-            numbers.dedup();
-            for number in numbers {
-                runs.extend(run_of(stored, Some(number), true, stop)?);
-            }
+            let chosen = chosen(stored, &self.sets[side]);
+            let numbers = chosen.map_err(|error| unchosen(error, stop))?;
+            runs.extend(runs_of(stored, &numbers, stop)?);
         }
-        for file in &self.files[side] {
-            runs.extend(run_of(file, None, false, stop)?);
-        }
+        runs.extend(runs_of_files(&self.files[side], stop)?);
         Ok(runs)
     }
+}
+
+/// The runs of a database that sets mean, those that are files left out.
+pub(super) fn chosen(stored: &Database, sets: &[RunSet]) -> Result<Vec<i64>, ChooseError> {
+    let mut numbers = Vec::new();
+    for set in sets.iter().filter(|set| is_stored(set)) {
+        numbers.extend(stored.choose(set)?);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
+
+/// Runs of a database by their numbers.
+pub(super) fn runs_of<'d>(
+    stored: &'d Database,
+    numbers: &[i64],
+    stop: &Stop,
+) -> Result<Vec<ComparedRun<'d>>, Failure> {
+    let mut runs = Vec::new();
+    for number in numbers {
+        runs.extend(run_of(stored, Some(*number), true, stop)?);
+    }
+    Ok(runs)
+}
+
+/// The runs of files.
+pub(super) fn runs_of_files<'d>(
+    files: &'d [Database],
+    stop: &Stop,
+) -> Result<Vec<ComparedRun<'d>>, Failure> {
+    let mut runs = Vec::new();
+    for file in files {
+        runs.extend(run_of(file, None, false, stop)?);
+    }
+    Ok(runs)
 }
 
 /// Reports why there is no comparison.
@@ -287,7 +331,7 @@ pub(super) fn not_compared(error: CompareError, stop: &Stop) -> Failure {
     }
 }
 
-fn is_stored(set: &RunSet) -> bool {
+pub(super) fn is_stored(set: &RunSet) -> bool {
     file_of(set).is_none()
 }
 

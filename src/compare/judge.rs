@@ -146,6 +146,8 @@ pub struct Judgement {
     pub runs_needed: Option<f64>,
     /// In how many runs of base and of new it costs anything.
     pub seen: [usize; 2],
+    /// The distribution of the ratio, for tests of other ratios than 1; `None` where nothing tells.
+    pub estimate: Option<Estimate>,
 }
 
 /// What is said of all rows.
@@ -162,7 +164,7 @@ pub struct Judged {
 }
 
 /// Runs of a side from which verdicts are given. With two, comparisons of what had not changed had 0.6 false verdicts each.
-pub(super) const FEWEST: usize = 3;
+pub const FEWEST: usize = 3;
 
 /// Samples that are taken to come together where the runs do not tell: the largest bursts that have been seen.
 const BURST: f64 = 8.0;
@@ -346,6 +348,11 @@ impl Found {
     /// Puts into a row what the test says.
     fn put(&self, row: &mut Judgement, limits: &Limits) {
         row.p = self.p();
+        row.estimate = match self {
+            Self::Estimate(estimate) => Some(*estimate),
+            // Nothing tells how much two counts vary.
+            Self::Presence(_) | Self::Counts(_) => None,
+        };
         let Some(estimate) = self.estimate() else {
             return;
         };

@@ -52,6 +52,10 @@ pub struct Row {
     pub bounds: [(f64, f64); 2],
     /// The smallest and the largest cost in a run, of base and of new.
     pub ranges: [(f64, f64); 2],
+    /// Cost in each run of base and of new, in the order of the runs of its side; none where only bounds are known.
+    pub each: [Vec<f64>; 2],
+    /// Calls in each run of base and of new; NaN where a run does not know. None of the total.
+    pub each_calls: [Vec<f64>; 2],
     /// Part of the total, in base and in new; `None` where the total is 0.
     pub shares: [Option<f64>; 2],
     /// Calls in all runs together, of base and of new; `None` where a run does not know.
@@ -241,6 +245,8 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             costs,
             bounds: costs.map(|cost| (cost, cost)),
             ranges: [range(&figures[0]), range(&figures[1])],
+            each: figures,
+            each_calls: [Vec::new(), Vec::new()],
             shares: [0, 1].map(|side: usize| Some(100.0 * costs[side] / side_total[side])),
             calls: [None, None],
             functions: 0,
@@ -305,6 +311,10 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         });
         let mut row = row_of(item.clone(), figures, judgement.clone());
         row.calls = [table.calls(0, at), table.calls(1, at)];
+        row.each_calls = [0, 1].map(|side: usize| {
+            let columns = table.columns[side].iter();
+            columns.map(|column| column.calls[at]).collect()
+        });
         row.functions = table.functions(at);
         row.why = if why[at].is_empty() {
             reason(
@@ -437,6 +447,8 @@ fn row_of_bounds(
         costs: bounds.map(|(low, high)| if low < high { f64::NAN } else { low }),
         bounds,
         ranges: [(f64::NAN, f64::NAN); 2],
+        each: [Vec::new(), Vec::new()],
+        each_calls: [Vec::new(), Vec::new()],
         shares: [0, 1].map(|side: usize| Some(100.0 * bounds[side].1 / totals[side])),
         calls,
         functions,

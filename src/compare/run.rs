@@ -3,6 +3,7 @@
 use crate::store::{Database, RunInfo, Tag};
 
 /// A run that is compared.
+#[derive(Clone)]
 pub struct ComparedRun<'d> {
     /// Where it is.
     pub database: &'d Database,
@@ -34,11 +35,15 @@ impl ComparedRun<'_> {
         }
     }
 
-    pub(super) fn is(&self, other: &Self) -> bool {
+    /// Whether both are one run.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
         std::ptr::eq(self.database, other.database) && self.run.run_id == other.run.run_id
     }
 
-    pub(super) fn tag(&self, key: &str) -> Option<&str> {
+    /// The value of a tag.
+    #[must_use]
+    pub fn tag(&self, key: &str) -> Option<&str> {
         let tag = self.tags.iter().find(|tag| tag.key == key)?;
         Some(&tag.value)
     }

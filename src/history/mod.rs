@@ -8,4 +8,4 @@ mod sparkline;
 
 pub use answer::{History, answer, history};
 pub use reading::HistoryError;
-pub use series::{Order, Position, Series, series};
+pub use series::{KEYS, Order, Position, Series, series};

@@ -19,6 +19,7 @@ pub mod dispersion;
 pub mod distribution;
 pub mod factors;
 pub mod few;
+pub mod limits;
 pub mod multiple;
 pub mod normalize;
 pub mod presence;

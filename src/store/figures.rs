@@ -13,6 +13,7 @@ const IDENTITIES: &str = include_str!("../../queries/compare/identities.sql");
 const METRIC: &str = include_str!("../../queries/compare/metric.sql");
 const RUN: &str = include_str!("../../queries/compare/run.sql");
 const EARLIER: &str = include_str!("../../queries/compare/earlier.sql");
+const NAMES: &str = include_str!("../../queries/compare/names.sql");
 const CALLERS: &str = include_str!("../../queries/compare/callers.sql");
 const CALLEES: &str = include_str!("../../queries/compare/callees.sql");
 const DEFINITION: &str = include_str!("../../queries/compare/definition.sql");
@@ -258,6 +259,31 @@ impl Database {
                 Ok((row.get(0)?, row.get(1)?))
             })?;
             rows.collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    /// Whether any function of any run has a name, module or file (0, 1, 2) that fits, as the run has it or after the rules of
+    /// identities.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_function(
+        &self,
+        column: usize,
+        fits: impl Fn(&str) -> bool,
+    ) -> Result<bool, StoreError> {
+        let read = || -> rusqlite::Result<bool> {
+            let mut statement = self.connection.prepare_cached(NAMES)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                for at in [column, column + 3] {
+                    if row.get_ref(at)?.as_str().is_ok_and(&fits) {
+                        return Ok(true);
+                    }
+                }
+            }
+            Ok(false)
         };
         read().map_err(|source| self.failed(source))
     }

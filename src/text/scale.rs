@@ -92,8 +92,23 @@ impl Unit {
         factor.filter(|_| self.of == "bytes")
     }
 
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Whether it fits metrics of a unit: `ns`, `bytes` or `count`.
+    pub(crate) fn is_of(self, unit: &str) -> bool {
+        self.of == unit
+    }
+
+    /// How many of the base unit it is.
+    pub(crate) fn size(self) -> f64 {
+        self.factor.size()
+    }
+
     /// Names of the units that fit a metric of this unit.
-    fn names(of: &str) -> String {
+    pub(crate) fn names(of: &str) -> String {
         let names: Vec<_> = Self::ALL
             .iter()
             .filter(|unit| unit.of == of)

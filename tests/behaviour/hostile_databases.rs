@@ -44,7 +44,7 @@ const RUNS: [&str; 6] = [
 ];
 
 /// Every command that opens a database, with the exit codes that it may end with on a damaged one.
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 19] = [
     &["runs"],
     &["show"],
     &["report", "summary"],
@@ -56,6 +56,7 @@ const COMMANDS: [&[&str]; 18] = [
     &["export", "--format", "dyalog_xml"],
     &["check"],
     &["diff", "1", "2"],
+    &["gate", "--budget", "perf.budget", "1", "2", "--exit-zero"],
     &["history"],
     &["history", "*"],
     &["compact"],
@@ -75,6 +76,9 @@ const OTHER_COMMANDS: [&str; 7] = [
     "merge",
     "schema",
 ];
+
+/// A budget with rules of every kind.
+const BUDGET: &str = "total <= +5 %\nfn '*' <= +5 %\nmodule '*' <= 100 % of total\nany <= +10 %\nnew <= 1 % of total\ncalls '*' <= 1 M\n";
 
 /// Another profile, to import into what is there.
 const AGAIN: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.g\",¯1,1,1,1\n";
@@ -107,6 +111,7 @@ fn sound(path: &Path) {
         add(database, format, &case(run)).unwrap_or_else(|error| panic!("{run}: {error}"));
     }
     fs::write(path.with_file_name("again.csv"), AGAIN).expect("a file");
+    fs::write(path.with_file_name("perf.budget"), BUDGET).expect("a file");
 }
 
 struct Told {
@@ -138,6 +143,7 @@ fn refused(folder: &Path, says: &str) {
         .is_ok_and(|found| found.is_file())
         .then(|| fs::read(&path).expect("a file"));
     fs::write(folder.join("again.csv"), AGAIN).expect("a file");
+    fs::write(folder.join("perf.budget"), BUDGET).expect("a file");
     for command in COMMANDS {
         let told = profdb(folder, command);
         assert!(
@@ -167,7 +173,7 @@ fn refused(folder: &Path, says: &str) {
         .expect("a folder")
         .map(|entry| entry.expect("an entry").file_name())
         .collect();
-    assert_eq!(left.len(), 2, "files were left: {left:?}");
+    assert_eq!(left.len(), 3, "files were left: {left:?}");
 }
 
 #[test]
@@ -736,6 +742,7 @@ fn every_command_on_a_damaged_file() {
         corrupt(&mut bytes, &mut Random(seed));
         fs::write(&path, &bytes).expect("a file");
         fs::write(folder.path().join("again.csv"), AGAIN).expect("a file");
+        fs::write(folder.path().join("perf.budget"), BUDGET).expect("a file");
         let sound = Database::open_read_only(&path).and_then(|database| database.check());
         let sound = matches!(&sound, Ok(findings) if findings.is_empty());
         for command in COMMANDS {

@@ -12,6 +12,8 @@ mod examples;
 mod files;
 mod folders;
 mod function;
+mod gate;
+mod gate_formats;
 mod git;
 mod groups;
 mod hostile;

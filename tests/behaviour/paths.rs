@@ -24,7 +24,7 @@ const NAMES: [&str; 8] = [
 ];
 
 /// Each command that opens a database; `DB` is its name, and `OTHER` one that is merged into it.
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 19] = [
     &["import", "--db", "DB", "a.csv"],
     &["import", "--db", "DB", "b.csv"],
     &["import", "--db", "DB", "a.csv"],
@@ -36,6 +36,7 @@ const COMMANDS: [&[&str]; 18] = [
     &["show", "--db", "DB", "1"],
     &["diff", "--db", "DB", "1", "2"],
     &["history", "--db", "DB"],
+    &["gate", "--db", "DB", "--budget", "perf.budget", "1", "2"],
     &["check", "--db", "DB"],
     &["delete", "--db", "DB", "1"],
     &["compact", "--db", "DB"],
@@ -77,6 +78,7 @@ fn place() -> tempfile::TempDir {
     for (name, rows) in [("a.csv", 10), ("b.csv", 2500), ("c.csv", 20)] {
         fs::write(folder.path().join(name), csv(rows, 5)).expect("space on the disk");
     }
+    fs::write(folder.path().join("perf.budget"), "total <= 1000 s\n").expect("a file");
     let done = profdb(folder.path(), &["import", "--db", "other.db", "c.csv"])
         .output()
         .expect("the program is there");

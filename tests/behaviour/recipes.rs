@@ -284,6 +284,12 @@ fn the_page_on_comparing_is_followed() {
 }
 
 #[test]
+#[cfg(unix)]
+fn the_page_on_gates_is_followed() {
+    follow("../gate.md");
+}
+
+#[test]
 fn every_recipe_is_followed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");
     let mut pages: Vec<String> = fs::read_dir(folder)

@@ -74,6 +74,18 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         &["events", "text", "store", "report"],
     ),
     (
+        "gate",
+        "whether what changed is within a budget",
+        &[
+            "events",
+            "text",
+            "statistics",
+            "store",
+            "compare",
+            "history",
+        ],
+    ),
+    (
         "formats/format.rs",
         "what a reader is; with `formats/options.rs`",
         &["base", "input", "events"],
@@ -143,6 +155,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
             "report",
             "compare",
             "history",
+            "gate",
             "formats/format.rs",
             "formats/export",
             "formats",

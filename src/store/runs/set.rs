@@ -108,6 +108,20 @@ pub struct SetError {
     hint: String,
 }
 
+impl SetError {
+    /// What was expected.
+    #[must_use]
+    pub fn expected(&self) -> &str {
+        &self.expected
+    }
+
+    /// At which character, from 1.
+    #[must_use]
+    pub fn at(&self) -> usize {
+        self.at
+    }
+}
+
 impl RunSet {
     /// Reads what the user has written. A text that is not UTF-8 can only be the name of a file.
     ///

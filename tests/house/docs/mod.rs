@@ -58,7 +58,9 @@ fn readme_shows_a_case() {
     };
     let (readme, case) = (read("README.md"), read("tests/cases/cli/readme/case.md"));
     let told = |text: &str| {
-        let lines = text.lines().filter(|line| !line.starts_with("profdb: "));
+        // A line `? N` is the exit code.
+        let is_shown = |line: &&str| !line.starts_with("profdb: ") && !line.starts_with("? ");
+        let lines = text.lines().filter(is_shown);
         lines.map(str::trim_end).collect::<Vec<_>>().join("\n")
     };
     let case = told(&case);
@@ -68,7 +70,7 @@ fn readme_shows_a_case() {
         assert!(case.contains(told(block).trim_end()), "{block}");
         transcripts += 1;
     }
-    assert_eq!(transcripts, 2);
+    assert_eq!(transcripts, 3);
 }
 
 #[test]

@@ -1,0 +1,526 @@
+//! `profdb gate --budget FILE`
+
+use std::fs::OpenOptions;
+use std::io::{self, Read, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::args::{input_format, run_set};
+use super::database::{DatabaseArgs, open_to_read};
+use super::failure::{Failure, complain, database, say, unchosen, unread, unwritten};
+use super::options::FormatOptions;
+use super::output::{Target, Unwritten};
+use super::sides::{
+    chosen, files_of, is_stored, noise, normalize, read_once, root, runs_of, runs_of_files,
+};
+use crate::base::error::Stop;
+use crate::compare::judge::Noise;
+use crate::compare::{ComparedRun, Normalize, Request};
+use crate::formats::Format;
+use crate::gate::{
+    Base, BaseRuns, Budget, GateError, LONGEST, Outcome, Policy, Question, choose, judge, latest,
+    write,
+};
+use crate::store::{ChooseError, Database, RunSet, Tag};
+
+#[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "flags of a command line are set or not"
+)]
+pub(super) struct Gate {
+    /// The budget: what may cost how much, one rule a line (docs/gate.md)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    budget: PathBuf,
+    /// What is compared with and what is judged, or only the latter: profiles, folders of profiles,
+    /// or runs of the database
+    #[arg(value_name = "[BASE] NEW", num_args = 1..=2, value_parser = run_set(), value_hint = ValueHint::FilePath)]
+    sides: Vec<RunSet>,
+    /// What is compared with, as sets of runs or files; all of them together [default: what the
+    /// budget says, else runs of the same series]
+    #[arg(long, value_name = "SET", num_args = 1.., value_parser = run_set(), conflicts_with = "sides")]
+    base: Vec<RunSet>,
+    /// What is judged, as sets of runs or files; all of them together [default: the latest run, with
+    /// those of its commit]
+    #[arg(long, value_name = "SET", num_args = 1.., value_parser = run_set(), conflicts_with = "sides")]
+    new: Vec<RunSet>,
+    #[command(flatten)]
+    database: DatabaseArgs,
+    /// What to count where a rule does not say [default: the choice of the first run]
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
+    /// How figures vary though nothing has changed: exact, timed, sampled or unknown [default: as
+    /// the runs say]
+    #[arg(long, value_name = "KIND", value_parser = noise)]
+    noise: Option<Noise>,
+    /// What figures are divided by: none, total (shares are compared), median (what most functions
+    /// have in common), calls, or tag:KEY (a number)
+    #[arg(long, value_name = "BY", default_value = "none", value_parser = normalize)]
+    normalize: Normalize,
+    /// A tag whose values say which run of base and which of new belong together
+    #[arg(long, value_name = "TAG")]
+    paired: Option<String>,
+    /// Folder of base whose sources are those of a folder of new
+    #[arg(long, value_name = "BASE=NEW", value_parser = root)]
+    root: Vec<(String, String)>,
+    /// Functions of one name are one, where nothing else has the name and each side knows only one
+    /// of them
+    #[arg(long)]
+    loose: bool,
+    /// The commit that new was made from: its runs are compared with where nothing else is named
+    #[arg(long, value_name = "COMMIT")]
+    merge_base: Option<String>,
+    /// What is not shown to keep its limit fails, too
+    #[arg(long)]
+    prove: bool,
+    /// End with 4 if any rule could not be judged
+    #[arg(long)]
+    strict: bool,
+    /// End with 0 whatever the answer is
+    #[arg(long)]
+    exit_zero: bool,
+    /// What it means that there are no runs to compare with: nothing is measured (fail), or all is
+    /// well (pass)
+    #[arg(long, value_name = "WORD", default_value = "fail")]
+    first_run: FirstRun,
+    /// How to write it: text, json, junit, github (annotations) or markdown
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Written,
+    /// Write to a file instead of the screen
+    #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    outfile: Option<PathBuf>,
+    /// Add a summary in Markdown, of 64 KiB at most, to the end of a file, such as
+    /// `"$GITHUB_STEP_SUMMARY"`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    summary: Option<PathBuf>,
+    /// Format of files, whatever their first bytes look like
+    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
+    from: Option<&'static Format>,
+    #[command(flatten)]
+    options: FormatOptions,
+}
+
+/// What a gate without runs to compare with is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FirstRun {
+    /// Nothing is measured
+    Fail,
+    /// All is well
+    Pass,
+}
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Written {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// For programs that show tests: XML
+    Junit,
+    /// Annotations of GitHub
+    Github,
+    /// A summary for the page of a build
+    Markdown,
+}
+
+pub(super) fn run(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
+    gated(gate, stop).map_err(|failure| match failure {
+        // 1 says that something is over its limit.
+        Failure::Output => Failure::Input,
+        failure => failure,
+    })
+}
+
+fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
+    let target = Target::named("--outfile", gate.outfile.as_deref())?;
+    let summary = Target::named("--summary", gate.summary.as_deref())?;
+    for (flag, target) in [("--outfile", &target), ("--summary", &summary)] {
+        target.is_no_database(flag, &gate.database.path())?;
+        target.is_not(flag, &gate.budget, "the budget")?;
+    }
+    if let Target::File(file) = &summary {
+        target.is_not("--outfile", file, "the file of --summary")?;
+    }
+    let budget = read(&gate.budget)?;
+    let name = gate.budget.display().to_string();
+    let planned = Planned::new(gate, &budget);
+    let opened = planned.open(gate, stop)?;
+    let new = opened.new_runs(&planned, stop)?;
+    if new.is_empty() {
+        return Err(complain(
+            "new has no runs: nothing is measured",
+            Failure::NothingSelected,
+        ));
+    }
+    let bases = opened.bases(&planned, &new, gate.merge_base.as_deref(), stop)?;
+    let request = Request {
+        metric: gate.metric.clone(),
+        noise: gate.noise,
+        normalize: gate.normalize.clone(),
+        paired: gate.paired.clone(),
+        roots: gate.root.clone(),
+        loose: gate.loose,
+        ..Request::default()
+    };
+    let question = Question {
+        budget: &budget,
+        new: &new,
+        bases: &bases,
+        base_of: &planned.base_of,
+        request: &request,
+        databases: &opened.databases().collect::<Vec<_>>(),
+    };
+    let judged = judge(&question).map_err(|error| failed(&name, error, stop))?;
+    for warning in &judged.warnings {
+        say(warning);
+    }
+    let policy = Policy {
+        prove: gate.prove,
+        strict: gate.strict,
+        first_run_passes: gate.first_run == FirstRun::Pass,
+        exit_zero: gate.exit_zero,
+    };
+    let verdict = match judged.outcome(policy) {
+        _ if gate.exit_zero => Ok(()),
+        Outcome::Pass => Ok(()),
+        Outcome::Fail => Err(Failure::CheckFailed),
+        Outcome::NothingMeasured => Err(Failure::NothingSelected),
+    };
+    let told = write::Told {
+        gate: &judged,
+        policy,
+        budget: &name,
+        exit_code: match verdict {
+            Ok(()) => 0,
+            Err(Failure::CheckFailed) => 1,
+            Err(_) => 4,
+        },
+    };
+    if let Some(file) = &gate.summary {
+        add(file, &write::markdown(&told))?;
+    }
+    let text = match gate.format {
+        Written::Text => write::text(&told),
+        Written::Json => write::json(&told),
+        Written::Junit => write::junit(&told),
+        Written::Github => write::github(&told),
+        Written::Markdown => write::markdown(&told),
+    };
+    let written = target.write(stop, |out| {
+        out.write_all(text.as_bytes()).map_err(Unwritten::from)
+    });
+    match written {
+        // The reader has seen enough, and the answer is what it is.
+        Ok(()) | Err(Failure::ClosedPipe) => verdict,
+        Err(failure) => Err(failure),
+    }
+}
+
+/// What sides are, before anything is opened.
+struct Planned {
+    new: Vec<RunSet>,
+    bases: Vec<PlannedBase>,
+    /// For each rule: which base.
+    base_of: Vec<usize>,
+}
+
+/// What rules are compared with.
+#[derive(Clone, PartialEq)]
+enum PlannedBase {
+    /// What the command line says.
+    Sets(Vec<RunSet>),
+    /// What the budget says.
+    Budget(Base),
+    /// What nothing says.
+    Usual,
+}
+
+impl Planned {
+    fn new(gate: &Gate, budget: &Budget) -> Self {
+        let (mut base, mut new) = (gate.base.clone(), gate.new.clone());
+        match gate.sides.as_slice() {
+            [one, other] => {
+                base.push(one.clone());
+                new.push(other.clone());
+            }
+            sides => new.extend(sides.iter().cloned()),
+        }
+        let usual = if !base.is_empty() {
+            PlannedBase::Sets(base)
+        } else if let Some(base) = &budget.base {
+            PlannedBase::Budget(base.clone())
+        } else {
+            PlannedBase::Usual
+        };
+        let (mut bases, mut base_of) = (Vec::new(), Vec::new());
+        for rule in &budget.rules {
+            let base = match &rule.base {
+                Some(base) => PlannedBase::Budget(base.clone()),
+                None => usual.clone(),
+            };
+            let known = bases.iter().position(|known| *known == base);
+            base_of.push(known.unwrap_or(bases.len()));
+            if known.is_none() {
+                bases.push(base);
+            }
+        }
+        Self {
+            new,
+            bases,
+            base_of,
+        }
+    }
+
+    /// Opens the database and the files.
+    fn open(&self, gate: &Gate, stop: &Stop) -> Result<Databases, Failure> {
+        let are_stored = |sets: &[RunSet]| sets.iter().any(is_stored);
+        let of_bases = self.bases.iter().flat_map(|base| match base {
+            PlannedBase::Sets(sets) => sets.as_slice(),
+            PlannedBase::Budget(_) | PlannedBase::Usual => &[],
+        });
+        read_once(self.new.iter().chain(of_bases))?;
+        let is_new_stored = self.new.is_empty() || are_stored(&self.new);
+        let is_base_stored = self.bases.iter().any(|base| match base {
+            PlannedBase::Sets(sets) => are_stored(sets),
+            PlannedBase::Budget(Base::Runs { .. }) => true,
+            PlannedBase::Budget(Base::File(_)) | PlannedBase::Usual => false,
+        });
+        let stored = if is_new_stored || is_base_stored {
+            Some(open_to_read(&gate.database, stop)?)
+        } else {
+            None
+        };
+        let read = |sets: &[RunSet]| files_of(sets, gate.from, &gate.options.0, stop);
+        let new = read(&self.new)?;
+        let mut bases = Vec::new();
+        for base in &self.bases {
+            bases.push(match base {
+                PlannedBase::Sets(sets) => Files::Profiles(read(sets)?),
+                PlannedBase::Budget(Base::File(file)) if is_database(file) => {
+                    let database = DatabaseArgs::named(Some(file.clone()));
+                    Files::Database(Box::new(open_to_read(&database, stop)?))
+                }
+                PlannedBase::Budget(Base::File(file)) => {
+                    Files::Profiles(read(&[RunSet::File(file.clone())])?)
+                }
+                PlannedBase::Budget(Base::Runs { .. }) | PlannedBase::Usual => {
+                    Files::Profiles(Vec::new())
+                }
+            });
+        }
+        Ok(Databases { stored, new, bases })
+    }
+}
+
+/// How the first bytes of a database are.
+const DATABASE: &[u8] = b"SQLite format 3\0";
+
+fn is_database(file: &Path) -> bool {
+    let mut head = Vec::new();
+    let opened = std::fs::File::open(file);
+    let read = opened.and_then(|opened| opened.take(16).read_to_end(&mut head));
+    read.is_ok() && head == DATABASE
+}
+
+/// What sides are in.
+struct Databases {
+    stored: Option<Database>,
+    new: Vec<Database>,
+    bases: Vec<Files>,
+}
+
+/// Files that rules are compared with.
+enum Files {
+    Profiles(Vec<Database>),
+    Database(Box<Database>),
+}
+
+impl Databases {
+    /// All databases in which names may be.
+    fn databases(&self) -> impl Iterator<Item = &Database> {
+        let of_bases = self.bases.iter().flat_map(|base| match base {
+            Files::Profiles(files) => files.as_slice(),
+            Files::Database(database) => std::slice::from_ref(&**database),
+        });
+        self.stored.iter().chain(&self.new).chain(of_bases)
+    }
+
+    /// The runs that are judged.
+    fn new_runs(&self, planned: &Planned, stop: &Stop) -> Result<Vec<ComparedRun<'_>>, Failure> {
+        let mut runs = Vec::new();
+        if let Some(stored) = &self.stored {
+            let numbers = if planned.new.is_empty() {
+                latest(stored).map_err(|error| database(error, stop))?
+            } else {
+                chosen(stored, &planned.new).map_err(|error| unchosen(error, stop))?
+            };
+            runs.extend(runs_of(stored, &numbers, stop)?);
+        }
+        runs.extend(runs_of_files(&self.new, stop)?);
+        Ok(runs)
+    }
+
+    /// What they are compared with.
+    fn bases<'o>(
+        &'o self,
+        planned: &Planned,
+        new: &[ComparedRun<'o>],
+        merge_base: Option<&str>,
+        stop: &Stop,
+    ) -> Result<Vec<BaseRuns<'o>>, Failure> {
+        let mut bases = Vec::new();
+        for (base, files) in planned.bases.iter().zip(&self.bases) {
+            bases.push(self.base(base, files, new, merge_base, stop)?);
+        }
+        Ok(bases)
+    }
+
+    fn base<'o>(
+        &'o self,
+        base: &PlannedBase,
+        files: &'o Files,
+        new: &[ComparedRun<'o>],
+        merge_base: Option<&str>,
+        stop: &Stop,
+    ) -> Result<BaseRuns<'o>, Failure> {
+        let mut found = BaseRuns {
+            runs: Vec::new(),
+            said: String::new(),
+        };
+        let numbers = match (base, &self.stored) {
+            (PlannedBase::Usual, Some(stored)) => {
+                let choice = choose(stored, new, merge_base);
+                let choice = choice.map_err(|error| database(error, stop))?;
+                found.said = choice.said;
+                choice.runs
+            }
+            (PlannedBase::Usual, None) => {
+                "no base is named: say with --base what is compared with"
+                    .clone_into(&mut found.said);
+                Vec::new()
+            }
+            (PlannedBase::Budget(Base::Runs { set, same }), Some(stored)) => {
+                let set = with_tags(set, same, new);
+                found.said = match &set {
+                    Ok(set) => format!("runs {set}"),
+                    Err(message) => message.clone(),
+                };
+                match set {
+                    Ok(set) => some(stored, &[set], &mut found.said, stop)?,
+                    Err(_) => Vec::new(),
+                }
+            }
+            (PlannedBase::Budget(Base::File(file)), _) => {
+                found.said = format!("file {}", file.display());
+                Vec::new()
+            }
+            (PlannedBase::Sets(sets), stored) => {
+                let names: Vec<String> = sets.iter().map(ToString::to_string).collect();
+                found.said = format!("--base {}", names.join(" "));
+                match stored {
+                    Some(stored) => some(stored, sets, &mut found.said, stop)?,
+                    None => Vec::new(),
+                }
+            }
+            (PlannedBase::Budget(Base::Runs { .. }), None) => Vec::new(),
+        };
+        if let Some(stored) = &self.stored {
+            found.runs.extend(runs_of(stored, &numbers, stop)?);
+        }
+        found.runs.extend(match files {
+            Files::Profiles(files) => runs_of_files(files, stop)?,
+            Files::Database(file) => {
+                let all = RunSet::Tagged {
+                    tags: Vec::new(),
+                    last: Some(usize::MAX),
+                };
+                let numbers = some(file, &[all], &mut found.said, stop)?;
+                runs_of(file, &numbers, stop)?
+            }
+        });
+        Ok(found)
+    }
+}
+
+/// The runs that sets mean; none, with the reason, where there are none, which is no fault of a first run.
+fn some(
+    stored: &Database,
+    sets: &[RunSet],
+    said: &mut String,
+    stop: &Stop,
+) -> Result<Vec<i64>, Failure> {
+    match chosen(stored, sets) {
+        Ok(numbers) => Ok(numbers),
+        Err(ChooseError::NoRuns(message)) => {
+            *said = message;
+            Ok(Vec::new())
+        }
+        Err(error) => Err(unchosen(error, stop)),
+    }
+}
+
+/// A set with those tags that new has.
+fn with_tags(set: &RunSet, same: &[String], new: &[ComparedRun<'_>]) -> Result<RunSet, String> {
+    let RunSet::Tagged { tags, last } = set else {
+        return Ok(set.clone());
+    };
+    let mut tags = tags.clone();
+    for key in same {
+        let mut values: Vec<&str> = new.iter().filter_map(|run| run.tag(key)).collect();
+        values.sort_unstable();
+        values.dedup();
+        match values.as_slice() {
+            [value] => tags.push(Tag {
+                key: key.clone(),
+                value: (*value).to_owned(),
+            }),
+            [] => return Err(format!("{key}=same: no run of new has the tag {key}")),
+            values => {
+                return Err(format!(
+                    "{key}=same: expected one value of the tag in new, found {}",
+                    values.join(", ")
+                ));
+            }
+        }
+    }
+    Ok(RunSet::Tagged { tags, last: *last })
+}
+
+/// Reads the budget.
+fn read(file: &Path) -> Result<Budget, Failure> {
+    let name = file.display();
+    let unreadable = |error: io::Error| complain(format!("{name}: {error}"), unread(&error));
+    let opened = std::fs::File::open(file).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+    let read = opened.take(limit + 1).read_to_end(&mut bytes);
+    read.map_err(unreadable)?;
+    if bytes.len() > LONGEST {
+        let message = format!("{name}: expected a budget of {LONGEST} bytes at most");
+        return Err(complain(message, Failure::Input));
+    }
+    crate::gate::read(&bytes).map_err(|error| complain(format!("{name}: {error}"), Failure::Input))
+}
+
+/// Adds a text to the end of a file.
+fn add(file: &Path, text: &str) -> Result<(), Failure> {
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
+    let what = format!("{}: cannot write it", file.display());
+    written.map_err(|error| match unwritten(&what, error) {
+        // A file has no reader that could have gone away, and what is lost is said.
+        Failure::ClosedPipe => complain(format!("{what}: its reader is gone"), Failure::Output),
+        failure => failure,
+    })
+}
+
+/// Reports why there is no answer.
+fn failed(budget: &str, error: GateError, stop: &Stop) -> Failure {
+    match error {
+        GateError::Budget(error) => complain(format!("{budget}: {error}"), Failure::Input),
+        GateError::Usage(message) => complain(message, Failure::Usage),
+        GateError::Store(error) => database(error, stop),
+    }
+}

@@ -1,0 +1,158 @@
+//! What runs are compared with where nothing says so.
+
+use crate::compare::ComparedRun;
+use crate::history::{KEYS, Position, Series, series};
+use crate::store::{Database, StoreError};
+
+/// Branches that others come from, where runs have branches.
+const TRUNKS: [&str; 3] = ["main", "master", "trunk"];
+
+/// Positions of base that are compared with.
+const POSITIONS: usize = 10;
+
+/// Fewest characters that name a commit.
+const SHORTEST: usize = 7;
+
+/// Runs of the database, and how they were chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The runs, the oldest first.
+    pub runs: Vec<i64>,
+    /// How they were chosen, or why there are none.
+    pub said: String,
+}
+
+/// The latest run, and those of its commit in its series.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn latest(database: &Database) -> Result<Vec<i64>, StoreError> {
+    let all = series(database, None, &KEYS)?;
+    let Some(series) = all.first() else {
+        return Ok(Vec::new());
+    };
+    let latest = series.runs().map(|run| run.run_id).max();
+    let is_it = |position: &&Position| {
+        let mut runs = position.runs.iter();
+        runs.any(|run| Some(run.run_id) == latest)
+    };
+    let position = series.positions.iter().find(is_it);
+    Ok(position.map_or(Vec::new(), numbers))
+}
+
+fn numbers(position: &Position) -> Vec<i64> {
+    position.runs.iter().map(|run| run.run_id).collect()
+}
+
+/// Whether two names are of one commit: one may be cut short.
+fn are_one(one: &str, other: &str) -> bool {
+    one == other
+        || one.len().min(other.len()) >= SHORTEST
+            && (one.starts_with(other) || other.starts_with(one))
+}
+
+/// Runs to compare with: those of the merge base where there are any, else the last ones of the branch that it came from, before
+/// it. They are of the series of new, whatever its branch.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn choose(
+    database: &Database,
+    new: &[ComparedRun<'_>],
+    merge_base: Option<&str>,
+) -> Result<Choice, StoreError> {
+    let none = |said: String| Choice {
+        runs: Vec::new(),
+        said,
+    };
+    let is_new = |run: i64| {
+        let mut runs = new.iter();
+        runs.any(|new| std::ptr::eq(new.database, database) && new.run.run_id == run)
+    };
+    let keys: Vec<&str> = KEYS.into_iter().filter(|key| *key != "branch").collect();
+    let all = series(database, None, &keys)?;
+    let holds_new = |series: &&Series| series.runs().any(|run| is_new(run.run_id));
+    let Some(series) = all.iter().find(holds_new) else {
+        return Ok(none(
+            "new is no run of the database: say with --base what it is compared with".to_owned(),
+        ));
+    };
+    let tag = |key: &str| new.iter().find_map(|run| run.tag(key));
+    if let Some(commit) = merge_base.or_else(|| tag("merge_base")) {
+        let is_of = |position: &&Position| {
+            let known = position.commit.as_deref();
+            known.is_some_and(|known| are_one(known, commit))
+        };
+        let runs: Vec<i64> = series
+            .positions
+            .iter()
+            .filter(is_of)
+            .flat_map(numbers)
+            .collect();
+        let runs: Vec<i64> = runs.into_iter().filter(|run| !is_new(*run)).collect();
+        if !runs.is_empty() {
+            return Ok(Choice {
+                runs,
+                said: format!("the merge base, commit {commit}"),
+            });
+        }
+    }
+    let branch_of = |position: &Position| -> Option<String> {
+        let mut runs = position.runs.iter();
+        runs.find_map(|run| run.tag("branch").map(str::to_owned))
+    };
+    let own = tag("branch");
+    let mut names = own
+        .into_iter()
+        .filter(|own| TRUNKS.contains(own))
+        .chain(TRUNKS);
+    let is_there = |name: &&str| {
+        let mut positions = series.positions.iter();
+        positions.any(|position| branch_of(position).as_deref() == Some(*name))
+    };
+    let has_branches = own.is_some() || TRUNKS.iter().any(is_there);
+    let trunk = names.find(is_there);
+    if has_branches && trunk.is_none() {
+        return Ok(none(format!(
+            "no run of this series is of a branch {}: say with --base what it is compared with",
+            TRUNKS.join(", ")
+        )));
+    }
+    // What came later tells nothing of what was there before.
+    let first_new = series
+        .positions
+        .iter()
+        .position(|position| position.runs.iter().any(|run| is_new(run.run_id)));
+    let is_trunk = trunk.is_none() || own == trunk;
+    let before = match first_new {
+        Some(first) if is_trunk => &series.positions[..first],
+        _ => series.positions.as_slice(),
+    };
+    let of_trunk: Vec<&Position> = before
+        .iter()
+        .filter(|position| trunk.is_none() || branch_of(position).as_deref() == trunk)
+        .filter(|position| !position.runs.iter().any(|run| is_new(run.run_id)))
+        .collect();
+    let last = &of_trunk[of_trunk.len().saturating_sub(POSITIONS)..];
+    let runs: Vec<i64> = last.iter().flat_map(|position| numbers(position)).collect();
+    let of = match trunk {
+        Some(trunk) => format!(" of branch {trunk}"),
+        None => String::new(),
+    };
+    Ok(if runs.is_empty() {
+        none(format!("no earlier runs{of} of this series"))
+    } else {
+        let number = last.len();
+        let commits = if last.iter().all(|position| position.commit.is_some()) {
+            if number == 1 { "commit" } else { "commits" }
+        } else if number == 1 {
+            "run"
+        } else {
+            "runs"
+        };
+        Choice {
+            said: format!("the last {number} {commits}{of}"),
+            runs,
+        }
+    })
+}

@@ -1,0 +1,308 @@
+//! The figures that rules are judged by: comparisons of base and new, each made once.
+
+use std::collections::BTreeSet;
+
+use super::answer::GateError;
+use super::budget::{BudgetError, Rule};
+use crate::compare::judge::{Limits, Noise};
+use crate::compare::{By, CompareError, ComparedRun, Comparison, Normalize, Request, compare};
+use crate::store::MetricInfo;
+use crate::text::nearest::suggestion;
+
+/// Runs that rules are compared with.
+pub struct BaseRuns<'d> {
+    /// The runs, the oldest first.
+    pub runs: Vec<ComparedRun<'d>>,
+    /// How they were chosen.
+    pub said: String,
+}
+
+/// Both sides as a rule sees them.
+pub(super) struct Sides<'d> {
+    /// The runs of base that can be compared with.
+    pub(super) base: Vec<ComparedRun<'d>>,
+    /// The metric.
+    pub(super) metric: MetricInfo,
+    /// Figures are counted completely.
+    pub(super) is_exact: bool,
+    /// Why the sides are not compared, though there are runs on both.
+    pub(super) unlike: Option<String>,
+    /// What is left out of base.
+    pub(super) left_out: Vec<String>,
+}
+
+/// What a comparison is of.
+#[derive(Clone, PartialEq)]
+struct Key {
+    base: Option<usize>,
+    metric: String,
+    by: By,
+    cumulative: bool,
+    normalize: Normalize,
+    min_share: f64,
+}
+
+/// How a rule wants figures.
+#[derive(Clone)]
+pub(super) struct Wanted<'w> {
+    pub(super) base: Option<usize>,
+    pub(super) metric: &'w str,
+    pub(super) by: By,
+    pub(super) cumulative: bool,
+    /// Costs as they are.
+    pub(super) plain: bool,
+    /// Functions of any size have a test.
+    pub(super) all: bool,
+}
+
+/// The comparisons of a gate.
+pub(super) struct Figures<'g, 'd> {
+    pub(super) new: &'g [ComparedRun<'d>],
+    bases: &'g [BaseRuns<'d>],
+    request: &'g Request,
+    sides: Vec<((usize, String), Sides<'d>)>,
+    made: Vec<(Key, Result<Comparison, String>)>,
+    /// Which was asked for last.
+    last: usize,
+}
+
+impl<'g, 'd> Figures<'g, 'd> {
+    pub(super) fn new(
+        new: &'g [ComparedRun<'d>],
+        bases: &'g [BaseRuns<'d>],
+        request: &'g Request,
+    ) -> Self {
+        Self {
+            new,
+            bases,
+            request,
+            sides: Vec::new(),
+            made: Vec::new(),
+            last: 0,
+        }
+    }
+
+    /// Both sides of a rule, and where they are kept.
+    pub(super) fn sides(&mut self, base: usize, rule: &Rule) -> Result<usize, GateError> {
+        let metric = self.metric(rule)?;
+        let key = (base, metric.name.clone());
+        if let Some(at) = self.sides.iter().position(|(known, _)| *known == key) {
+            return Ok(at);
+        }
+        let sides = self.told(&self.bases[base], metric)?;
+        self.sides.push((key, sides));
+        Ok(self.sides.len() - 1)
+    }
+
+    pub(super) fn side(&self, at: usize) -> &Sides<'d> {
+        &self.sides[at].1
+    }
+
+    /// The metric of a rule.
+    fn metric(&self, rule: &Rule) -> Result<MetricInfo, GateError> {
+        let first = &self.new[0];
+        let known = first.database.metrics(first.run.run_id)?;
+        let named = rule.metric.as_ref().map(|(name, _)| name);
+        let wanted = named
+            .or(self.request.metric.as_ref())
+            .or(first.run.default_metric.as_ref());
+        let Some(wanted) = wanted else {
+            return Err(GateError::Usage(format!(
+                "{} measured nothing",
+                first.said()
+            )));
+        };
+        if let Some(found) = known.iter().find(|metric| metric.name == *wanted) {
+            return Ok(found.clone());
+        }
+        let names: Vec<String> = known.into_iter().map(|metric| metric.name).collect();
+        let expected = format!(
+            "expected a metric of {} ({}), found {wanted}",
+            first.said(),
+            names.join(", ")
+        );
+        let near = suggestion("; did you mean ", wanted, names);
+        Err(match &rule.metric {
+            Some((_, place)) => BudgetError {
+                place: *place,
+                message: expected + &near,
+            }
+            .into(),
+            None => GateError::Usage(format!("--metric: {expected}{near}")),
+        })
+    }
+
+    /// What there is to say of both sides.
+    fn told(&self, base: &BaseRuns<'d>, metric: MetricInfo) -> Result<Sides<'d>, GateError> {
+        let mut unlike = None;
+        let mut kinds: [BTreeSet<&str>; 2] = [BTreeSet::new(), BTreeSet::new()];
+        for (side, runs) in [(1, self.new), (0, base.runs.as_slice())] {
+            for run in runs {
+                let known = run.database.metrics(run.run.run_id)?;
+                let found = known.iter().find(|found| found.name == metric.name);
+                let Some(found) = found.filter(|found| found.unit == metric.unit) else {
+                    let has: Vec<String> = known
+                        .iter()
+                        .map(|metric| format!("{} ({})", metric.name, metric.unit))
+                        .collect();
+                    unlike.get_or_insert_with(|| {
+                        format!(
+                            "{} has no metric {} ({}); it has {}",
+                            run.said(),
+                            metric.name,
+                            metric.unit,
+                            has.join(", ")
+                        )
+                    });
+                    continue;
+                };
+                kinds[side].insert(found.noise.name());
+            }
+        }
+        let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
+        let [of_base, of_new] = &kinds;
+        if self.request.noise.is_none() && !of_base.is_empty() && of_base != of_new {
+            unlike.get_or_insert_with(|| {
+                format!(
+                    "{} is {} in base and {} in new: --noise says what it is",
+                    metric.name,
+                    list(of_base),
+                    list(of_new)
+                )
+            });
+        }
+        let exact = BTreeSet::from([Noise::Exact.name()]);
+        let is_exact = match self.request.noise {
+            Some(noise) => noise == Noise::Exact,
+            None => *of_new == exact && (of_base.is_empty() || *of_base == exact),
+        };
+        let hosts = |runs: &[ComparedRun<'_>]| -> BTreeSet<String> {
+            let hosts = runs.iter().filter_map(|run| run.tag("host"));
+            hosts.map(str::to_owned).collect()
+        };
+        let (old, current) = (hosts(&base.runs), hosts(self.new));
+        if !old.is_empty() && !current.is_empty() && old != current {
+            let named = |hosts: &BTreeSet<String>| {
+                hosts
+                    .iter()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
+            unlike.get_or_insert_with(|| {
+                format!(
+                    "base was recorded on {}, new on {}: runs of other hosts are not compared",
+                    named(&old),
+                    named(&current)
+                )
+            });
+        }
+        let (base, left_out) = self.comparable(base, is_exact)?;
+        Ok(Sides {
+            base,
+            metric,
+            is_exact,
+            unlike,
+            left_out,
+        })
+    }
+
+    /// The runs of base without those that are in new, and, where figures vary, without copies of them.
+    fn comparable(
+        &self,
+        base: &BaseRuns<'d>,
+        is_exact: bool,
+    ) -> Result<(Vec<ComparedRun<'d>>, Vec<String>), GateError> {
+        let mut recordings = BTreeSet::new();
+        for run in self.new {
+            recordings.extend(run.database.run_facts(run.run.run_id)?.fingerprint);
+        }
+        let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+        for run in &base.runs {
+            let recording = run.database.run_facts(run.run.run_id)?.fingerprint;
+            let is_copy = recording.is_some_and(|recording| recordings.contains(&recording));
+            let why = if self.new.iter().any(|new| new.is(run)) {
+                "it is a run of new"
+            } else if is_copy && !is_exact {
+                "its figures are those of a run of new: it is a copy of that recording"
+            } else {
+                kept.push(run.clone());
+                continue;
+            };
+            left_out.push(format!("{} of base is left out: {why}", run.said()));
+        }
+        Ok((kept, left_out))
+    }
+
+    /// A comparison, or why there is none; without a base, new is compared with itself, which tells its figures.
+    pub(super) fn comparison(
+        &mut self,
+        sides: usize,
+        wanted: &Wanted<'_>,
+    ) -> Result<Result<usize, String>, GateError> {
+        let normalize = if wanted.plain {
+            Normalize::None
+        } else {
+            self.request.normalize.clone()
+        };
+        let key = Key {
+            base: wanted.base,
+            metric: wanted.metric.to_owned(),
+            by: wanted.by.clone(),
+            cumulative: wanted.cumulative,
+            normalize,
+            min_share: if wanted.all {
+                0.0
+            } else {
+                Limits::default().min_share
+            },
+        };
+        let known = self.made.iter().position(|(known, _)| *known == key);
+        let at = known.unwrap_or(self.made.len());
+        if known.is_none() {
+            let made = self.compared(sides, &key)?;
+            self.made.push((key, made));
+        }
+        self.last = at;
+        Ok(match &self.made[at].1 {
+            Ok(_) => Ok(at),
+            Err(message) => Err(message.clone()),
+        })
+    }
+
+    /// A comparison that was made.
+    pub(super) fn of(&self, at: usize) -> Option<&Comparison> {
+        self.made[at].1.as_ref().ok()
+    }
+
+    /// The comparison that was asked for last.
+    pub(super) fn last(&self) -> Option<&Comparison> {
+        self.of(self.last)
+    }
+
+    fn compared(&self, sides: usize, key: &Key) -> Result<Result<Comparison, String>, GateError> {
+        let base = match key.base {
+            Some(_) => &self.side(sides).base,
+            None => self.new,
+        };
+        let request = Request {
+            by: key.by.clone(),
+            cumulative: key.cumulative,
+            metric: Some(key.metric.clone()),
+            normalize: key.normalize.clone(),
+            paired: self.request.paired.clone().filter(|_| key.base.is_some()),
+            limits: Limits {
+                min_share: key.min_share,
+                ..Limits::default()
+            },
+            all: true,
+            ..self.request.clone()
+        };
+        match compare(base, self.new, &request) {
+            Ok(comparison) => Ok(Ok(comparison)),
+            Err(CompareError::NothingSelected(message)) => Ok(Err(message)),
+            Err(CompareError::Usage(message)) => Err(GateError::Usage(message)),
+            Err(CompareError::Store(error)) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,681 @@
+//! Judges every rule of a budget, all tests together.
+
+use super::answer::{
+    ALPHA, About, Answer, Gate, GateError, Named, NamedBase, PASSES, RuleAnswer, Subject,
+};
+use super::budget::{Budget, Change, Limit, Rule, Thing};
+use super::figures::{BaseRuns, Figures};
+use super::moved::{IsOver, Position, moved, positions};
+use super::subjects::{Candidate, Watched, mean, watched};
+use crate::compare::judge::FEWEST;
+use crate::compare::{ComparedRun, Normalize, Request};
+use crate::statistics::multiple::holm;
+use crate::statistics::{Estimate, Shape, limits};
+use crate::store::{Database, StoreError};
+use crate::text::number::fixed;
+use crate::text::scale::figure;
+
+/// What a gate is asked.
+pub struct Question<'q, 'd> {
+    /// The rules.
+    pub budget: &'q Budget,
+    /// The runs that are judged, one at least.
+    pub new: &'q [ComparedRun<'d>],
+    /// What they are compared with.
+    pub bases: &'q [BaseRuns<'d>],
+    /// For each rule: which of them.
+    pub base_of: &'q [usize],
+    /// How figures are taken: metric, noise, what they are divided by, pairs.
+    pub request: &'q Request,
+    /// Where a name may be that neither side has.
+    pub databases: &'q [&'d Database],
+}
+
+/// What was found of a thing before all tests are known.
+struct Found {
+    subject: Subject,
+    test: Test,
+    thing: Candidate,
+    /// The distribution that was tested.
+    estimate: Option<Estimate>,
+    /// The natural logarithm of the limit, as that distribution has it.
+    ln_limit: f64,
+}
+
+/// How a thing is judged.
+#[derive(Clone, Copy, PartialEq)]
+enum Test {
+    /// Nothing varies, or nothing tells how much it does: the figure is over the limit, keeps it, or neither.
+    Figure(Option<bool>),
+    /// The probability of a figure so far over the limit, and whether it is shown to keep it.
+    P(f64, bool),
+    /// Not at all.
+    Not,
+}
+
+/// What was found of a rule.
+struct Ruled {
+    answer: RuleAnswer,
+    found: Vec<Found>,
+    is_exact: bool,
+    /// Where base was, the oldest first; empty where that is unknown.
+    positions: Vec<Position>,
+}
+
+/// Judges new runs by a budget.
+///
+/// # Errors
+/// When the budget asks for what there is not, or a database fails.
+pub fn judge(question: &Question<'_, '_>) -> Result<Gate, GateError> {
+    let mut figures = Figures::new(question.new, question.bases, question.request);
+    let mut warnings = Vec::new();
+    let mut ruled = Vec::new();
+    for (rule, base) in question.budget.rules.iter().zip(question.base_of) {
+        ruled.push(of_rule(question, &mut figures, rule, *base, &mut warnings)?);
+    }
+    let p: Vec<f64> = ruled
+        .iter()
+        .flat_map(|ruled| &ruled.found)
+        .filter_map(|found| found.subject.p)
+        .collect();
+    let mut adjusted = holm(&p).into_iter();
+    #[expect(clippy::cast_precision_loss, reason = "a number of tests")]
+    let level = ALPHA / p.len().max(1) as f64;
+    for (ruled, rule) in ruled.iter_mut().zip(&question.budget.rules) {
+        for found in &mut ruled.found {
+            if found.subject.p.is_some() {
+                found.subject.adjusted = adjusted.next();
+            }
+            decide(found, rule, level);
+        }
+        look_before(ruled);
+        close(ruled, rule, &mut warnings);
+    }
+    let named = |run: &ComparedRun<'_>| Named {
+        run_id: run.is_numbered.then_some(run.run.run_id),
+        name: run.run.name.clone(),
+        commit: run.tag("commit").map(str::to_owned),
+    };
+    let mut once = Vec::new();
+    for warning in warnings {
+        if !once.contains(&warning) {
+            once.push(warning);
+        }
+    }
+    Ok(Gate {
+        rules: ruled.into_iter().map(|ruled| ruled.answer).collect(),
+        bases: question
+            .bases
+            .iter()
+            .map(|base| NamedBase {
+                said: base.said.clone(),
+                runs: base.runs.iter().map(named).collect(),
+            })
+            .collect(),
+        new: question.new.iter().map(named).collect(),
+        tests: p.len(),
+        warnings: once,
+    })
+}
+
+/// Finds what a rule watches, and tests it.
+fn of_rule(
+    question: &Question<'_, '_>,
+    figures: &mut Figures<'_, '_>,
+    rule: &Rule,
+    base: usize,
+    warnings: &mut Vec<String>,
+) -> Result<Ruled, GateError> {
+    let mut ruled = Ruled {
+        answer: RuleAnswer {
+            place: rule.place,
+            text: rule.text.clone(),
+            answer: Answer::Pass,
+            why: String::new(),
+            base: None,
+            subjects: Vec::new(),
+            watched: 0,
+            unclear: 0,
+        },
+        found: Vec::new(),
+        is_exact: false,
+        positions: Vec::new(),
+    };
+    let sides = figures.sides(base, rule)?;
+    let side = figures.side(sides);
+    let is_change = matches!(rule.limit, Limit::Change(_));
+    let needs_base = is_change || rule.thing == Thing::New;
+    let is_exact = side.is_exact || rule.thing == Thing::Calls;
+    let metric = (side.metric.name.clone(), side.metric.unit.clone());
+    let metric = match rule.thing {
+        Thing::Calls => ("calls".to_owned(), "count".to_owned()),
+        _ => metric,
+    };
+    let limit = amounts(rule, &metric, question.request)?;
+    if needs_base && let Some(unlike) = &side.unlike {
+        ruled.answer.answer = Answer::NotComparable;
+        ruled.answer.why.clone_from(unlike);
+        return Ok(ruled);
+    }
+    warnings.extend(side.left_out.iter().cloned());
+    if needs_base && side.base.is_empty() {
+        ruled.answer.answer = Answer::NoBase;
+        ruled.answer.why.clone_from(&question.bases[base].said);
+        return Ok(ruled);
+    }
+    let has_base = !side.base.is_empty() && side.unlike.is_none();
+    let with = Some(base).filter(|_| has_base);
+    let found = watched(figures, rule, sides, with, !is_change)?;
+    let mut things = match found {
+        Watched::Things(things) => things,
+        Watched::Unknown(why) => {
+            if matches!(rule.thing, Thing::Module | Thing::File) {
+                nothing(question, rule, &mut ruled.answer)?;
+                if ruled.answer.answer == Answer::MatchesNowhere {
+                    return Ok(ruled);
+                }
+            }
+            ruled.answer.answer = Answer::NotComparable;
+            ruled.answer.why = why;
+            return Ok(ruled);
+        }
+    };
+    let mut earlier = 0;
+    if let Some(comparison) = figures.last() {
+        if with.is_some() {
+            warnings.extend(comparison.warnings.iter().cloned());
+        }
+        earlier = comparison.earlier;
+        let runs = comparison.sides[0].runs.iter().map(|run| run.run_id);
+        let database = figures.side(sides).base.first().map(|run| run.database);
+        // Files have no order but that of their names.
+        if let (Some(runs), Some(database)) = (runs.collect::<Option<Vec<i64>>>(), database) {
+            ruled.positions = positions(database, &runs)?;
+        }
+    }
+    ruled.answer.base = with;
+    ruled.is_exact = is_exact;
+    if with.is_none() {
+        for thing in &mut things {
+            // New was compared with itself, for its figures.
+            thing.each[0].clear();
+            thing.totals[0].clear();
+            thing.estimate = None;
+        }
+    }
+    if things.is_empty() && rule.thing != Thing::Any {
+        nothing(question, rule, &mut ruled.answer)?;
+        return Ok(ruled);
+    }
+    let judged = |thing: Candidate| {
+        tested(
+            thing,
+            rule,
+            &limit,
+            &metric,
+            is_exact,
+            earlier > 0,
+            question.budget.fewest,
+        )
+    };
+    ruled.found = things.into_iter().map(judged).collect();
+    ruled.answer.watched = ruled.found.len();
+    Ok(ruled)
+}
+
+/// Says that a rule watches nothing that is there.
+fn nothing(
+    question: &Question<'_, '_>,
+    rule: &Rule,
+    answer: &mut RuleAnswer,
+) -> Result<(), GateError> {
+    let Some(pattern) = &rule.pattern else {
+        answer.answer = Answer::NothingMatched;
+        return Ok(());
+    };
+    let place = match rule.thing {
+        Thing::Module => 1,
+        Thing::File => 2,
+        _ => 0,
+    };
+    let mut databases = question.databases.iter();
+    let is_known = databases.try_fold(false, |is_known, database| {
+        Ok::<bool, StoreError>(is_known || database.has_function(place, |name| pattern.fits(name))?)
+    })?;
+    let what = ["function", "module", "file"][place];
+    (answer.answer, answer.why) = if is_known {
+        (
+            Answer::NothingMatched,
+            format!("no {what} of base or new is called {}", pattern.text),
+        )
+    } else {
+        (
+            Answer::MatchesNowhere,
+            format!("no {what} of any run is called {}", pattern.text),
+        )
+    };
+    Ok(())
+}
+
+/// A limit in the unit of its metric.
+enum Most {
+    /// The larger of so much of base and so much more, if there is one.
+    Change(f64, Option<f64>),
+    Amount(f64),
+    Share(f64),
+}
+
+fn amounts(rule: &Rule, metric: &(String, String), request: &Request) -> Result<Most, GateError> {
+    let of = |amount: &super::budget::Amount| {
+        amount.of(&metric.0, &metric.1).map_err(|message| {
+            GateError::from(super::budget::BudgetError {
+                place: amount.place,
+                message,
+            })
+        })
+    };
+    Ok(match &rule.limit {
+        Limit::Amount(amount) => Most::Amount(of(amount)?),
+        Limit::Share(share) => Most::Share(*share),
+        Limit::Change(changes) => {
+            let (mut ratio, mut more) = (1.0_f64, None);
+            for change in changes {
+                match change {
+                    Change::Percent(percent) => ratio = ratio.max(1.0 + percent / 100.0),
+                    Change::Amount(amount) => {
+                        if request.normalize == Normalize::Total {
+                            return Err(GateError::Usage(format!(
+                                "--normalize total: line {} has a limit in a unit, and shares have none",
+                                rule.place.line
+                            )));
+                        }
+                        let amount = of(amount)?;
+                        more = Some(more.map_or(amount, |most: f64| most.max(amount)));
+                    }
+                }
+            }
+            Most::Change(ratio, more)
+        }
+    })
+}
+
+/// The largest figure.
+fn largest(figures: &[f64]) -> f64 {
+    figures.iter().copied().fold(0.0, f64::max)
+}
+
+/// Tests a thing by itself.
+fn tested(
+    thing: Candidate,
+    rule: &Rule,
+    limit: &Most,
+    metric: &(String, String),
+    is_exact: bool,
+    has_history: bool,
+    fewest: Option<usize>,
+) -> Found {
+    let has_base = !thing.each[0].is_empty();
+    let is_there = |side: usize| thing.each[side].iter().any(|figure| *figure > 0.0);
+    let about = match limit {
+        Most::Change(..) => About::Change,
+        Most::Amount(_) => About::Amount,
+        Most::Share(_) => About::Share,
+    };
+    // Shares of the totals, in percent, where the limit is one.
+    let values = |side: usize| -> Vec<f64> {
+        let pairs = thing.each[side].iter().zip(&thing.totals[side]);
+        match limit {
+            Most::Share(_) => pairs.map(|(cost, total)| 100.0 * cost / total).collect(),
+            _ => thing.each[side].clone(),
+        }
+    };
+    let [base, new] = [0, 1].map(values);
+    let shown = |side: usize, values: &[f64]| match (is_exact, limit) {
+        (true, _) => largest(values),
+        (false, Most::Share(_)) => mean(values),
+        (false, _) => thing.costs[side],
+    };
+    let mut subject = Subject {
+        names: thing.names.clone(),
+        answer: Answer::Unclear,
+        about,
+        metric: match limit {
+            Most::Share(_) => (format!("of the total {}", metric.0), "%".to_owned()),
+            _ => metric.clone(),
+        },
+        base: has_base.then(|| shown(0, &base)),
+        new: shown(1, &new),
+        ratio: None,
+        interval: None,
+        limit: 0.0,
+        p: None,
+        adjusted: None,
+        fails_from: None,
+        is_gone: has_base && is_there(0) && !is_there(1),
+        why: String::new(),
+    };
+    if let (About::Change, Some(base)) = (about, subject.base)
+        && base > 0.0
+        && subject.new > 0.0
+    {
+        subject.ratio = Some(subject.new / base);
+    }
+    let too_few = |least: usize, found: usize, of: &str| {
+        (found < least).then(|| format!("expected {least} runs of {of}, found {found}"))
+    };
+    let mut ln_limit = f64::NEG_INFINITY;
+    let mut tested = None;
+    let test = match *limit {
+        Most::Change(ratio, more) => {
+            let before = if is_exact {
+                largest(&base)
+            } else {
+                mean(&base)
+            };
+            let allowed = (ratio * before).max(more.map_or(0.0, |more| before + more));
+            // What is shown of base is another middle than the one that is tested, and the limit is that of what is shown.
+            subject.limit = match subject.base {
+                Some(base) if before > 0.0 => base * allowed / before,
+                _ => allowed,
+            };
+            let enough = match fewest {
+                Some(_) | None if is_exact => None,
+                Some(fewest) => too_few(fewest, base.len(), "base")
+                    .or_else(|| too_few(fewest, new.len(), "new")),
+                None if has_history => None,
+                None => too_few(FEWEST, base.len(), "base")
+                    .or_else(|| too_few(FEWEST, new.len(), "new")),
+            };
+            if before == 0.0 && more.is_none() {
+                subject.answer = Answer::New;
+                "base does not have it: a rule `new`, or a limit in a unit, judges it"
+                    .clone_into(&mut subject.why);
+                Test::Not
+            } else if subject.is_gone {
+                Test::Figure(Some(false))
+            } else if let Some(why) = enough {
+                subject.answer = Answer::TooFew;
+                subject.why = why;
+                Test::Not
+            } else if is_exact {
+                by_figures(&[largest(&new)], allowed)
+            } else if before == 0.0 {
+                ln_limit = allowed.ln();
+                tested = level(&[], &new, allowed);
+                of_level(&mut subject, tested, &new, allowed)
+            } else {
+                ln_limit = (allowed / before).ln();
+                tested = thing.estimate.or_else(|| limits::ratio(&base, &new));
+                if let Some(estimate) = tested {
+                    subject.interval = Some(estimate.interval(PASSES));
+                    if estimate.ln_ratio.is_finite() {
+                        subject.ratio = Some(estimate.ln_ratio.exp());
+                    }
+                    let keeps = estimate.at_most(PASSES) <= ln_limit;
+                    Test::P(estimate.above(ln_limit), keeps)
+                } else {
+                    subject.answer = Answer::TooFew;
+                    "nothing tells how much figures vary: expected more runs"
+                        .clone_into(&mut subject.why);
+                    Test::Not
+                }
+            }
+        }
+        Most::Amount(most) | Most::Share(most) => {
+            subject.limit = most;
+            let enough = match (fewest, rule.thing) {
+                _ if is_exact => None,
+                (None, Thing::New) => too_few(FEWEST, base.len(), "base")
+                    .or_else(|| too_few(FEWEST, new.len(), "new")),
+                (None, _) => None,
+                (Some(fewest), _) => too_few(fewest, new.len(), "new"),
+            };
+            if let Some(why) = enough {
+                subject.answer = Answer::TooFew;
+                subject.why = why;
+                Test::Not
+            } else if is_exact {
+                by_figures(&[largest(&new)], most)
+            } else {
+                ln_limit = most.ln();
+                tested = level(&base, &new, most);
+                of_level(&mut subject, tested, &new, most)
+            }
+        }
+    };
+    if let Test::P(p, _) = test {
+        subject.p = Some(p);
+    }
+    Found {
+        subject,
+        test,
+        thing,
+        estimate: tested,
+        ln_limit,
+    }
+}
+
+/// Judges figures of which nothing is known but themselves.
+fn by_figures(figures: &[f64], most: f64) -> Test {
+    // A figure at the limit keeps it, however the multiplication rounds.
+    let is_over = |figure: &f64| *figure > most * (1.0 + 1e-12);
+    let over = figures.iter().filter(|figure| is_over(figure)).count();
+    Test::Figure(match over {
+        0 => Some(false),
+        over if over == figures.len() => Some(true),
+        _ => None,
+    })
+}
+
+/// The level of the figures of new, where enough tells how much they vary for a test of whether it is above `most`.
+fn level(base: &[f64], new: &[f64], most: f64) -> Option<Estimate> {
+    // One degree of freedom shows next to nothing: the figures themselves say more.
+    let tells = |estimate: &Estimate| match estimate.shape {
+        Shape::Student { df, .. } => df >= 2.0,
+        Shape::Binomial { .. } | Shape::Order { .. } => false,
+    };
+    limits::level(base, new).filter(|estimate| most > 0.0 && tells(estimate))
+}
+
+/// Tests whether the figures of new are above a level.
+fn of_level(subject: &mut Subject, estimate: Option<Estimate>, new: &[f64], most: f64) -> Test {
+    let Some(estimate) = estimate else {
+        if new.iter().all(|figure| *figure == 0.0) {
+            return Test::Figure(Some(false));
+        }
+        "the figures themselves are judged: nothing tells how much they vary"
+            .clone_into(&mut subject.why);
+        return by_figures(new, most);
+    };
+    subject.interval = Some(estimate.interval(PASSES));
+    Test::P(
+        estimate.above(most.ln()),
+        estimate.at_most(PASSES) <= most.ln(),
+    )
+}
+
+/// Decides on a thing, all tests being known. `level` is that of the strictest of them.
+fn decide(found: &mut Found, rule: &Rule, level: f64) {
+    let subject = &mut found.subject;
+    match found.test {
+        Test::Not => return,
+        Test::Figure(over) => {
+            subject.fails_from = Some(subject.limit);
+            subject.answer = match over {
+                Some(true) => Answer::Fail,
+                Some(false) => Answer::Pass,
+                None => Answer::Unclear,
+            };
+        }
+        Test::P(_, keeps) => {
+            let from = found
+                .estimate
+                .and_then(|estimate| estimate.found_from(found.ln_limit, level));
+            let unit = match (subject.about, subject.base) {
+                (About::Change, Some(base)) if base > 0.0 => base,
+                _ => 1.0,
+            };
+            subject.fails_from = from.map(|from| unit * from.exp());
+            subject.answer = match subject.adjusted {
+                Some(adjusted) if adjusted < ALPHA => Answer::Fail,
+                _ if keeps => Answer::Pass,
+                _ => Answer::Unclear,
+            };
+        }
+    }
+    if subject.is_gone {
+        subject.why = match &found.thing.renamed {
+            Some(name) if found.thing.shifted.is_none() => {
+                format!("gone: new does not have it; renamed to {name}?")
+            }
+            _ => "gone: new does not have it".to_owned(),
+        };
+    }
+    if let Some(shifted) = &found.thing.shifted {
+        if subject.answer == Answer::Fail && rule.thing == Thing::Any {
+            subject.answer = Answer::Pass;
+        }
+        subject.why = if subject.why.is_empty() {
+            shifted.clone()
+        } else {
+            format!("{}; {shifted}", subject.why)
+        };
+    }
+}
+
+/// Looks whether base itself had changed before what a rule is broken by.
+fn look_before(ruled: &mut Ruled) {
+    let is_exact = ruled.is_exact;
+    for found in &mut ruled.found {
+        let subject = &mut found.subject;
+        if subject.answer != Answer::Fail || subject.about != About::Change {
+            continue;
+        }
+        let before = subject.base.unwrap_or(0.0);
+        if before <= 0.0 {
+            continue;
+        }
+        let ratio = subject.limit / before;
+        let is_over = |of: &[f64], figures: &[f64]| {
+            let is_over = |figure: f64, of: f64| figure > ratio * of * (1.0 + 1e-12);
+            is_over(largest(figures), largest(of))
+        };
+        let of_figures: Option<IsOver<'_>> = if is_exact { Some(&is_over) } else { None };
+        let [base, new] = &found.thing.each;
+        let moved = moved(&ruled.positions, base, new, found.ln_limit, of_figures);
+        if let Some(moved) = moved {
+            subject.answer = Answer::BaseMoved;
+            subject.why = format!(
+                "base itself is x{} since {}, and new is not shown to be over the limit from there",
+                fixed(moved.ratio, 2),
+                moved.said
+            );
+        }
+    }
+}
+
+/// Puts together what is said of a rule.
+fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
+    let answer = &mut ruled.answer;
+    if ruled.found.is_empty() {
+        if rule.thing == Thing::Any && answer.answer == Answer::Pass {
+            answer.answer = Answer::NothingMatched;
+            "no function costs enough to be judged".clone_into(&mut answer.why);
+        }
+        return;
+    }
+    // What base does not have is judged by other rules, unless a rule watches nothing else.
+    let has_other = |found: &Found| found.subject.answer != Answer::New;
+    if ruled.found.iter().any(has_other) && rule.thing == Thing::Any {
+        ruled.found.retain(has_other);
+    }
+    let worst = |answers: &[Answer]| {
+        let found = answers.iter().find(|answer| {
+            let mut found = ruled.found.iter();
+            found.any(|found| found.subject.answer == **answer)
+        });
+        found.copied()
+    };
+    answer.answer = worst(&[
+        Answer::Fail,
+        Answer::BaseMoved,
+        Answer::Unclear,
+        Answer::Pass,
+        Answer::TooFew,
+        Answer::New,
+    ])
+    .unwrap_or(Answer::NothingMatched);
+    let mut found = std::mem::take(&mut ruled.found);
+    answer.watched = found.len();
+    answer.unclear = found
+        .iter()
+        .filter(|found| found.subject.answer == Answer::Unclear)
+        .count();
+    // Those that are over their limit first; else in the order of the comparison.
+    found.sort_by_key(|found| match found.subject.answer {
+        Answer::Fail => 0,
+        Answer::BaseMoved => 1,
+        _ => 2,
+    });
+    let costliest = found
+        .iter()
+        .map(|found| found.subject.new)
+        .fold(0.0, f64::max);
+    // Of every function that is small it is known that little can be shown.
+    for found in &found {
+        if rule.thing != Thing::Any || found.subject.new >= costliest {
+            blind(&found.subject, rule, warnings);
+        }
+    }
+    if rule.thing == Thing::Any {
+        let mut has_costliest = false;
+        found.retain(|found| {
+            let subject = &found.subject;
+            let is_costliest = !has_costliest && subject.new >= costliest;
+            has_costliest |= is_costliest;
+            is_costliest
+                || matches!(subject.answer, Answer::Fail | Answer::BaseMoved)
+                || (found.thing.shifted.is_some() && !subject.is_gone)
+        });
+    }
+    answer.subjects = found.into_iter().map(|found| found.subject).collect();
+}
+
+/// Warns of a limit that the runs cannot hold: only a change of more than twice as much would be found.
+fn blind(subject: &Subject, rule: &Rule, warnings: &mut Vec<String>) {
+    let (Some(from), Some(_)) = (subject.fails_from, subject.p) else {
+        return;
+    };
+    let line = rule.place.line;
+    let named = |value: f64| figure_of(&subject.metric, value);
+    let warning = match (subject.about, subject.base) {
+        (About::Change, Some(base)) if base > 0.0 => {
+            let (allowed, found) = (subject.limit / base - 1.0, from / base - 1.0);
+            (found > 2.0 * allowed).then(|| {
+                let percent = |part: f64| fixed(100.0 * part, 1);
+                format!(
+                    "line {line}: only a change of +{} % or more would fail, and the limit is +{} %: more runs would show less",
+                    percent(found),
+                    percent(allowed)
+                )
+            })
+        }
+        (About::Change, _) => None,
+        (About::Amount | About::Share, _) => (from > 2.0 * subject.limit).then(|| {
+            format!(
+                "line {line}: only {} or more would fail, and the limit is {}: more runs would show less",
+                named(from),
+                named(subject.limit)
+            )
+        }),
+    };
+    warnings.extend(warning);
+}
+
+/// A figure with its unit.
+pub(super) fn figure_of(metric: &(String, String), value: f64) -> String {
+    if metric.1 == "%" {
+        return format!("{} %", fixed(value, 1));
+    }
+    figure(&metric.0, &metric.1, value)
+}

@@ -1,0 +1,286 @@
+//! The things that a rule watches, with their figures in every run.
+
+use std::collections::BTreeSet;
+
+use super::answer::GateError;
+use super::budget::{Pattern, Rule, Thing};
+use super::figures::{Figures, Wanted};
+use crate::compare::judge::Verdict;
+use crate::compare::{By, ComparedRun, Comparison, Row};
+use crate::statistics::Estimate;
+use crate::statistics::limits;
+
+/// A thing, with its figures.
+pub(super) struct Candidate {
+    pub(super) names: [String; 3],
+    /// Its figure in each run of base and of new.
+    pub(super) each: [Vec<f64>; 2],
+    /// The totals of the runs.
+    pub(super) totals: [Vec<f64>; 2],
+    /// Figures for people, of base and of new.
+    pub(super) costs: [f64; 2],
+    /// The distribution of the ratio, where something tells.
+    pub(super) estimate: Option<Estimate>,
+    /// What it was compared with makes up for it: inlined, renamed, moved.
+    pub(super) shifted: Option<String>,
+    /// What new may call it.
+    pub(super) renamed: Option<String>,
+}
+
+/// What a rule watches, as far as the runs have it.
+pub(super) enum Watched {
+    /// These; none of what is watched is in the runs if there are none.
+    Things(Vec<Candidate>),
+    /// The runs do not know.
+    Unknown(String),
+}
+
+/// The rows that comparisons are about.
+pub(super) fn by(thing: Thing) -> By {
+    match thing {
+        Thing::Module => By::Group("module".to_owned()),
+        Thing::File => By::Group("file".to_owned()),
+        _ => By::Function,
+    }
+}
+
+/// Finds what a rule watches. `base` is the number of the base that it is compared with.
+pub(super) fn watched(
+    figures: &mut Figures<'_, '_>,
+    rule: &Rule,
+    sides: usize,
+    base: Option<usize>,
+    plain: bool,
+) -> Result<Watched, GateError> {
+    let metric = figures.side(sides).metric.name.clone();
+    let is_exact = figures.side(sides).is_exact;
+    let mut wanted = Wanted {
+        base,
+        metric: &metric,
+        by: by(rule.thing),
+        cumulative: rule.cumulative,
+        plain,
+        // Functions that are new may be new in a few runs of many, and small on average.
+        all: rule.thing == Thing::New,
+    };
+    let mut at = match figures.comparison(sides, &wanted)? {
+        Ok(at) => at,
+        Err(message) => return Ok(Watched::Unknown(message)),
+    };
+    let fitting = match &rule.pattern {
+        Some(pattern) if wanted.by == By::Function => {
+            let side = figures.side(sides);
+            let runs: Vec<&ComparedRun<'_>> = side.base.iter().chain(figures.new).collect();
+            fitting(&runs, &metric, pattern)?
+        }
+        _ => BTreeSet::new(),
+    };
+    let fits = |row: &Row| {
+        let is_meant = rule.pattern.as_ref().is_none_or(|pattern| {
+            pattern.fits(&row.item.names[0]) || fitting.contains(&row.item.names)
+        });
+        let excluded = |pattern: &Pattern| pattern.fits(&row.item.names[0]);
+        is_meant && !rule.unless.iter().any(excluded)
+    };
+    let is_watched = |row: &Row| match rule.thing {
+        Thing::Any => row.judgement.verdict.is_some() && fits(row),
+        Thing::New => is_new(row, is_exact) && fits(row),
+        _ => fits(row),
+    };
+    // A function that costs little has no test unless it is asked for.
+    let is_untested = |row: &Row| row.judgement.verdict.is_none();
+    let needs_all = base.is_some()
+        && matches!(rule.thing, Thing::Function | Thing::Module | Thing::File)
+        && figures.of(at).is_some_and(|made| {
+            made.rows
+                .iter()
+                .any(|row| is_watched(row) && is_untested(row))
+        });
+    if needs_all {
+        wanted.all = true;
+        if let Ok(found) = figures.comparison(sides, &wanted)? {
+            at = found;
+        }
+    }
+    let Some(comparison) = figures.of(at) else {
+        return Ok(Watched::Things(Vec::new()));
+    };
+    let totals = [0, 1].map(|side: usize| {
+        let runs = comparison.sides[side].runs.iter();
+        runs.map(|run| run.total).collect::<Vec<f64>>()
+    });
+    if rule.thing == Thing::Total {
+        let row = &comparison.total;
+        return Ok(Watched::Things(vec![candidate(
+            row,
+            row.each.clone(),
+            totals,
+        )]));
+    }
+    let kept = |row: &&Row| is_watched(row);
+    let rows: Vec<&Row> = comparison.rows.iter().filter(kept).collect();
+    if let Some(row) = rows.iter().find(|row| row.each[1].is_empty()) {
+        let what = "the runs do not know what it costs with everything called";
+        let name = &row.item.names[0];
+        return Ok(Watched::Unknown(format!("{name}: {what}: {}", row.why)));
+    }
+    if rule.thing == Thing::Calls {
+        return Ok(calls(rule, &rows, &totals));
+    }
+    if rule.thing == Thing::New {
+        // No function is new: they cost nothing.
+        let mut sum = added(rule, &rows, comparison, &totals, |row| &row.each);
+        let named: Vec<&str> = rows.iter().map(|row| row.item.names[0].as_str()).collect();
+        sum.names[0] = named.join(", ");
+        let shifts = rows
+            .iter()
+            .filter(|row| row.judgement.verdict == Some(Verdict::Shifted));
+        let shifts: Vec<String> = shifts
+            .map(|row| format!("{} is {}", row.item.names[0], row.why))
+            .collect();
+        sum.shifted = Some(shifts.join("; ")).filter(|why| !why.is_empty());
+        return Ok(Watched::Things(vec![sum]));
+    }
+    if rule.is_sum && !rows.is_empty() {
+        let sum = added(rule, &rows, comparison, &totals, |row| &row.each);
+        return Ok(Watched::Things(vec![sum]));
+    }
+    let renamed = |row: &Row| {
+        let mut suggestions = comparison.suggestions.iter();
+        let found = suggestions.find(|suggestion| suggestion.base == row.item.names)?;
+        Some(found.new[0].clone())
+    };
+    let things = rows.into_iter().map(|row| Candidate {
+        renamed: renamed(row),
+        ..candidate(row, row.each.clone(), totals.clone())
+    });
+    Ok(Watched::Things(things.collect()))
+}
+
+/// Whether a function is shown to be new: by the verdict of comparisons, also where its cost is found to have been another's.
+fn is_new(row: &Row, is_exact: bool) -> bool {
+    let is_shifted = row.judgement.verdict == Some(Verdict::Shifted);
+    row.item.is_named
+        && row.judgement.seen[0] == 0
+        && row.judgement.seen[1] > 0
+        && (row.judgement.verdict == Some(Verdict::New) || is_shifted || is_exact)
+}
+
+fn candidate(row: &Row, each: [Vec<f64>; 2], totals: [Vec<f64>; 2]) -> Candidate {
+    let is_shifted = row.judgement.verdict == Some(Verdict::Shifted);
+    Candidate {
+        names: row.item.names.clone(),
+        each,
+        totals,
+        costs: row.costs,
+        estimate: row.judgement.estimate,
+        shifted: is_shifted.then(|| row.why.clone()),
+        renamed: None,
+    }
+}
+
+/// Things together.
+fn added(
+    rule: &Rule,
+    rows: &[&Row],
+    comparison: &Comparison,
+    totals: &[Vec<f64>; 2],
+    of: impl Fn(&Row) -> &[Vec<f64>; 2],
+) -> Candidate {
+    let each = [0, 1].map(|side: usize| {
+        let runs = 0..comparison.sides[side].runs.len();
+        runs.map(|run| rows.iter().map(|row| of(row)[side][run]).sum())
+            .collect::<Vec<f64>>()
+    });
+    let text = rule.pattern.as_ref().map_or("", |pattern| &pattern.text);
+    Candidate {
+        names: [text.to_owned(), String::new(), String::new()],
+        totals: totals.clone(),
+        costs: [0, 1].map(|side: usize| mean(&each[side])),
+        estimate: limits::ratio(&each[0], &each[1]),
+        shifted: None,
+        renamed: None,
+        each,
+    }
+}
+
+/// How often functions are called.
+fn calls(rule: &Rule, rows: &[&Row], totals: &[Vec<f64>; 2]) -> Watched {
+    let of = |row: &Row| -> Candidate {
+        let each = row.each_calls.clone();
+        Candidate {
+            costs: [0, 1].map(|side: usize| mean(&each[side])),
+            estimate: None,
+            ..candidate(row, each, totals.clone())
+        }
+    };
+    let mut things: Vec<Candidate> = rows.iter().map(|row| of(row)).collect();
+    let unknown = |thing: &Candidate| thing.each.iter().flatten().any(|calls| calls.is_nan());
+    if let Some(thing) = things.iter().find(|thing| unknown(thing)) {
+        return Watched::Unknown(format!(
+            "the runs do not know how often {} was called: their profiler counts no calls",
+            thing.names[0]
+        ));
+    }
+    if rule.is_sum
+        && let Some(first) = things.first()
+    {
+        let each = [0, 1].map(|side: usize| {
+            let runs = 0..first.each[side].len();
+            runs.map(|run| things.iter().map(|thing| thing.each[side][run]).sum())
+                .collect::<Vec<f64>>()
+        });
+        let text = rule.pattern.as_ref().map_or("", |pattern| &pattern.text);
+        let sum = Candidate {
+            names: [text.to_owned(), String::new(), String::new()],
+            totals: totals.clone(),
+            costs: [0, 1].map(|side: usize| mean(&each[side])),
+            estimate: None,
+            shifted: None,
+            renamed: None,
+            each,
+        };
+        things = vec![sum];
+    }
+    Watched::Things(things)
+}
+
+/// Names after the rules of identities of the functions that a pattern fits by a name as some run has it.
+fn fitting(
+    runs: &[&ComparedRun<'_>],
+    metric: &str,
+    pattern: &Pattern,
+) -> Result<BTreeSet<[String; 3]>, GateError> {
+    let mut found = BTreeSet::new();
+    let mut seen: BTreeSet<(usize, i64)> = BTreeSet::new();
+    for run in runs {
+        let database = std::ptr::from_ref(run.database).addr();
+        let metrics = run.database.metrics(run.run.run_id)?;
+        let Some(metric) = metrics.iter().find(|known| known.name == metric) else {
+            continue;
+        };
+        let mut learnt = Vec::new();
+        run.database.each_function_identity(
+            metric.metric_id,
+            None,
+            |function| !seen.contains(&(database, function)),
+            |function, identity| learnt.push((function, identity)),
+        )?;
+        for (function, identity) in learnt {
+            seen.insert((database, function));
+            if identity.is_code && pattern.fits(&identity.raw[0]) {
+                found.insert(identity.names);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The arithmetic mean.
+#[expect(clippy::cast_precision_loss, reason = "a number of runs")]
+pub(super) fn mean(figures: &[f64]) -> f64 {
+    if figures.is_empty() {
+        return 0.0;
+    }
+    figures.iter().sum::<f64>() / figures.len() as f64
+}

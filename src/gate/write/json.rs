@@ -1,0 +1,84 @@
+//! For programs.
+
+use serde_json::{Value as Json, json as value};
+
+use super::super::answer::{ALPHA, About, Named, RuleAnswer, Subject};
+use super::told::Told;
+
+/// Writes a gate as one JSON object and a line end.
+#[must_use]
+pub fn json(told: &Told<'_>) -> String {
+    let gate = told.gate;
+    let bases: Vec<Json> = gate
+        .bases
+        .iter()
+        .map(|base| value!({"said": base.said, "runs": runs(&base.runs)}))
+        .collect();
+    let rules: Vec<Json> = gate.rules.iter().map(rule).collect();
+    let whole = value!({
+        "schema_version": 1,
+        "report": "gate",
+        "budget": told.budget,
+        "outcome": told.outcome().name(),
+        "exit_code": told.exit_code,
+        "alpha": ALPHA,
+        "tests": gate.tests,
+        "prove": told.policy.prove,
+        "strict": told.policy.strict,
+        "new": runs(&gate.new),
+        "bases": bases,
+        "rules": rules,
+        "warnings": gate.warnings,
+    });
+    format!("{whole}\n")
+}
+
+fn runs(runs: &[Named]) -> Vec<Json> {
+    let of = |run: &Named| value!({"run_id": run.run_id, "name": run.name, "commit": run.commit});
+    runs.iter().map(of).collect()
+}
+
+fn rule(rule: &RuleAnswer) -> Json {
+    let subjects: Vec<Json> = rule.subjects.iter().map(subject).collect();
+    value!({
+        "line": rule.place.line,
+        "column": rule.place.column,
+        "rule": rule.text,
+        "answer": rule.answer.name(),
+        "why": rule.why,
+        "base": rule.base,
+        "watched": rule.watched,
+        "unclear": rule.unclear,
+        "subjects": subjects,
+    })
+}
+
+fn subject(subject: &Subject) -> Json {
+    let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+    let (low, high) = subject.interval.unzip();
+    let [function, module, file] = &subject.names;
+    value!({
+        "function": function,
+        "module": module,
+        "file": file,
+        "answer": subject.answer.name(),
+        "about": match subject.about {
+            About::Change => "change",
+            About::Amount => "amount",
+            About::Share => "share",
+        },
+        "metric": subject.metric.0,
+        "unit": subject.metric.1,
+        "base": finite(subject.base),
+        "new": finite(Some(subject.new)),
+        "ratio": finite(subject.ratio),
+        "low": finite(low),
+        "high": finite(high),
+        "limit": finite(Some(subject.limit)),
+        "fails_from": finite(subject.fails_from),
+        "p": finite(subject.p),
+        "p_adjusted": finite(subject.adjusted),
+        "gone": subject.is_gone,
+        "why": subject.why,
+    })
+}

@@ -1,0 +1,903 @@
+//! `profdb gate`: every situation in which it may be, what it answers, and with what it ends. Simulations are in
+//! `tests/figures/gate.rs`, formats in `tests/behaviour/gate_formats.rs`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder with a database.
+pub(super) struct Place {
+    folder: TempDir,
+    files: usize,
+}
+
+/// What the program said, and how it ended.
+pub(super) struct Told {
+    pub(super) code: Option<i32>,
+    pub(super) out: String,
+    pub(super) errors: String,
+}
+
+impl Place {
+    pub(super) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a folder"),
+            files: 0,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(super) fn run(&self, arguments: &[&str]) -> Told {
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = Command::new(env!("CARGO_BIN_EXE_profdb"))
+            .args(arguments)
+            .current_dir(self.path())
+            .env_remove("PROFDB_DB")
+            .stdin(Stdio::null())
+            .output()
+            .expect("the program runs");
+        Told {
+            code: status.code(),
+            out: String::from_utf8(stdout).expect("text"),
+            errors: String::from_utf8(stderr).expect("text"),
+        }
+    }
+
+    /// Writes costs of functions that `main` calls.
+    pub(super) fn file(&self, name: &str, costs: &[(&str, u64)]) {
+        let mut text = String::new();
+        for (function, cost) in costs {
+            writeln!(text, "main;{function} {cost}").expect("a string takes all");
+        }
+        fs::write(self.path().join(name), text).expect("a file");
+    }
+
+    /// Imports a run with tags.
+    pub(super) fn import(&mut self, noise: &str, tags: &str, costs: &[(&str, u64)]) {
+        self.files += 1;
+        let name = format!("{}.folded", self.files);
+        self.file(&name, costs);
+        let mut arguments = vec!["import", name.as_str(), "--noise", noise, "--title", "work"];
+        for tag in tags.split(' ').filter(|tag| !tag.is_empty()) {
+            arguments.extend(["--tag", tag]);
+        }
+        let told = self.run(&arguments);
+        assert_eq!(told.code, Some(0), "{}", told.errors);
+    }
+
+    /// Imports several runs of two functions that vary by so many hundredths of a percent around these costs.
+    fn several(&mut self, runs: usize, tags: &str, noise: u64, costs: [u64; 2]) {
+        // Deviations with mean 0, as far as they go.
+        const PARTS: [i64; 10] = [0, 100, -100, 40, -40, 70, -70, 20, -20, 10];
+        for run in 0..runs {
+            let of = |at: usize| {
+                let part =
+                    PARTS[(run + 3 * at) % PARTS.len()] * i64::try_from(noise).expect("small");
+                costs[at].saturating_add_signed(
+                    part * i64::try_from(costs[at]).expect("small") / 1_000_000,
+                )
+            };
+            self.import("timed", tags, &[("parse", of(0)), ("render", of(1))]);
+        }
+    }
+
+    /// Asks a gate.
+    pub(super) fn gate(&self, budget: &str, arguments: &[&str]) -> Told {
+        fs::write(self.path().join("perf.budget"), budget).expect("a file");
+        self.run(&[&["gate", "--budget", "perf.budget"], arguments].concat())
+    }
+
+    /// The answers of a gate, rule by rule, and with what it ended.
+    fn answers(&self, budget: &str, arguments: &[&str]) -> (Vec<String>, i32) {
+        let told = self.gate(budget, &[arguments, &["--format", "json"]].concat());
+        let json: Value = serde_json::from_str(&told.out)
+            .unwrap_or_else(|error| panic!("{error}: {}{}", told.out, told.errors));
+        let code = told.code.expect("it ended by itself");
+        assert_eq!(json["exit_code"], code, "{json}");
+        let rules = json["rules"].as_array().expect("rules");
+        let answer = |rule: &Value| rule["answer"].as_str().expect("a word").to_owned();
+        (rules.iter().map(answer).collect(), code)
+    }
+}
+
+/// Asserts what a gate answers, and with what it ends.
+#[track_caller]
+fn check(place: &Place, budget: &str, arguments: &[&str], answers: &[&str], code: i32) {
+    let found = place.answers(budget, arguments);
+    let answers: Vec<String> = answers.iter().map(ToString::to_string).collect();
+    assert_eq!(found, (answers, code), "{budget}\n{arguments:?}");
+}
+
+/// Five runs of `branch=main`, and five each of the same, of one in which `parse` takes 1.5 times as long, and of one that varies
+/// more.
+fn usual() -> Place {
+    let mut place = Place::new();
+    place.several(5, "branch=main", 100, [400_000, 600_000]);
+    place.several(5, "branch=same", 90, [400_000, 600_000]);
+    place.several(5, "branch=slow", 100, [600_000, 600_000]);
+    place.several(3, "branch=wild", 4000, [420_000, 600_000]);
+    place
+}
+
+const SAME: [&str; 2] = ["branch=main", "branch=same"];
+const SLOW: [&str; 2] = ["branch=main", "branch=slow"];
+
+#[test]
+fn what_is_shown_to_be_over_its_limit_wins_over_all() {
+    let place = usual();
+    check(&place, "fn 'parse' <= +10 %\n", &SLOW, &["fail"], 1);
+    let budget =
+        "fn 'nosuch' <= +10 %\nfn 'parse' <= +10 %\nfn 'render' <= +10 %\nfn 'render' <= +0 %\n";
+    let answers = ["nothing matched", "fail", "pass", "unclear"];
+    check(&place, budget, &SLOW, &answers, 1);
+    for flag in ["--strict", "--prove", "--first-run=pass"] {
+        check(&place, budget, &[&SLOW[..], &[flag]].concat(), &answers, 1);
+    }
+    check(
+        &place,
+        budget,
+        &[&SLOW[..], &["--exit-zero"]].concat(),
+        &answers,
+        0,
+    );
+    check(&place, "fn 'parse' <= +10 %\n", &SAME, &["pass"], 0);
+    check(
+        &place,
+        "total <= +30 %\nany <= +40 %\n",
+        &SLOW,
+        &["pass", "fail"],
+        1,
+    );
+}
+
+#[test]
+fn a_budget_that_cannot_be_read_ends_with_3() {
+    let place = usual();
+    let table = [
+        (
+            "total <= +10",
+            "perf.budget: line 1 column 11: expected a unit of the metric samples (1, k, M)",
+        ),
+        (
+            "totl <= +10 %",
+            "perf.budget: line 1 column 1: expected a rule",
+        ),
+        (
+            "total <= +10 %\nfn 'a' <= 5 parsec",
+            "perf.budget: line 2 column 13: expected a unit",
+        ),
+        (
+            "total <= +10 %\ntotal <= 5 ms",
+            "perf.budget: line 2 column 10: expected a unit of the metric",
+        ),
+        (
+            "total <= +10 % metric tme",
+            "perf.budget: line 1 column 23: expected a metric of run",
+        ),
+        ("", "perf.budget: line 1 column 1: expected a rule"),
+    ];
+    for (budget, message) in &table[1..] {
+        let told = place.gate(budget, &SAME);
+        assert_eq!(told.code, Some(3), "{budget}: {}", told.errors);
+        assert!(told.errors.contains(message), "{budget}: {}", told.errors);
+        assert_eq!(told.out, "");
+    }
+    // A number without unit is one of counts.
+    let (budget, _) = table[0];
+    check(&place, budget, &SAME, &["unclear"], 0);
+    let told = place.run(&["gate", "--budget", "none.budget", "1", "2"]);
+    assert_eq!(told.code, Some(3), "{}", told.errors);
+    let told = place.run(&["gate", "--budget", ".", "1", "2"]);
+    assert_eq!(told.code, Some(3), "{}", told.errors);
+    fs::write(place.path().join("huge.budget"), "#".repeat((1 << 20) + 1)).expect("a file");
+    let told = place.run(&["gate", "--budget", "huge.budget", "1", "2"]);
+    assert_eq!(told.code, Some(3), "{}", told.errors);
+    assert!(
+        told.errors.contains("1048576 bytes at most"),
+        "{}",
+        told.errors
+    );
+    // So do profiles that cannot be read; words of the command line do with 2, the database with 5.
+    let told = place.gate("total <= +10 %", &["1", "none.folded"]);
+    assert_eq!(told.code, Some(3), "{}", told.errors);
+    for wrong in [
+        &["gate", "1", "2"][..],
+        &["gate", "--budget", "perf.budget", "--nosuch"],
+    ] {
+        assert_eq!(place.run(wrong).code, Some(2), "{wrong:?}");
+    }
+    let told = place.gate("total <= +10 %", &["1", "2", "--db", "none.db"]);
+    assert_eq!(told.code, Some(5), "{}", told.errors);
+}
+
+#[test]
+fn where_nothing_is_measured_it_ends_with_4() {
+    let place = usual();
+    let told = place.gate("total <= +10 %", &["branch=main", "branch=none"]);
+    assert_eq!(told.code, Some(4), "{}", told.errors);
+    let told = place.gate("total <= +10 %", &["--new", "branch=none"]);
+    assert_eq!(told.code, Some(4), "{}", told.errors);
+    // All too few.
+    let few = ["--base", "1", "2", "--new", "6", "7"];
+    check(
+        &place,
+        "total <= +10 %\nfn 'parse' <= +10 %",
+        &few,
+        &["too few"; 2],
+        4,
+    );
+    check(
+        &place,
+        "noise 6 runs\ntotal <= +10 %",
+        &SAME,
+        &["too few"],
+        4,
+    );
+    check(&place, "noise 2 runs\ntotal <= +50 %", &few, &["pass"], 0);
+    check(
+        &place,
+        "noise 1 run\ntotal <= +50 %",
+        &["1", "6"],
+        &["too few"],
+        4,
+    );
+    // One of ten is enough where the budget says so: base tells how much figures vary.
+    let one = ["branch=main", "11"];
+    check(
+        &place,
+        "noise 1 run\nfn 'parse' <= +10 %",
+        &one,
+        &["fail"],
+        1,
+    );
+    check(&place, "fn 'parse' <= +10 %", &one, &["too few"], 4);
+    for flag in ["--strict", "--prove", "--first-run=pass"] {
+        check(
+            &place,
+            "total <= +10 %",
+            &[&few[..], &[flag]].concat(),
+            &["too few"],
+            4,
+        );
+    }
+    check(
+        &place,
+        "total <= +10 %",
+        &[&few[..], &["--exit-zero"]].concat(),
+        &["too few"],
+        0,
+    );
+}
+
+#[test]
+fn what_was_not_judged_is_named_and_passed_over() {
+    let mut place = usual();
+    place.import("timed", "branch=old", &[("retired", 5)]);
+    let budget = "total <= +50 %\nfn 'retired' <= +10 %\nfn 'parse' <= +50 % base 1,2\n";
+    let answers = ["pass", "nothing matched", "too few"];
+    check(&place, budget, &SAME, &answers, 0);
+    check(
+        &place,
+        budget,
+        &[&SAME[..], &["--strict"]].concat(),
+        &answers,
+        4,
+    );
+    let told = place.gate(budget, &SAME);
+    for said in [
+        "no function of base or new is called retired",
+        "expected 3 runs of base, found 2",
+    ] {
+        assert!(told.out.contains(said), "{}", told.out);
+    }
+}
+
+#[test]
+fn a_first_run_is_judged_by_what_needs_no_base() {
+    let mut place = Place::new();
+    place.import("exact", "commit=a", &[("parse", 400), ("render", 600)]);
+    let absolute = "total <= 1000\nfn 'parse' <= 40 % of total\n";
+    check(&place, absolute, &[], &["pass"; 2], 0);
+    check(&place, "total <= 999\n", &[], &["fail"], 1);
+    check(
+        &place,
+        "fn 'parse' <= 39 % of total\n",
+        &["latest"],
+        &["fail"],
+        1,
+    );
+    let mixed = "total <= 1000\ntotal <= +5 %\nany <= +5 %\nnew <= 1 % of total\n";
+    let answers = ["pass", "no base", "no base", "no base"];
+    check(&place, mixed, &[], &answers, 0);
+    check(&place, mixed, &["--strict"], &answers, 4);
+    // Of what varies, too: a hard limit is one.
+    place.import(
+        "timed",
+        "commit=b host=x",
+        &[("parse", 400), ("render", 601)],
+    );
+    check(&place, "total <= 1001", &["latest"], &["pass"], 0);
+    check(&place, "total <= 1000", &["latest"], &["fail"], 1);
+    check(
+        &place,
+        "noise 3 runs\ntotal <= 1000",
+        &["latest"],
+        &["too few"],
+        4,
+    );
+    // Only what is compared.
+    let relative = "total <= +5 %\nany <= +5 %\n";
+    check(&place, relative, &[], &["no base"; 2], 4);
+    check(
+        &place,
+        relative,
+        &["--first-run", "pass"],
+        &["no base"; 2],
+        0,
+    );
+    check(
+        &place,
+        relative,
+        &[
+            "--first-run",
+            "pass",
+            "--base",
+            "branch=main",
+            "--new",
+            "latest",
+        ],
+        &["no base"; 2],
+        0,
+    );
+    check(
+        &place,
+        relative,
+        &["--base", "branch=main", "--new", "latest"],
+        &["no base"; 2],
+        4,
+    );
+    // A slip is none of a first run.
+    check(
+        &place,
+        "fn 'prase' <= 5\n",
+        &["--first-run", "pass"],
+        &["nothing matched"],
+        4,
+    );
+}
+
+#[test]
+fn what_is_gone_keeps_its_limit() {
+    let mut place = Place::new();
+    place.import("exact", "branch=main", &[("parse", 400), ("render", 600)]);
+    place.import(
+        "exact",
+        "branch=new",
+        &[("parse_all", 400), ("render", 600)],
+    );
+    for budget in [
+        "fn 'parse' <= +5 %",
+        "fn 'parse' <= 100",
+        "fn 'parse' <= 10 % of total",
+    ] {
+        let sides = ["branch=main", "branch=new"];
+        check(&place, budget, &sides, &["pass"], 0);
+        check(
+            &place,
+            budget,
+            &[&sides[..], &["--strict"]].concat(),
+            &["pass"],
+            0,
+        );
+        check(
+            &place,
+            budget,
+            &[&sides[..], &["--prove"]].concat(),
+            &["pass"],
+            1,
+        );
+        let told = place.gate(budget, &sides);
+        let said = "gone: new does not have it; renamed: together with parse_all it costs the same";
+        assert!(told.out.contains(said), "{}", told.out);
+    }
+    // What is new has grown by no ratio.
+    let sides = ["branch=main", "branch=new"];
+    check(&place, "fn 'parse_all' <= +5 %", &sides, &["new"], 4);
+    check(
+        &place,
+        "fn 'parse_all' <= +5 % or 400",
+        &sides,
+        &["pass"],
+        0,
+    );
+    check(
+        &place,
+        "fn 'parse_all' <= +5 % or 399",
+        &sides,
+        &["fail"],
+        1,
+    );
+    check(&place, "fn 'parse*' <= +5 %", &sides, &["pass"], 0);
+    check(&place, "fn 'parse_all' <= 399", &sides, &["fail"], 1);
+    check(&place, "sum fn 'parse*' <= +0 %", &sides, &["pass"], 0);
+    check(
+        &place,
+        "new <= 30 % of total\nnew <= 400\nnew <= 10 % of total unless 'parse*'",
+        &sides,
+        &["fail", "pass", "pass"],
+        1,
+    );
+}
+
+#[test]
+fn a_name_that_is_nowhere_ends_with_4() {
+    let place = usual();
+    for thing in ["fn", "calls", "sum fn"] {
+        for limit in ["+5 %", "100"] {
+            let budget = format!("{thing} 'prase*' <= {limit}\n");
+            check(&place, &budget, &SAME, &["nothing matched"], 4);
+            let budget = format!("total <= +50 %\n{budget}");
+            check(&place, &budget, &SAME, &["pass", "nothing matched"], 4);
+            check(
+                &place,
+                &budget,
+                &[&SAME[..], &["--first-run=pass"]].concat(),
+                &["pass", "nothing matched"],
+                4,
+            );
+        }
+    }
+    for thing in ["module", "file"] {
+        check(
+            &place,
+            &format!("{thing} 'x' <= +5 %\n"),
+            &SAME,
+            &["nothing matched"],
+            4,
+        );
+    }
+}
+
+#[test]
+fn several_of_one_name_are_judged_each_or_added_up() {
+    let mut place = Place::new();
+    place.import(
+        "exact",
+        "branch=main",
+        &[("parse_a", 400), ("parse_b", 600)],
+    );
+    place.import("exact", "branch=new", &[("parse_a", 500), ("parse_b", 500)]);
+    let sides = ["branch=main", "branch=new"];
+    check(&place, "fn 'parse*' <= +10 %", &sides, &["fail"], 1);
+    check(
+        &place,
+        "fn 'parse*' <= +10 % unless '*_a'",
+        &sides,
+        &["pass"],
+        0,
+    );
+    check(&place, "sum fn 'parse*' <= +0 %", &sides, &["pass"], 0);
+    check(&place, "sum fn 'parse*' <= 999", &sides, &["fail"], 1);
+    check(
+        &place,
+        "sum fn 'parse*' <= 99 % of total",
+        &sides,
+        &["fail"],
+        1,
+    );
+}
+
+#[test]
+fn what_is_unclear_says_what_would_fail() {
+    let place = usual();
+    let sides = ["branch=main", "branch=wild"];
+    let budget = "fn 'parse' <= +2 %";
+    check(&place, budget, &sides, &["unclear"], 0);
+    check(
+        &place,
+        budget,
+        &[&sides[..], &["--strict"]].concat(),
+        &["unclear"],
+        0,
+    );
+    check(
+        &place,
+        budget,
+        &[&sides[..], &["--prove"]].concat(),
+        &["unclear"],
+        1,
+    );
+    let told = place.gate(budget, &sides);
+    assert!(told.out.contains("limit +2.0 %, +"), "{}", told.out);
+    assert!(told.out.contains("% would fail"), "{}", told.out);
+    // The limit is below what so many runs can ever show.
+    let said = "profdb: line 1: only a change of +";
+    assert!(told.errors.contains(said), "{}", told.errors);
+    // A shift from base is no noise: what is shown to keep its limit is proved.
+    check(
+        &place,
+        "fn 'parse' <= +20 %",
+        &[&SAME[..], &["--prove"]].concat(),
+        &["pass"],
+        0,
+    );
+}
+
+#[test]
+fn what_has_moved_is_excused_from_any_and_from_no_rule_of_its_own() {
+    let mut place = Place::new();
+    let other = ("render", 9_000);
+    place.import(
+        "exact",
+        "branch=main",
+        &[("parse", 600), ("parse;helper", 400), other],
+    );
+    place.import("exact", "branch=new", &[("parse", 1_000), other]);
+    let sides = ["branch=main", "branch=new"];
+    check(&place, "any <= +10 %", &sides, &["pass"], 0);
+    let told = place.gate("any <= +10 %", &sides);
+    let said = "inlined: together with helper it costs the same";
+    assert!(told.out.contains(said), "{}", told.out);
+    check(&place, "fn 'parse' <= +10 %", &sides, &["fail"], 1);
+    check(
+        &place,
+        "fn 'parse' <= +10 %\nany <= +10 %",
+        &sides,
+        &["fail", "pass"],
+        1,
+    );
+}
+
+#[test]
+fn the_worst_run_is_judged_of_what_is_exact() {
+    let mut place = Place::new();
+    place.import("exact", "branch=main", &[("query", 40), ("render", 600)]);
+    place.import("exact", "branch=new", &[("query", 38), ("render", 600)]);
+    place.import("exact", "branch=new", &[("query", 42), ("render", 600)]);
+    let sides = ["branch=main", "branch=new"];
+    check(&place, "fn 'query' <= 40", &sides, &["fail"], 1);
+    check(&place, "fn 'query' <= 42", &sides, &["pass"], 0);
+    check(&place, "fn 'query' <= +4 %", &sides, &["fail"], 1);
+    check(&place, "fn 'query' <= +5 %", &sides, &["pass"], 0);
+    check(&place, "fn 'query' <= +2", &sides, &["pass"], 0);
+    check(&place, "fn 'query' <= +1", &sides, &["fail"], 1);
+    // Without a base, too; and the other way, base has the worse one.
+    check(&place, "fn 'query' <= 41", &["branch=new"], &["fail"], 1);
+    check(
+        &place,
+        "fn 'query' <= +0 %",
+        &["branch=new", "branch=main"],
+        &["pass"],
+        0,
+    );
+}
+
+#[test]
+fn runs_of_new_are_left_out_of_base() {
+    let mut place = Place::new();
+    place.several(5, "branch=main", 100, [400_000, 600_000]);
+    place.several(4, "branch=new", 90, [400_000, 600_000]);
+    // The same recording under another title, and a run of new itself.
+    let told = place.run(&[
+        "import",
+        "6.folded",
+        "--noise",
+        "timed",
+        "--tag",
+        "branch=main",
+    ]);
+    assert_eq!(told.code, Some(0), "{}", told.errors);
+    let sides = ["--base", "branch=main", "7", "--new", "branch=new"];
+    check(&place, "total <= +10 %", &sides, &["pass"], 0);
+    let told = place.gate("total <= +10 %", &sides);
+    for said in [
+        "run 7 of base is left out: it is a run of new",
+        "run 10 of base is left out: its figures are those of a run of new",
+    ] {
+        assert!(told.errors.contains(said), "{}", told.errors);
+    }
+    check(
+        &place,
+        "total <= +10 %",
+        &["--base", "branch=new", "--new", "branch=new"],
+        &["no base"],
+        4,
+    );
+    // Equal figures of what is exact are no copies: the program does the same.
+    let mut place = Place::new();
+    for branch in ["main", "new"] {
+        place.import("exact", &format!("branch={branch}"), &[("query", 40)]);
+    }
+    check(
+        &place,
+        "total <= +0 %",
+        &["branch=main", "branch=new"],
+        &["pass"],
+        0,
+    );
+}
+
+#[test]
+fn other_hosts_units_and_noise_are_not_compared() {
+    let mut place = Place::new();
+    for (noise, tags, more) in [
+        ("exact", "of=x host=x", 0),
+        ("exact", "of=y host=y", 0),
+        ("timed", "of=timed", 5),
+        ("sampled", "of=sampled", 9),
+    ] {
+        for run in 0..3 {
+            place.import(
+                noise,
+                tags,
+                &[("parse", 400 + more + run), ("render", 600 - run / 2)],
+            );
+        }
+    }
+    for (base, new, said) in [
+        ("of=x", "of=y", "base was recorded on x, new on y"),
+        (
+            "of=timed",
+            "of=sampled",
+            "samples is timed in base and sampled in new",
+        ),
+        (
+            "of=x",
+            "of=timed",
+            "samples is exact in base and timed in new",
+        ),
+    ] {
+        check(
+            &place,
+            "total <= +50 %",
+            &[base, new],
+            &["not comparable"],
+            4,
+        );
+        let told = place.gate("total <= +50 %\ntotal <= 5000\n", &[base, new]);
+        assert_eq!(told.code, Some(0), "{}", told.errors);
+        assert!(told.out.contains(said), "{}", told.out);
+        let told = place.gate("total <= +50 %\ntotal <= 5000\n", &[base, new, "--strict"]);
+        assert_eq!(told.code, Some(4), "{}", told.errors);
+    }
+    check(
+        &place,
+        "total <= +50 %",
+        &["of=timed", "of=sampled", "--noise", "timed"],
+        &["pass"],
+        0,
+    );
+    // Another unit.
+    fs::write(place.path().join("run.cpuprofile"), CPUPROFILE).expect("a file");
+    check(
+        &place,
+        "total <= +50 %",
+        &["of=x", "run.cpuprofile"],
+        &["not comparable"],
+        4,
+    );
+    check(
+        &place,
+        "calls 'parse' <= +5 %",
+        &["of=x", "of=x"],
+        &["no base"],
+        4,
+    );
+    check(
+        &place,
+        "calls 'parse' <= 5",
+        &["of=x", "of=timed"],
+        &["not comparable"],
+        4,
+    );
+}
+
+/// A profile in time.
+const CPUPROFILE: &str = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"hitCount":0,"children":[2]},{"id":2,"callFrame":{"functionName":"parse","scriptId":"1","url":"a.js","lineNumber":1,"columnNumber":1},"hitCount":2}],"startTime":0,"endTime":30,"samples":[2,2],"timeDeltas":[10,10]}"#;
+
+#[test]
+fn base_that_moved_is_no_fault_of_new() {
+    let mut place = Place::new();
+    let commit = |place: &mut Place, number: usize, branch: &str, factor: u64| {
+        for run in 0..3 {
+            let wobble = u64::try_from((7 * number + 5 * run) % 11).expect("small") * 200;
+            let cost = 400_000 * factor / 100 + wobble;
+            let tags = format!("branch={branch} commit=c{number:07} commit_count={number}");
+            place.import(
+                "timed",
+                &tags,
+                &[("parse", cost), ("render", 600_000 + wobble)],
+            );
+        }
+    };
+    for number in 1..=8 {
+        commit(&mut place, number, "main", 100);
+    }
+    commit(&mut place, 9, "main", 130);
+    commit(&mut place, 10, "innocent", 130);
+    let budget = "fn 'parse' <= +5 %\n";
+    check(&place, budget, &[], &["base moved"], 0);
+    let told = place.gate(budget, &[]);
+    for said in [
+        "Base: 27 runs",
+        "the last 9 commits of branch main",
+        "base itself is x1.30 since commit c0000009",
+    ] {
+        assert!(told.out.contains(said), "{}", told.out);
+    }
+    // A change on top of it is one.
+    commit(&mut place, 11, "guilty", 150);
+    check(&place, budget, &[], &["fail"], 1);
+    // The runs of the merge base come first, by whatever length of its name.
+    for merge_base in ["c0000009", "c000000900000000000000000000000000000000"] {
+        let arguments = ["--new", "branch=innocent", "--merge-base", merge_base];
+        check(&place, budget, &arguments, &["pass"], 0);
+        let told = place.gate(budget, &arguments);
+        let said = format!("the merge base, commit {merge_base}");
+        assert!(told.out.contains(&said), "{}", told.out);
+    }
+    // One that nothing is known of is none.
+    check(
+        &place,
+        budget,
+        &["--new", "branch=innocent", "--merge-base", "deadbeef"],
+        &["base moved"],
+        0,
+    );
+    // Of the trunk itself, what came before; the newest commit is the one that moved.
+    check(&place, budget, &["--new", "commit=c0000009"], &["fail"], 1);
+    check(&place, budget, &["--new", "commit=c0000005"], &["pass"], 0);
+}
+
+#[test]
+fn a_budget_may_say_what_is_compared_with() {
+    let mut place = usual();
+    let runs = |base: &str| format!("base {base}\nfn 'parse' <= +10 %\n");
+    let slow = ["--new", "branch=slow"];
+    check(&place, &runs("branch=main"), &slow, &["fail"], 1);
+    check(
+        &place,
+        &runs("branch=main last 5"),
+        &["branch=slow"],
+        &["fail"],
+        1,
+    );
+    check(
+        &place,
+        &runs("branch=slow last 5"),
+        &["branch=same"],
+        &["pass"],
+        0,
+    );
+    // What the command line says wins over the line, and not over the rule.
+    let both = "base branch=slow\nfn 'parse' <= +10 % base branch=main # the release\nfn 'parse' <= +10 %\n";
+    check(
+        &place,
+        both,
+        &["--new", "branch=slow", "--base", "branch=slow"],
+        &["fail", "no base"],
+        1,
+    );
+    check(&place, &runs("branch=nosuch"), &slow, &["no base"], 4);
+    check(&place, &runs("host=same"), &slow, &["no base"], 4);
+    place.import(
+        "timed",
+        "branch=main host=x",
+        &[("parse", 4), ("render", 6)],
+    );
+    place.import(
+        "timed",
+        "branch=next host=x",
+        &[("parse", 4), ("render", 7)],
+    );
+    let told = place.gate(&runs("branch=main,host=same"), &["branch=next"]);
+    assert!(
+        told.out
+            .contains("Base: 1 run: 19; runs branch=main,host=x"),
+        "{}",
+        told.out
+    );
+    // Files: a profile, a folder, a database.
+    place.file("base.folded", &[("parse", 400_000), ("render", 600_000)]);
+    fs::create_dir(place.path().join("folder")).expect("a folder");
+    for run in 0..3 {
+        place.file(
+            &format!("folder/{run}.folded"),
+            &[("parse", 400_000 + 7 * run), ("render", 600_000 + 5 * run)],
+        );
+    }
+    let noise = ["--new", "branch=slow", "--noise", "timed"];
+    check(&place, &runs("file base.folded"), &noise, &["too few"], 4);
+    check(&place, &runs("file 'folder'"), &noise, &["fail"], 1);
+    fs::copy(place.path().join("profdb.db"), place.path().join("old.db")).expect("a copy");
+    let told = place.run(&["delete", "--db", "old.db", "branch=slow", "--yes"]);
+    assert_eq!(told.code, Some(0), "{}", told.errors);
+    for branch in ["same", "wild", "next"] {
+        let set = format!("branch={branch}");
+        assert_eq!(
+            place.run(&["delete", "--db", "old.db", &set, "--yes"]).code,
+            Some(0)
+        );
+    }
+    let told = place.run(&["delete", "--db", "old.db", "host=x", "--yes"]);
+    assert_eq!(told.code, Some(0), "{}", told.errors);
+    check(&place, &runs("file old.db"), &noise, &["fail"], 1);
+    let told = place.gate(&runs("file none.db"), &["branch=slow", "--exit-zero"]);
+    assert_eq!(told.code, Some(3), "{}", told.errors);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_answer_that_cannot_be_written_ends_with_3() {
+    let place = usual();
+    fs::write(place.path().join("perf.budget"), "fn 'parse' <= +10 %\n").expect("a file");
+    let to_full = |arguments: &[&str]| {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full");
+        let done = Command::new(env!("CARGO_BIN_EXE_profdb"))
+            .args(arguments)
+            .current_dir(place.path())
+            .env_remove("PROFDB_DB")
+            .stdout(full.expect("it is there"))
+            .output()
+            .expect("the program runs");
+        done.status.code()
+    };
+    for sides in [SAME, SLOW] {
+        for format in ["text", "json", "junit", "github", "markdown"] {
+            let gate = [
+                "gate",
+                "--budget",
+                "perf.budget",
+                sides[0],
+                sides[1],
+                "--format",
+                format,
+            ];
+            assert_eq!(to_full(&gate), Some(3), "{gate:?}");
+        }
+        assert_eq!(
+            to_full(&["diff", sides[0], sides[1], "--exit-code"]),
+            Some(3)
+        );
+        assert_eq!(to_full(&["diff", sides[0], sides[1]]), Some(1));
+        let told = place.run(&[
+            "gate",
+            "--budget",
+            "perf.budget",
+            sides[0],
+            sides[1],
+            "--summary",
+            "/dev/full",
+        ]);
+        assert_eq!(told.code, Some(3), "{}", told.errors);
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_changes_no_answer() {
+    let place = usual();
+    fs::write(place.path().join("perf.budget"), "fn 'parse' <= +10 %\n").expect("a file");
+    for (sides, code) in [(SAME, 0), (SLOW, 1)] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+            .args(["gate", "--budget", "perf.budget", sides[0], sides[1]])
+            .current_dir(place.path())
+            .env_remove("PROFDB_DB")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        drop(child.stdout.take());
+        let ended = child.wait().expect("it ends");
+        assert_eq!(ended.code(), Some(code), "{sides:?}");
+    }
+}
