@@ -20,6 +20,7 @@ mod run_list;
 
 mod selection;
 mod statement;
+mod template;
 
 pub use crate::text::cell::Value;
 pub use all_metrics::ALL_METRICS;
@@ -32,3 +33,4 @@ pub use plain_sql::{compared, compared_one_by_one, query, table};
 pub use question::{ALL_LINES, Argument, Base, Request, shows_code};
 pub(crate) use question::{choose_metric, regular_expression};
 pub use run_list::{run_list, scaled};
+pub use template::{Shape, Template, template};

@@ -92,6 +92,31 @@ impl Parts {
         })
     }
 
+    /// The SELECT of a report, and every part that it or another text may mention, with parameters in them.
+    pub(super) fn spelled(&self, report: &str, other: &str) -> (String, Vec<(String, String)>) {
+        let (own, select) = split(report);
+        let select = self.spelled_out(&select);
+        let body = |name: &str| -> Option<String> {
+            let text = own.get(name).or_else(|| self.parts.get(name))?;
+            Some(self.spelled_out(text))
+        };
+        let mut bodies = Vec::new();
+        collect(
+            &format!("{select}{other}"),
+            &body,
+            &mut BTreeSet::new(),
+            &mut bodies,
+        );
+        (select, bodies)
+    }
+
+    /// The names of the parameters, with what they are.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&str, &SqlValue)> {
+        self.values
+            .iter()
+            .map(|(name, value)| (name.as_ref(), value))
+    }
+
     /// Prepares a statement and binds the values that it mentions.
     pub(super) fn prepare<'c>(
         &self,
@@ -277,7 +302,7 @@ fn split(report: &str) -> (BTreeMap<String, String>, String) {
 }
 
 /// A value as SQL has it.
-fn literal(value: &SqlValue) -> String {
+pub(super) fn literal(value: &SqlValue) -> String {
     match value {
         SqlValue::Null => "NULL".to_owned(),
         SqlValue::Integer(value) => value.to_string(),
