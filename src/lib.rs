@@ -17,6 +17,7 @@ pub mod gate;
 pub mod history;
 pub mod identity;
 pub mod input;
+pub mod page;
 pub mod pipeline;
 pub mod profile;
 pub mod report;

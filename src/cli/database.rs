@@ -29,6 +29,13 @@ impl DatabaseArgs {
         Self { path }
     }
 
+    /// The words that name it, if a flag does.
+    pub(super) fn words(&self) -> Vec<String> {
+        let path = self.path.iter();
+        path.flat_map(|path| ["--db".to_owned(), path.display().to_string()])
+            .collect()
+    }
+
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place that reads the environment"

@@ -9,6 +9,7 @@ use clap::Command;
 use super::diff_tree;
 use super::first_word::instead_of;
 use super::output::XML_BY_DEFAULT;
+use super::page::{HTML, PAGE};
 use super::report::{SHOW, STATE, TAGS_OF_RUNS, command};
 use crate::report::REPORTS;
 use crate::store::RunSet;
@@ -36,8 +37,8 @@ pub(super) fn unsupported_hint(arguments: &[OsString]) -> Option<&'static str> {
         );
     }
     (arguments.get(2)? == DASHBOARD).then_some(
-        "the dashboard is a window of Dyalog's: run `profdb report summary`, then `profdb report calls --fn NAME` or \
-         `profdb report tree`",
+        "the dashboard is a window of Dyalog's: `profdb report --html page.html` makes a page that does what it does; or run \
+         `profdb report summary`, then `profdb report calls --fn NAME` or `profdb report tree`",
     )
 }
 
@@ -106,8 +107,17 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
         .get(2)
         .is_some_and(|name| is_report(name) || is_word(name) || name == "--help" || name == "-h");
     if !named {
+        let asks_for_page = |argument: &OsString| {
+            let text = argument.to_string_lossy();
+            text.split('=').next() == Some(HTML)
+        };
+        let is_page = arguments
+            .iter()
+            .take_while(|argument| *argument != "--")
+            .any(asks_for_page);
         // `summary` is the first of the list.
-        arguments.insert(2, REPORTS[0].name.into());
+        let name = if is_page { PAGE } else { REPORTS[0].name };
+        arguments.insert(2, name.into());
     }
     arguments
 }
@@ -142,7 +152,7 @@ pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
     let names: Vec<&str> = REPORTS
         .iter()
         .map(|report| report.name)
-        .chain([STATE, diff_tree::TREE, diff_tree::PATHS])
+        .chain([STATE, diff_tree::TREE, diff_tree::PATHS, PAGE])
         .collect();
     let text = name.to_string_lossy();
     let is_known = is_name(&text) || text == "help" || !is_word(name);
@@ -160,7 +170,7 @@ fn is_name(text: &str) -> bool {
     let underscored = text.replace('-', "_");
     REPORTS.iter().any(|report| report.name == underscored)
         || [diff_tree::TREE, diff_tree::PATHS].contains(&underscored.as_str())
-        || [STATE, SHOW, DASHBOARD, OLD_LABELS].contains(&text)
+        || [STATE, SHOW, DASHBOARD, OLD_LABELS, PAGE].contains(&text)
 }
 
 /// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that takes

@@ -86,7 +86,7 @@ pub(super) struct WrittenArgs {
 }
 
 /// Reads a number of bytes: digits, and a unit of memory.
-fn size(text: &str) -> Result<u64, String> {
+pub(super) fn size(text: &str) -> Result<u64, String> {
     let digits = text
         .find(|character: char| !character.is_ascii_digit())
         .unwrap_or(text.len());

@@ -132,6 +132,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "profdb report",
             "profdb report tree run.xml --depth 3",
+            "profdb report --html page.html run.xml",
             "profdb report exclusive branch=main --first 10 --format csv",
         ],
     ),
@@ -172,6 +173,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "profdb report cumulative",
         &["profdb report cumulative --first 10"],
+    ),
+    (
+        "profdb report page",
+        &[
+            "profdb report page --html page.html",
+            "profdb report page --html page.html run.xml",
+            "profdb report page --html page.html --runs latest --max-size 20MB",
+        ],
     ),
     (
         "profdb report diff_tree",

@@ -34,6 +34,7 @@ mod man;
 mod merge;
 mod options;
 mod output;
+mod page;
 mod pager;
 mod parsers;
 mod program;

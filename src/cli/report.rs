@@ -13,6 +13,7 @@ use super::diff_tree;
 use super::failure::{Failure, complain, database, explain, say, unanswered};
 use super::folder::Sources;
 use super::output::{ListArgs, OutputArgs, Target, print};
+use super::page;
 use super::progress::Progress;
 use super::source::{SourceArgs, warn_some};
 use super::state::tell;
@@ -55,6 +56,7 @@ pub(super) fn command() -> Command {
         .subcommands(REPORTS.iter().map(subcommand))
         .subcommand(state())
         .subcommands(diff_tree::commands())
+        .subcommand(page::command())
 }
 
 /// The name of the report that has no SELECT.
@@ -237,6 +239,11 @@ pub(super) fn explain_flags(arguments: &[OsString], error: &clap::Error) -> Opti
     let name = arguments.get(2)?.to_string_lossy();
     let report = report::by_name(&name.replace('-', "_"));
     match (error.kind(), error.get(ContextKind::InvalidArg)?) {
+        (ErrorKind::UnknownArgument, ContextValue::String(flag)) if flag == page::HTML => {
+            Some(format!(
+                "report {name} has no {flag}: `profdb report --html FILE` makes one page of all reports"
+            ))
+        }
         (ErrorKind::UnknownArgument, ContextValue::String(flag)) => {
             let start = flag.strip_prefix("--")?;
             let own: Vec<String> = report
@@ -288,6 +295,9 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     };
     if [diff_tree::TREE, diff_tree::PATHS].contains(&name) {
         return diff_tree::run(name, matches, stop);
+    }
+    if name == page::PAGE {
+        return page::run(matches, stop);
     }
     let mut source = SourceArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let Some(report) = report::by_name(name) else {

@@ -20,6 +20,7 @@ use crate::base::limits::is_memory_out;
 use crate::formats;
 use crate::formats::{Format, Options};
 use crate::input::{Input, Limits};
+use crate::page::Command;
 use crate::pipeline;
 use crate::pipeline::Imported;
 use crate::report::render::Format as OutputFormat;
@@ -95,6 +96,30 @@ impl SourceArgs {
         source
             .has_several_runs()
             .map_err(|error| failure::database(error, stop))
+    }
+
+    /// The words that ask the same source once more, after the name of a report. A database that no flag names is found
+    /// again without one.
+    pub(super) fn words(&self) -> Command {
+        let set = self.set();
+        let Some(file) = file(&set) else {
+            return Command {
+                words: self.database.words(),
+                names_run: false,
+            };
+        };
+        let mut words = vec![file.display().to_string()];
+        if let Some(format) = self.from {
+            words.extend(["--from".to_owned(), format.name.to_owned()]);
+        }
+        for (name, value) in self.options.0.given() {
+            words.push(format!("--{name}"));
+            words.extend((!value.is_empty()).then(|| value.to_owned()));
+        }
+        Command {
+            words,
+            names_run: true,
+        }
     }
 
     /// What to ask.

@@ -47,6 +47,11 @@ impl Options {
         self.0.remove(name)
     }
 
+    /// Names and values of those that are given, in the order of the names.
+    pub fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
     /// Whether a flag is given.
     #[must_use]
     pub fn flag(&self, name: &str) -> bool {

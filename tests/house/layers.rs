@@ -142,6 +142,11 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "page",
+        "one file for a browser: runs as compressed columns, and the scripts of `web/` that answer questions about them",
+        &["text", "store", "report"],
+    ),
+    (
         "cli",
         "the command line",
         &[
@@ -156,6 +161,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
             "compare",
             "history",
             "gate",
+            "page",
             "formats/format.rs",
             "formats/export",
             "formats",

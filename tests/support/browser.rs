@@ -22,6 +22,8 @@ pub(crate) struct Browser {
     pub(crate) requests: BTreeSet<String>,
     /// What went wrong first in scripts of the page.
     pub(crate) fault: Option<String>,
+    /// What the browser or scripts have complained of on the console.
+    pub(crate) complaints: Vec<String>,
 }
 
 impl Browser {
@@ -53,6 +55,7 @@ impl Browser {
             session: String::new(),
             requests: BTreeSet::new(),
             fault: None,
+            complaints: Vec::new(),
         };
         let page = browser.ask("Target.createTarget", &json!({"url": "about:blank"}));
         let attach = json!({"targetId": page["targetId"], "flatten": true});
@@ -61,7 +64,7 @@ impl Browser {
             .as_str()
             .expect("a session")
             .clone_into(&mut browser.session);
-        for domain in ["Page", "Runtime", "Network"] {
+        for domain in ["Page", "Runtime", "Network", "Log"] {
             browser.ask(&format!("{domain}.enable"), &json!({}));
         }
         browser
@@ -103,6 +106,9 @@ impl Browser {
                 let fault = parameters["exceptionDetails"].to_string();
                 self.fault.get_or_insert(fault);
             }
+            // Policies of content that are violated are said here.
+            Some("Log.entryAdded") => self.complaints.push(parameters["entry"].to_string()),
+            Some("Runtime.consoleAPICalled") => self.complaints.push(parameters.to_string()),
             _ => {}
         }
         message
@@ -125,7 +131,12 @@ impl Browser {
 
     /// Opens a file, and waits until it is there.
     pub(crate) fn open(&mut self, file: &Path) {
-        let url = format!("file://{}", file.display());
+        self.open_at(file, "");
+    }
+
+    /// The same with a fragment, `#` included.
+    pub(crate) fn open_at(&mut self, file: &Path, fragment: &str) {
+        let url = format!("file://{}{fragment}", file.display());
         let opened = self.ask("Page.navigate", &json!({"url": url}));
         assert!(opened["errorText"].is_null(), "{url}: {opened}");
         while self.message()["method"] != "Page.loadEventFired" {}
@@ -141,9 +152,23 @@ impl Browser {
 
     /// A click at a place of the window.
     pub(crate) fn click(&mut self, x: f64, y: f64) {
-        for kind in ["mousePressed", "mouseReleased"] {
-            let event = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
-            self.ask("Input.dispatchMouseEvent", &event);
+        self.click_as(x, y, Click::default());
+    }
+
+    /// A click of some sort.
+    pub(crate) fn click_as(&mut self, x: f64, y: f64, click: Click) {
+        for count in 1..=click.times {
+            for kind in ["mousePressed", "mouseReleased"] {
+                let event = json!({
+                    "type": kind,
+                    "x": x,
+                    "y": y,
+                    "button": click.button,
+                    "clickCount": count,
+                    "modifiers": u8::from(click.alt),
+                });
+                self.ask("Input.dispatchMouseEvent", &event);
+            }
         }
     }
 
@@ -201,6 +226,24 @@ impl Browser {
         answer["result"]["value"]
             .as_f64()
             .unwrap_or_else(|| panic!("{answer}"))
+    }
+}
+
+/// How often is clicked, with which button and key.
+#[derive(Clone, Copy)]
+pub(crate) struct Click {
+    pub(crate) times: u8,
+    pub(crate) button: &'static str,
+    pub(crate) alt: bool,
+}
+
+impl Default for Click {
+    fn default() -> Self {
+        Self {
+            times: 1,
+            button: "left",
+            alt: false,
+        }
     }
 }
 

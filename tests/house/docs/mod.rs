@@ -792,7 +792,10 @@ fn check(program: &clap::Command, line: &str) -> Result<(), String> {
             word.chars()
                 .all(|character| character.is_ascii_lowercase() || character == '_')
         };
-        let name = words.next_if(names).unwrap_or(REPORTS[0].name);
+        // A page is meant where a file for it is named.
+        let is_page = line.contains(" --html ");
+        let unnamed = if is_page { "page" } else { REPORTS[0].name };
+        let name = words.next_if(names).unwrap_or(unnamed);
         command = command.find_subcommand(name).ok_or("no such report")?;
     }
     if first == "formats" {

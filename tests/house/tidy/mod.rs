@@ -1001,6 +1001,38 @@ fn names_are_those_of_the_field() {
 }
 
 #[test]
+fn names_become_text_of_a_page_and_nothing_else() {
+    let ways = [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "DOMParser",
+        "createContextualFragment",
+        "setHTML",
+        "srcdoc",
+        "eval(",
+        "new Function",
+        "fetch(",
+        "XMLHttpRequest",
+        "sendBeacon",
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
+    let mut found = Vec::new();
+    for file in fs::read_dir(folder).expect("the sources of the page") {
+        let path = file.expect("a file").path();
+        let text = fs::read_to_string(&path).expect("text");
+        let used = ways.iter().filter(|way| text.contains(**way));
+        found.extend(used.map(|way| format!("{}: {way}", path.display())));
+    }
+    found.sort();
+    nothing(
+        "Names are strangers': they enter a page by `textContent`, and nothing leaves it.",
+        &found,
+    );
+}
+
+#[test]
 fn nothing_is_left_for_later() {
     // In two halves, so that this file does not find itself.
     let marks = [

@@ -1,0 +1,17 @@
+//! One file for a browser: runs with their figures, trees of calls and source, and the scripts that answer questions about
+//! them (docs/design/0022-page.md). It needs nothing else, and loads nothing.
+
+mod about;
+mod column;
+mod document;
+mod error;
+mod numbers;
+mod run;
+mod scripts;
+mod statements;
+mod tree;
+
+pub use about::Command;
+pub use document::{MOST_BYTES, Request, write};
+pub use error::PageError;
+pub use run::Source;

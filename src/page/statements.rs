@@ -1,0 +1,98 @@
+//! The statements that a page shows: of each report that it answers, for each metric, and for what is asked of it. Texts that
+//! several statements have are there once.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::error::PageError;
+use crate::report::{self, ALL_LINES, Argument, Base, Request, Shape};
+use crate::store::{MetricInfo, RunInfo};
+
+/// Reports that a page answers.
+const OF_RUNS: [&str; 3] = ["summary", "lines", "tree"];
+const OF_FUNCTIONS: [&str; 4] = ["calls", "call_lines", "callees", "function"];
+
+/// All statements of a run: `texts`, and by report, metric and flags the number of the SELECT, those of its parts and the
+/// values of parameters.
+pub(super) fn statements(run: &RunInfo, metrics: &[MetricInfo]) -> Result<Value, PageError> {
+    let is_tree = run.fidelity == "tree";
+    let mut texts: Vec<String> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut number = |text: String| {
+        *known.entry(text).or_insert_with_key(|text| {
+            texts.push(text.clone());
+            texts.len() - 1
+        })
+    };
+    let mut all = Map::new();
+    for metric in metrics {
+        for name in OF_RUNS.into_iter().chain(OF_FUNCTIONS) {
+            let needs_paths = name == "tree";
+            let needs_edges = ["calls", "call_lines", "callees"].contains(&name);
+            if (needs_paths && !is_tree) || (needs_edges && run.fidelity == "flat") {
+                continue;
+            }
+            let shapes: &[Shape] = match (OF_FUNCTIONS.contains(&name), is_tree) {
+                (true, true) => &[Shape::Functions, Shape::Nodes],
+                (true, false) => &[Shape::Functions],
+                (false, true) => &[Shape::Run, Shape::Nodes],
+                (false, false) => &[Shape::Run, Shape::Functions],
+            };
+            let Some(report) = report::by_name(name) else {
+                continue;
+            };
+            let header = report.header();
+            let has = |flag: &str| header.parameters.iter().any(|known| known.name == flag);
+            for shape in shapes {
+                for exclusive in [false, true] {
+                    for base in [Base::Total, Base::Selection] {
+                        if exclusive && !has("exclusive") {
+                            continue;
+                        }
+                        let mut arguments = vec![("fn".to_owned(), Argument::Text(String::new()))];
+                        if exclusive {
+                            arguments.push(("exclusive".to_owned(), Argument::Flag));
+                        }
+                        if has(ALL_LINES) {
+                            arguments.push((ALL_LINES.to_owned(), Argument::Flag));
+                        }
+                        let request = Request {
+                            metric: Some(metric.name.clone()),
+                            base,
+                            arguments,
+                            ..Request::default()
+                        };
+                        let template = report::template(report, run, metrics, &request, *shape)?;
+                        let parts: Map<String, Value> = template
+                            .parts
+                            .into_iter()
+                            .map(|(name, text)| (name, json!(number(text))))
+                            .collect();
+                        let values: Map<String, Value> = template
+                            .values
+                            .into_iter()
+                            .map(|(name, value)| (name, json!(value)))
+                            .collect();
+                        let key = json!([
+                            name,
+                            metric.name,
+                            match shape {
+                                Shape::Run => "run",
+                                Shape::Functions => "functions",
+                                Shape::Nodes => "nodes",
+                            },
+                            exclusive,
+                            base == Base::Selection
+                        ]);
+                        all.insert(
+                            key.to_string(),
+                            json!({"select": number(template.select), "parts": parts, "values": values}),
+                        );
+                    }
+                }
+            }
+        }
+    }
+    Ok(json!({"texts": texts, "statements": all}))
+}

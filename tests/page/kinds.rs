@@ -1,0 +1,308 @@
+//! Runs that know little, or much: the page says what the file does not know, and holds what there is.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::shown::{Shown, browser, repository, said};
+
+/// All views.
+const VIEWS: [&str; 6] = ["panes", "overview", "flame", "tree", "calls", "source"];
+
+/// A page of a file of this name and content.
+fn page(test: &str, name: &str, content: &str, words: &[&str]) -> Option<Shown> {
+    let shown = browser(test)?;
+    let file = shown.folder.join(name);
+    fs::write(&file, content).expect("a file");
+    shown.import(&file, &[]);
+    shown.write(words);
+    Some(shown)
+}
+
+/// What is known of the run, as the page has it.
+fn places(shown: &mut Shown) -> Vec<Vec<String>> {
+    shown.go(&[("view", "tree")]);
+    shown.rows(".tree")
+}
+
+#[test]
+fn an_empty_run_says_so_in_every_view() {
+    let Some(mut shown) = page("empty", "empty.callgrind", "events: Ir\n", &[]) else {
+        return;
+    };
+    for (view, expected) in [
+        ("panes", "There is nothing here."),
+        ("overview", "totals of functions only"),
+        ("flame", "there is no tree of calls"),
+        ("tree", "there is no tree of calls"),
+        ("calls", "The run has no functions."),
+        ("source", "The run has no functions."),
+    ] {
+        shown.open(&[("view", view)]);
+        let text = shown.text("main");
+        assert!(text.contains(expected), "{view}: {text}");
+    }
+    shown.was_quiet();
+}
+
+#[test]
+fn a_flat_run_says_what_it_does_not_know() {
+    let text = "events: Ir\nfl=a.c\nfn=main\n1 2\nfn=other\n7 4\n";
+    let Some(mut shown) = page("flat", "flat.callgrind", text, &[]) else {
+        return;
+    };
+    shown.open(&[("functions", "table")]);
+    // Costs with everything called are unknown, so that own ones are shown.
+    assert_eq!(
+        shown.rows(".pane.functions"),
+        [["other", "4", "66.7"], ["main", "2", "33.3"]]
+    );
+    assert!(shown.text(".pane.functions .said").contains("unknown"));
+    let answer = shown.is_as_said(".pane.functions");
+    assert_eq!(answer["run"]["fidelity"], "flat");
+    for view in ["flame", "tree"] {
+        shown.go(&[("view", view)]);
+        let text = shown.text("main");
+        assert!(
+            text.contains("knows totals only: there is no tree of calls"),
+            "{view}: {text}"
+        );
+    }
+    shown.go(&[("view", "calls")]);
+    assert!(shown.text("main").contains("who called whom is unknown"));
+    shown.go(&[("view", "overview")]);
+    assert!(shown.text("main").contains("totals of functions only"));
+    // Drilling down needs no paths as long as it is one step.
+    shown.go(&[("fn", "main"), ("functions", "table")]);
+    assert_eq!(shown.rows(".pane.functions"), [["main", "2", "33.3"]]);
+    shown.is_as_said(".pane.functions");
+    shown.go(&[("fn", "main,other")]);
+    assert!(
+        shown
+            .text("main")
+            .contains("no way to tell what happened within which call")
+    );
+    shown.was_quiet();
+}
+
+#[test]
+fn a_run_of_edges_has_callers_but_no_paths() {
+    let Some(mut shown) = browser("edges") else {
+        return;
+    };
+    let case = repository("tests/cases/cli/function/case.in");
+    let source = case.join("src").display().to_string();
+    shown.import(&case.join("run.callgrind"), &["--source", &source]);
+    shown.write(&[]);
+    shown.open(&[("view", "calls"), ("function", "price")]);
+    assert_eq!(
+        shown.rows(".columns section:nth-child(1)"),
+        [["main", "60", "85.7", "3"]]
+    );
+    shown.go(&[("view", "source"), ("function", "main")]);
+    let code: Vec<String> = shown
+        .rows(".source")
+        .into_iter()
+        .map(|row| row[4].clone())
+        .collect();
+    assert_eq!(code[0], "int total = 0;");
+    for view in ["flame", "tree"] {
+        shown.go(&[("view", view)]);
+        let text = shown.text("main");
+        assert!(
+            text.contains("who called whom, but no paths: there is no tree of calls"),
+            "{view}: {text}"
+        );
+    }
+    shown.was_quiet();
+}
+
+#[test]
+fn a_run_3000_deep_is_drawn_and_opened() {
+    let frames: Vec<String> = (0..3000).map(|depth| format!("f{depth}")).collect();
+    let text = format!("{} 5\n{} 2\n", frames.join(";"), frames[..1500].join(";"));
+    let Some(mut shown) = page("deep", "deep.folded", &text, &[]) else {
+        return;
+    };
+    shown.open(&[("view", "flame")]);
+    let label = shown
+        .browser
+        .value("document.querySelector('canvas').getAttribute('aria-label')");
+    assert!(
+        label
+            .as_str()
+            .expect("text")
+            .contains("3000 places, 3000 levels"),
+        "{label}"
+    );
+    // The canvas is as high as what is seen of it.
+    let height = shown
+        .browser
+        .value("document.querySelector('canvas').height")
+        .as_f64()
+        .expect("a number");
+    assert!(height < 1000.0, "{height}");
+    shown
+        .browser
+        .value("document.querySelector('canvas').focus()");
+    for _ in 0..40 {
+        shown.browser.key("ArrowDown");
+    }
+    shown.settle();
+    assert!(
+        shown.text(".about").starts_with("f39: in all 7"),
+        "{}",
+        shown.text(".about")
+    );
+    shown.go(&[("fn", "f2900,f2950"), ("functions", "table")]);
+    let answer = shown.is_as_said(".pane.functions");
+    assert_eq!(answer["rows"].as_array().expect("rows").len(), 50);
+    for view in VIEWS {
+        shown.go(&[("view", view), ("fn", "f10")]);
+    }
+    shown.was_quiet();
+}
+
+/// Stacks of a tree of places: each function calls ten others.
+fn bushy(places: usize) -> String {
+    let mut text = String::new();
+    for leaf in 0..places {
+        let _ = writeln!(
+            text,
+            "main;a{};b{};c{};leaf{} {}",
+            leaf % 10,
+            leaf / 10 % 10,
+            leaf / 100 % 10,
+            leaf / 1000,
+            1 + leaf * 7919 % 10_007
+        );
+    }
+    text
+}
+
+#[test]
+fn a_hundred_thousand_places_are_drawn() {
+    let Some(mut shown) = page("many", "many.folded", &bushy(100_000), &[]) else {
+        return;
+    };
+    let bytes = fs::metadata(&shown.html).expect("a page").len();
+    assert!(bytes < 1_000_000, "{bytes}");
+    shown.open(&[("view", "flame"), ("search", "b3")]);
+    let label = shown
+        .browser
+        .value("document.querySelector('canvas').getAttribute('aria-label')");
+    assert!(
+        label.as_str().expect("text").contains("101111 places"),
+        "{label}"
+    );
+    assert!(
+        shown.text(".found").ends_with(", 10 places"),
+        "{}",
+        shown.text(".found")
+    );
+    shown.go(&[("fn", "a3,b4>c5"), ("functions", "table")]);
+    shown.is_as_said(".pane.functions");
+    assert_eq!(places(&mut shown)[0][0], "▾main");
+    shown.was_quiet();
+}
+
+/// What does not fit is left out from below, and the page says how much that is.
+#[test]
+fn what_does_not_fit_is_left_out_and_said() {
+    let Some(mut shown) = page(
+        "small",
+        "many.folded",
+        &bushy(50_000),
+        &["--max-size", "200kB"],
+    ) else {
+        return;
+    };
+    let bytes = fs::metadata(&shown.html).expect("a page").len();
+    assert!(bytes < 200_000, "{bytes}");
+    shown.open(&[("view", "overview")]);
+    let text = shown.text("main");
+    let total = said(
+        &shown.folder,
+        &["report", "summary", "--db", "x.db", "--format", "json"],
+    );
+    let total: Value = serde_json::from_str(&total).expect("JSON");
+    let said_at = text.find("The tree has the ").expect("a sentence");
+    let sentence: String = text[said_at..].lines().next().expect("a line").to_owned();
+    let numbers: Vec<f64> = sentence
+        .split(|character: char| !(character.is_ascii_digit() || character == '.'))
+        .filter_map(|number| number.trim_end_matches('.').parse().ok())
+        .collect();
+    let [kept, of, cost, share, ..] = numbers[..] else {
+        panic!("{sentence}")
+    };
+    assert!(
+        kept > 100.0 && kept < of && (of - 51_111.0).abs() < 0.5,
+        "{sentence}"
+    );
+    let all = total["total"].as_f64().expect("a total");
+    assert!((100.0 * cost / all - share).abs() < 0.06, "{sentence}");
+    // The whole run is complete, and what is in the tree adds up to it.
+    shown.go(&[("functions", "table")]);
+    shown.is_as_said(".pane.functions");
+    shown.go(&[("view", "tree")]);
+    let rows = shown.rows(".tree");
+    assert_eq!(rows[0][3].parse::<f64>().ok(), Some(all));
+    shown.go(&[("view", "flame"), ("search", "(left out)")]);
+    let found = shown.text(".found");
+    assert!(
+        found.starts_with(&format!("{share:.1} % matched")),
+        "{found}"
+    );
+    shown.was_quiet();
+    // What has to be there and does not fit is an error, and leaves the page as it was.
+    let before = fs::read(&shown.html).expect("a page");
+    let words = [
+        "report",
+        "--db",
+        "x.db",
+        "--html",
+        "page.html",
+        "--max-size",
+        "110kB",
+    ];
+    let refused = crate::shown::profdb(&shown.folder, &words);
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        !refused.status.success() && errors.contains("--max-size"),
+        "{errors}"
+    );
+    assert_eq!(fs::read(&shown.html).expect("a page"), before);
+}
+
+/// Lines go first, and functions stay as they are.
+#[test]
+fn lines_are_left_out_first() {
+    let mut text = String::from("events: Ir\n");
+    for function in 0..300 {
+        let _ = write!(text, "fl=a{function}.c\nfn=f{function}\n");
+        for line in 1..150 {
+            let _ = writeln!(
+                text,
+                "{} {}",
+                line,
+                (line * 7919 + function * 104_729) % 1_000_003
+            );
+        }
+    }
+    let Some(mut shown) = page("lines", "lines.callgrind", &text, &["--max-size", "250kB"]) else {
+        return;
+    };
+    shown.open(&[("functions", "table")]);
+    shown.is_as_said(".pane.functions");
+    assert!(shown.text(".pane.lines").contains("Lines were left out"));
+    shown.go(&[("view", "overview")]);
+    assert!(
+        shown
+            .text("main")
+            .contains("44700 lines are not in this page."),
+        "{}",
+        shown.text("main")
+    );
+    shown.was_quiet();
+}

@@ -1,0 +1,295 @@
+//! Flame graphs: what is painted where, and what mouse and keys do.
+
+use std::fs;
+use std::path::Path;
+
+use crate::shown::{DOUBLE, RIGHT, Shown, browser, repository};
+use crate::support::browser::Click;
+
+/// Height of a box.
+const LEVEL: f64 = 20.0;
+
+/// The pictures of docs/page.md: names of files, and what is seen.
+const SHOWN: [(&str, &[(&str, &str)]); 2] = [
+    (
+        "start",
+        &[
+            ("function", "#.Shop.Load"),
+            ("line-of", "#.Shop.Price"),
+            ("line", "3"),
+        ],
+    ),
+    ("flame", &[("view", "flame"), ("search", "Walk")]),
+];
+
+/// `main` calls `a`, `b` and `c`; `a` calls `b` as well. A sample is a tenth of all.
+const STACKS: &str = "main;a 2\nmain;a;b 2\nmain;c 1\nmain;b;d 4\nmain 1\n";
+
+fn page(test: &str) -> Option<Shown> {
+    let mut shown = browser(test)?;
+    let file = shown.folder.join("a.folded");
+    fs::write(&file, STACKS).expect("a file");
+    shown.import(&file, &[]);
+    shown.write(&[]);
+    shown.open(&[("view", "flame")]);
+    Some(shown)
+}
+
+/// Left edge, top and width of the canvas.
+fn canvas(shown: &mut Shown) -> [f64; 3] {
+    painted(shown);
+    let script = "(() => { const place = document.querySelector('canvas').getBoundingClientRect(); return [place.left, place.top, place.width]; })()";
+    let place = shown.browser.value(script);
+    [0, 1, 2].map(|at| place[at].as_f64().expect("a number"))
+}
+
+/// Where a part of the whole is at a level.
+fn at(shown: &mut Shown, part: f64, level: f64) -> [f64; 2] {
+    let [left, top, width] = canvas(shown);
+    [left + part * width, top + (level + 0.5) * LEVEL]
+}
+
+/// What is said of the box at a place.
+fn about(shown: &mut Shown, part: f64, level: f64) -> String {
+    let [x, y] = at(shown, part, level);
+    let event = serde_json::json!({"type": "mouseMoved", "x": x, "y": y});
+    shown.browser.ask("Input.dispatchMouseEvent", &event);
+    shown.text(".about")
+}
+
+/// The colour of a pixel of the canvas: red, green, blue, and whether it is painted.
+fn pixel(shown: &mut Shown, part: f64, level: f64) -> [u8; 4] {
+    let script = format!(
+        "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {{
+            const canvas = document.querySelector('canvas');
+            const copy = new OffscreenCanvas(1, 1).getContext('2d', {{willReadFrequently: true}});
+            copy.drawImage(canvas, -Math.floor({part} * canvas.width), -Math.floor(({level} + 0.15) * {LEVEL}));
+            done([...copy.getImageData(0, 0, 1, 1).data]);
+        }})))"
+    );
+    let ask =
+        serde_json::json!({"expression": script, "returnByValue": true, "awaitPromise": true});
+    let answer = shown.browser.ask("Runtime.evaluate", &ask);
+    serde_json::from_value(answer["result"]["value"].clone()).expect("a pixel")
+}
+
+#[test]
+fn boxes_are_as_wide_as_their_cost() {
+    let Some(mut shown) = page("boxes") else {
+        return;
+    };
+    // By cost: b and a cost four each, and c one.
+    for (part, level, expected) in [
+        (0.5, 0.0, "main: in all 10 (100.0 %), own 1 (10.0 %)"),
+        (0.2, 1.0, "a: in all 4 (40.0 %), own 2 (20.0 %)"),
+        (0.1, 2.0, "b: in all 2 (20.0 %), own 2 (20.0 %)"),
+        (0.6, 1.0, "b: in all 4 (40.0 %), own 0 (0.0 %)"),
+        (0.6, 2.0, "d: in all 4 (40.0 %), own 4 (40.0 %)"),
+        (0.85, 1.0, "c: in all 1 (10.0 %), own 1 (10.0 %)"),
+    ] {
+        assert_eq!(about(&mut shown, part, level), expected);
+        assert_eq!(pixel(&mut shown, part, level)[3], 255, "{expected}");
+    }
+    // What main cost itself is not covered by anything.
+    assert_eq!(pixel(&mut shown, 0.95, 1.0), [0, 0, 0, 0]);
+    assert_eq!(pixel(&mut shown, 0.3, 2.0), [0, 0, 0, 0]);
+    // The same by name, and with the roots at the bottom.
+    shown.go(&[("view", "flame"), ("order", "name"), ("layout", "flame")]);
+    let levels = shown
+        .browser
+        .value("document.querySelector('canvas').height")
+        .as_f64()
+        .expect("a number")
+        / LEVEL;
+    let root = levels.floor() - 1.0;
+    assert!(about(&mut shown, 0.5, root).starts_with("main: in all 10"));
+    assert!(about(&mut shown, 0.6, root - 1.0).starts_with("b: in all 4"));
+    assert!(about(&mut shown, 0.85, root - 1.0).starts_with("c: in all 1"));
+    shown.was_quiet();
+}
+
+#[test]
+fn a_click_zooms_and_a_double_click_drills_down() {
+    let Some(mut shown) = page("zoom") else {
+        return;
+    };
+    let [x, y] = at(&mut shown, 0.6, 1.0);
+    shown.browser.click(x, y);
+    shown.settle();
+    // b is as wide as the picture now, and so is what called it.
+    assert!(about(&mut shown, 0.02, 1.0).starts_with("b: in all 4"));
+    assert!(about(&mut shown, 0.98, 2.0).starts_with("d: in all 4"));
+    assert!(about(&mut shown, 0.98, 0.0).starts_with("main"));
+    assert_ne!(shown.state("place"), "");
+    shown.browser.value("history.back()");
+    shown.wait("!location.hash.includes('place')");
+    shown.settle();
+    assert!(about(&mut shown, 0.02, 1.0).starts_with("a: in all 4"));
+    let [x, y] = at(&mut shown, 0.6, 1.0);
+    shown.browser.click(x, y);
+    shown.settle();
+    shown
+        .browser
+        .value("document.querySelector('canvas').focus()");
+    shown.browser.key("Escape");
+    shown.settle();
+    assert_eq!(shown.state("place"), "");
+    // A double click is a step of the path: b wherever it was called.
+    let [x, y] = at(&mut shown, 0.6, 1.0);
+    shown.browser.click_as(x, y, DOUBLE);
+    shown.wait("location.hash.includes('fn=b')");
+    shown.settle();
+    assert_eq!(shown.text(".included"), "60.0 % of 10 included");
+    assert!(about(&mut shown, 0.1, 0.0).starts_with("b: in all 4"));
+    assert!(about(&mut shown, 0.9, 0.0).starts_with("b: in all 2"));
+    shown.is_as_said(".tools");
+    // The right button has the menu of tables.
+    let [x, y] = at(&mut shown, 0.1, 1.0);
+    shown.browser.click_as(x, y, RIGHT);
+    shown.click(".menu button", "Show Calls", Click::default());
+    assert_eq!([shown.state("fn"), shown.state("report")], ["b,d", "calls"]);
+    shown.was_quiet();
+}
+
+#[test]
+fn a_sandwich_has_callers_above_and_callees_below() {
+    let Some(mut shown) = page("sandwich") else {
+        return;
+    };
+    shown.go(&[("view", "flame"), ("layout", "sandwich"), ("fn", "b")]);
+    let tables = shown.rows(".columns section:nth-child(1)");
+    assert_eq!(tables, [["main", "4", "40.0"], ["a", "2", "20.0"]]);
+    let labels = "[...document.querySelectorAll('canvas')].map((canvas) => canvas.getAttribute('aria-label').split(':')[0])";
+    let labels: Vec<String> = serde_json::from_value(shown.browser.value(labels)).expect("texts");
+    assert_eq!(labels, ["Callers of b", "Callees of b"]);
+    // Above b are main, as wide as 4 of 6, and a, which main called.
+    for (part, level, expected) in [
+        (0.5, 2.0, "b: in all 6 (60.0 %)"),
+        (0.3, 1.0, "main: in all 4 (40.0 %)"),
+        (0.8, 1.0, "a: in all 2 (20.0 %)"),
+        (0.8, 0.0, "main: in all 2 (20.0 %)"),
+    ] {
+        assert_eq!(about(&mut shown, part, level), expected);
+    }
+    shown.was_quiet();
+}
+
+#[test]
+fn names_are_searched() {
+    let Some(mut shown) = page("search") else {
+        return;
+    };
+    let before = pixel(&mut shown, 0.6, 1.0);
+    shown.browser.key("/");
+    shown.browser.write("B");
+    shown.settle();
+    assert_eq!(shown.text(".found"), "60.0 % matched, 2 places");
+    let found = pixel(&mut shown, 0.6, 1.0);
+    assert_ne!(found, before);
+    assert_eq!(pixel(&mut shown, 0.1, 2.0), found);
+    assert_ne!(pixel(&mut shown, 0.3, 1.0), found);
+    assert_eq!(shown.state("search"), "B");
+    shown.was_quiet();
+}
+
+#[test]
+fn boxes_are_reached_by_keys() {
+    let Some(mut shown) = page("keys-of-pictures") else {
+        return;
+    };
+    shown
+        .browser
+        .value("document.querySelector('canvas').focus()");
+    let mut path = Vec::new();
+    for key in [
+        "ArrowDown",
+        "ArrowDown",
+        "ArrowRight",
+        "ArrowDown",
+        "ArrowUp",
+        "ArrowRight",
+        "ArrowLeft",
+        "ArrowLeft",
+        "ArrowUp",
+    ] {
+        shown.browser.key(key);
+        path.push(
+            shown
+                .text(".about")
+                .split(':')
+                .next()
+                .expect("a name")
+                .to_owned(),
+        );
+    }
+    assert_eq!(path, ["main", "a", "b", "d", "b", "c", "b", "a", "main"]);
+    shown.settle();
+    // The tree below the picture has the same as a table.
+    let rows: Vec<String> = shown
+        .rows(".tree")
+        .into_iter()
+        .map(|row| row[0].replace(['▾', '▸', '\n'], ""))
+        .collect();
+    assert_eq!(rows, ["main", "a", "b", "c", "b", "d"]);
+    shown.was_quiet();
+}
+
+/// On paper are tables and pictures, and no buttons.
+#[test]
+fn paper_has_no_buttons() {
+    let Some(mut shown) = page("paper") else {
+        return;
+    };
+    shown.browser.ask(
+        "Emulation.setEmulatedMedia",
+        &serde_json::json!({"media": "print"}),
+    );
+    for selector in [".views", ".tools", ".offers", ".choice"] {
+        let script = format!(
+            "getComputedStyle(document.querySelector('{selector}') ?? document.querySelector('.views')).display"
+        );
+        assert_eq!(shown.browser.value(&script), "none", "{selector}");
+    }
+    assert_eq!(
+        shown
+            .browser
+            .value("getComputedStyle(document.querySelector('table')).display"),
+        "table"
+    );
+    shown.was_quiet();
+}
+
+/// The pictures of docs/page.md are made where documents are brought up to date.
+#[test]
+fn documents_show_the_page() {
+    let Some(mut shown) = browser("documents") else {
+        return;
+    };
+    let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
+    let source = case.join("apl").display().to_string();
+    shown.import(&case.join("run.xml"), &["--source", &source]);
+    shown.write(&[]);
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/page");
+    for (name, state) in SHOWN {
+        shown.open(state);
+        painted(&mut shown);
+        let png = shown.browser.screenshot().png();
+        assert!(png.len() < 150_000, "{name}: {} bytes", png.len());
+        let path = docs.join(format!("{name}.png"));
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            fs::create_dir_all(&docs).expect("a folder");
+            fs::write(&path, png).expect("a file");
+        }
+        assert!(path.is_file(), "{}: UPDATE_DOCS=1 makes it", path.display());
+    }
+    shown.was_quiet();
+}
+
+/// Waits until what was asked to be painted has been.
+fn painted(shown: &mut Shown) {
+    let turn = serde_json::json!({
+        "expression": "new Promise((done) => (requestAnimationFrame(() => requestAnimationFrame(done)), setTimeout(done, 2000)))",
+        "awaitPromise": true,
+    });
+    shown.browser.ask("Runtime.evaluate", &turn);
+}

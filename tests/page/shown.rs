@@ -1,0 +1,415 @@
+//! A page in a browser, and the command line that it is compared with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::support::browser::{Browser, Click};
+use crate::support::tools;
+
+/// The window.
+pub(crate) const WINDOW: [f64; 2] = [1280.0, 800.0];
+
+/// How often a page is asked whether it shows what it shall.
+const LOOKS: usize = 5_000;
+
+/// A page in a browser.
+pub(crate) struct Shown {
+    pub(crate) browser: Browser,
+    pub(crate) folder: PathBuf,
+    pub(crate) html: PathBuf,
+}
+
+/// What a view offers of its rows.
+#[derive(Debug)]
+pub(crate) struct Offered {
+    pub(crate) command: String,
+    pub(crate) sql: String,
+    pub(crate) json: Value,
+}
+
+/// Runs the program in a folder.
+pub(crate) fn profdb(folder: &Path, words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .args(words)
+        .current_dir(folder)
+        .env_remove("PROFDB_DB")
+        .output()
+        .expect("the program runs")
+}
+
+/// What the program writes, which has to succeed.
+#[track_caller]
+pub(crate) fn said(folder: &Path, words: &[&str]) -> String {
+    let output = profdb(folder, words);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words:?}: {errors}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// An empty folder for a test.
+pub(crate) fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("page")
+        .join(test);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// A file of the repository.
+pub(crate) fn repository(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// A browser with a folder for a test; `None` where there is no browser.
+pub(crate) fn browser(test: &str) -> Option<Shown> {
+    let program = tools::find("chromium")?;
+    let folder = folder(test);
+    let mut browser = Browser::start(&program, &folder.join("browser"));
+    let [width, height] = WINDOW;
+    browser.resize(width, height);
+    // Nothing may be fetched, and nothing can be.
+    let offline =
+        json!({"offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0});
+    browser.ask("Network.emulateNetworkConditions", &offline);
+    let html = folder.join("page.html");
+    Some(Shown {
+        browser,
+        folder,
+        html,
+    })
+}
+
+impl Shown {
+    /// Imports a file into the database of the test.
+    #[track_caller]
+    pub(crate) fn import(&self, file: &Path, words: &[&str]) {
+        let name = file.display().to_string();
+        let import = ["import", "--db", "x.db", &name];
+        said(&self.folder, &[&import[..], words].concat());
+    }
+
+    /// Writes the page of the run that was imported last.
+    #[track_caller]
+    pub(crate) fn write(&self, words: &[&str]) {
+        let report = ["report", "--db", "x.db", "--html", "page.html"];
+        said(&self.folder, &[&report[..], words].concat());
+    }
+
+    /// Opens the page, with what its address says after `#`.
+    #[track_caller]
+    pub(crate) fn open(&mut self, state: &[(&str, &str)]) {
+        self.browser.open(Path::new("/dev/null"));
+        self.browser.open_at(&self.html, &fragment(state));
+        self.settle();
+    }
+
+    /// Goes to another state of the page that is open.
+    #[track_caller]
+    pub(crate) fn go(&mut self, state: &[(&str, &str)]) {
+        let to = json!(fragment(state));
+        self.browser.value(&format!("location.hash = {to}"));
+        self.settle();
+    }
+
+    /// Waits until the page shows what its address says.
+    #[track_caller]
+    pub(crate) fn settle(&mut self) {
+        let is_shown = "document.getElementById('page')?.dataset.shown === location.hash";
+        self.wait(is_shown);
+    }
+
+    /// Waits until an expression is true.
+    #[track_caller]
+    pub(crate) fn wait(&mut self, expression: &str) {
+        for _ in 0..LOOKS {
+            if self.browser.value(expression) == true {
+                return;
+            }
+            assert_eq!(self.browser.fault, None, "{expression}");
+            let turn = json!({"expression": "new Promise((done) => setTimeout(done, 1))", "awaitPromise": true});
+            self.browser.ask("Runtime.evaluate", &turn);
+        }
+        panic!("{expression} has not become true: {}", self.text("body"));
+    }
+
+    /// What the address says after `#`: names and values.
+    pub(crate) fn state(&mut self, key: &str) -> String {
+        let script = format!(
+            "new URLSearchParams(location.hash.slice(1)).get({}) ?? ''",
+            json!(key)
+        );
+        self.browser
+            .value(&script)
+            .as_str()
+            .expect("text")
+            .to_owned()
+    }
+
+    /// The text of the first element that a selector of CSS finds.
+    #[track_caller]
+    pub(crate) fn text(&mut self, selector: &str) -> String {
+        let script = format!("document.querySelector({})?.innerText", json!(selector));
+        let text = self.browser.value(&script);
+        text.as_str()
+            .unwrap_or_else(|| panic!("there is no {selector}"))
+            .to_owned()
+    }
+
+    /// The texts of all elements that a selector finds.
+    pub(crate) fn texts(&mut self, selector: &str) -> Vec<String> {
+        let script = format!(
+            "[...document.querySelectorAll({})].map((element) => element.innerText.trim())",
+            json!(selector)
+        );
+        let texts = self.browser.value(&script);
+        let texts = texts.as_array().expect("a list").iter();
+        texts
+            .map(|text| text.as_str().expect("text").to_owned())
+            .collect()
+    }
+
+    /// The cells of the rows of a table.
+    pub(crate) fn rows(&mut self, selector: &str) -> Vec<Vec<String>> {
+        let script = format!(
+            "[...document.querySelectorAll({})].map((row) => [...row.cells].map((cell) => cell.innerText.trim()))",
+            json!(format!("{selector} tbody tr[data-row]"))
+        );
+        let rows = self.browser.value(&script);
+        serde_json::from_value(rows).expect("rows")
+    }
+
+    /// The middle of the first element that a selector finds and whose text, or name for those who do not see, begins so.
+    #[track_caller]
+    pub(crate) fn place(&mut self, selector: &str, text: &str) -> [f64; 2] {
+        let script = format!(
+            "(() => {{
+                const said = (element) => element.getAttribute('aria-label') ?? element.innerText.trim();
+                const element = [...document.querySelectorAll({})].find((element) => said(element).startsWith({}));
+                if (!element) return null;
+                element.scrollIntoView({{block: 'nearest'}});
+                const place = element.getBoundingClientRect();
+                // The middle of what surrounds a slice need not be in it.
+                const middle = element.getPointAtLength?.(0);
+                if (middle === undefined) return [place.left + place.width / 2, place.top + place.height / 2];
+                const slice = element.getTotalLength();
+                const at = element.getPointAtLength(slice / 2).matrixTransform(element.getScreenCTM());
+                const start = new DOMPoint(0, 0).matrixTransform(element.getScreenCTM());
+                return [(at.x + start.x) / 2, (at.y + start.y) / 2];
+            }})()",
+            json!(selector),
+            json!(text)
+        );
+        let place = self.browser.value(&script);
+        assert!(
+            !place.is_null(),
+            "there is no {selector} that begins with {text:?}"
+        );
+        [0, 1].map(|at| place[at].as_f64().expect("a number"))
+    }
+
+    /// Clicks something.
+    #[track_caller]
+    pub(crate) fn click(&mut self, selector: &str, text: &str, click: Click) {
+        let [x, y] = self.place(selector, text);
+        self.browser.click_as(x, y, click);
+        self.settle();
+    }
+
+    /// Clicks something with the right button, and an entry of the menu.
+    #[track_caller]
+    pub(crate) fn choose(&mut self, selector: &str, text: &str, entry: &str) {
+        self.click(selector, text, RIGHT);
+        self.click(".menu button", entry, Click::default());
+    }
+
+    /// Chooses from a drop-down.
+    #[track_caller]
+    pub(crate) fn select(&mut self, selector: &str, value: &str) {
+        let script = format!(
+            "(() => {{
+                const select = document.querySelector({});
+                select.value = {};
+                select.dispatchEvent(new Event('change', {{bubbles: true}}));
+                return select.value;
+            }})()",
+            json!(selector),
+            json!(value)
+        );
+        assert_eq!(self.browser.value(&script), value, "{selector}");
+        self.settle();
+    }
+
+    /// What a view, or a part of it, offers.
+    #[track_caller]
+    pub(crate) fn offered(&mut self, within: &str) -> Offered {
+        let [command, sql, json] =
+            ["Command", "SQL", "JSON"].map(|what| self.offered_as(within, what));
+        Offered {
+            command: command.trim_end().to_owned(),
+            sql,
+            json: serde_json::from_str(&json).expect("JSON"),
+        }
+    }
+
+    /// One of the texts that are offered.
+    #[track_caller]
+    pub(crate) fn offered_as(&mut self, within: &str, what: &str) -> String {
+        let selector = json!(format!("{within} .offers"));
+        self.wait(&format!(
+            "document.querySelector({selector})?.disabled === false"
+        ));
+        self.browser
+            .value(&format!("document.querySelector({selector}).click()"));
+        let entry = format!(
+            "[...document.querySelectorAll('.menu button')].find((entry) => entry.innerText === {}).click()",
+            json!(what)
+        );
+        self.browser.value(&entry);
+        self.wait("Boolean(document.querySelector('dialog[open] textarea')?.value)");
+        let text = self
+            .browser
+            .value("document.querySelector('dialog[open] textarea').value");
+        self.browser
+            .value("document.querySelector('dialog[open]').close()");
+        self.wait("document.querySelector('dialog') === null");
+        text.as_str().expect("text").to_owned()
+    }
+
+    /// Compares what is offered with what the command that is offered says, and gives the latter.
+    #[track_caller]
+    pub(crate) fn is_as_said(&mut self, within: &str) -> Value {
+        let Offered { command, sql, json } = self.offered(within);
+        let words = shlex::split(&command).expect("words of a shell");
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert_eq!(words[0], "profdb");
+        let answer = said(&self.folder, &[&words[1..], &["--format", "json"]].concat());
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        are_equal(&json, &answer, &command);
+        let shown = said(&self.folder, &[&words[1..], &["--show-sql"]].concat());
+        assert_eq!(sql, shown, "{command}");
+        answer
+    }
+
+    /// Nothing was complained of, and nothing but the file was loaded.
+    #[track_caller]
+    pub(crate) fn was_quiet(&self) {
+        assert_eq!(self.browser.fault, None);
+        assert_eq!(self.browser.complaints, Vec::<String>::new());
+        for request in &self.browser.requests {
+            let is_ours = request.starts_with("file://") || request == "about:blank";
+            assert!(is_ours, "{request:.200}");
+        }
+    }
+}
+
+/// A double click.
+pub(crate) const DOUBLE: Click = Click {
+    times: 2,
+    button: "left",
+    alt: false,
+};
+
+/// A double click with Alt.
+pub(crate) const DIRECT: Click = Click {
+    times: 2,
+    button: "left",
+    alt: true,
+};
+
+/// A click with the right button.
+pub(crate) const RIGHT: Click = Click {
+    times: 1,
+    button: "right",
+    alt: false,
+};
+
+/// A state as the address has it.
+fn fragment(state: &[(&str, &str)]) -> String {
+    let encoded = |text: &str| -> String {
+        text.bytes()
+            .map(|byte| match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' => {
+                    char::from(byte).to_string()
+                }
+                _ => format!("%{byte:02X}"),
+            })
+            .collect()
+    };
+    let pairs: Vec<_> = state
+        .iter()
+        .map(|(key, value)| format!("{key}={}", encoded(value)))
+        .collect();
+    format!("#{}", pairs.join("&"))
+}
+
+/// Compares two answers. Sums of REALs in another order differ by their rounding, and so may the order of rows.
+#[track_caller]
+pub(crate) fn are_equal(page: &Value, command: &Value, about: &str) {
+    for name in [
+        "schema_version",
+        "report",
+        "title",
+        "run",
+        "metric",
+        "unit",
+        "total",
+        "selected",
+    ] {
+        assert!(
+            is_near(&page[name], &command[name]),
+            "{about}: {name}: {} is not {}",
+            page[name],
+            command[name]
+        );
+    }
+    let [page, command] = [page, command].map(|answer| {
+        let mut rows = answer["rows"].as_array().expect("rows").clone();
+        rows.sort_by_cached_key(key);
+        rows
+    });
+    assert_eq!(page.len(), command.len(), "{about}: rows");
+    for (row, expected) in page.iter().zip(&command) {
+        let [row, expected] = [row, expected].map(|row| row.as_object().expect("an object"));
+        assert!(row.keys().eq(expected.keys()), "{about}: {row:?}");
+        for (name, value) in row {
+            // The running sum is that of an order in which equal costs may change places.
+            let is_equal = name == "cum_pct" || is_near(value, &expected[name]);
+            assert!(is_equal, "{about}: {name}: {row:?} is not {expected:?}");
+        }
+    }
+}
+
+/// What tells a row from others: texts, counts, and then costs as far as they are told apart.
+fn key(row: &Value) -> String {
+    let row = row.as_object().expect("an object");
+    let (costs, names): (Vec<_>, Vec<_>) = row.iter().partition(|(name, _)| {
+        [
+            "exclusive",
+            "cumulative",
+            "seen",
+            "avg",
+            "cum_pct",
+            "callees",
+        ]
+        .contains(&name.as_str())
+            || name.ends_with("_pct")
+    });
+    let costs: Vec<_> = costs
+        .iter()
+        .filter(|(name, _)| *name != "cum_pct")
+        .map(|(_, value)| value.as_f64().map(|cost| format!("{cost:30.3}")))
+        .collect();
+    format!("{names:?} {costs:?}")
+}
+
+fn is_near(one: &Value, other: &Value) -> bool {
+    match (one.as_f64(), other.as_f64()) {
+        // Costs are in nanoseconds, bytes or counts.
+        (Some(one), Some(other)) => (one - other).abs() <= 1e-9 * one.abs().max(other.abs()) + 1e-9,
+        _ => one == other,
+    }
+}

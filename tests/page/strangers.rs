@@ -1,0 +1,209 @@
+//! Names of strangers: they are shown in every view, and do nothing.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::shown::{Shown, browser};
+
+/// What could do something, change the order of letters, be a word of the script's own, or be long.
+fn names() -> Vec<String> {
+    let mut names: Vec<String> = [
+        "<img src=x onerror=alert(1)>",
+        "</script><script>alert(1)</script>",
+        "\"><svg onload=alert(1)>",
+        "javascript:alert(1)",
+        "<!--",
+        "]]>",
+        "&lt;b&gt;",
+        "a\u{202e}b\u{2066}c",
+        "nul\u{0}nul",
+        "two\nlines\tand\u{1b}[31m",
+        "\u{feff}",
+        "",
+        " ",
+        "__proto__",
+        "constructor",
+        "toString",
+        "map<a, b>",
+        "a->b,c",
+        "it's \"quoted\"",
+        "*",
+        "${name}",
+        "=1+1",
+        "%3Cb%3E%00",
+        "#fn=x&view=tree",
+        "😀é漢字",
+        "left|right`code`",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    names.push("long ".repeat(2000));
+    names
+}
+
+/// A profile of `speedscope` in which each calls the next.
+fn profile(names: &[String]) -> Value {
+    let frames: Vec<Value> = names
+        .iter()
+        .map(|name| json!({"name": name, "file": name, "line": 3}))
+        .collect();
+    let stacks: Vec<Vec<usize>> = (0..names.len()).map(|end| (0..=end).collect()).collect();
+    let others: Vec<Vec<usize>> = (1..names.len()).map(|at| vec![0, at]).collect();
+    let samples = [stacks, others].concat();
+    json!({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": frames},
+        "profiles": [{
+            "type": "sampled",
+            "name": names[1],
+            "unit": "none",
+            "startValue": 0,
+            "endValue": samples.len(),
+            "weights": vec![1; samples.len()],
+            "samples": samples,
+        }],
+    })
+}
+
+/// What is in the page that no name may bring.
+fn brought(shown: &mut Shown) -> Value {
+    let script = "[...document.querySelectorAll('img, iframe, object, embed, a, base, form, svg [onload], link')].length";
+    shown.browser.value(script)
+}
+
+#[test]
+fn names_are_shown_and_do_nothing() {
+    let Some(mut shown) = browser("strangers") else {
+        return;
+    };
+    let names = names();
+    // The name of the file is in the page, too.
+    let file = shown.folder.join("<title><b>'\".speedscope.json");
+    fs::write(&file, profile(&names).to_string()).expect("a file");
+    shown.import(&file, &["--tag", "<b>=<script>alert(1)</script>"]);
+    shown.write(&[]);
+    let text = fs::read_to_string(&shown.html).expect("text");
+    assert_eq!(
+        text.matches("</script>").count(),
+        text.matches("<script").count()
+    );
+    shown.open(&[("functions", "table")]);
+    let heads = shown.texts(".functions tbody th");
+    assert_eq!(heads.len(), names.len());
+    assert!(
+        heads
+            .iter()
+            .any(|head| head == "<img src=x onerror=alert(1)>")
+    );
+    assert!(heads.iter().any(|head| head == "a\\u{202e}b\\u{2066}c"));
+    assert!(heads.iter().any(|head| head == "(no name)"));
+    for name in &names {
+        let quoted = format!("\"{}\"", name.replace('"', "\"\""));
+        for view in ["panes", "flame", "calls", "source"] {
+            shown.go(&[
+                ("view", view),
+                ("fn", &quoted),
+                ("function", name),
+                ("line-of", name),
+                ("search", name),
+            ]);
+            assert_eq!(brought(&mut shown), 0, "{view} {name:?}");
+        }
+        shown.go(&[("fn", &quoted), ("report", "calls")]);
+        // No word of a command holds NUL, and nobody writes a command of 10 kB.
+        if !name.contains('\0') && name.len() < 5000 {
+            shown.is_as_said(".pane.functions");
+        }
+    }
+    for view in ["overview", "tree", "flame", "panes"] {
+        shown.go(&[
+            ("view", view),
+            ("layout", "sandwich"),
+            ("functions", "pie"),
+            ("lines", "pie"),
+        ]);
+        assert_eq!(brought(&mut shown), 0, "{view}");
+        for what in ["CSV", "Markdown"] {
+            let within = if view == "panes" {
+                ".pane.functions"
+            } else {
+                ".tools"
+            };
+            if view != "flame" {
+                assert!(!shown.offered_as(within, what).is_empty());
+            }
+        }
+    }
+    // What the address says is from strangers as well.
+    for state in [
+        &[
+            ("view", "<img src=x onerror=alert(1)>"),
+            ("fn", "<img src=x onerror=alert(1)>zzz"),
+        ][..],
+        &[
+            ("run", "__proto__"),
+            ("metric", "<b>"),
+            ("report", "constructor"),
+        ],
+        &[
+            ("view", "constructor"),
+            ("order", "x"),
+            ("layout", "y"),
+            ("window", "<i>"),
+            ("place", "1e9"),
+        ],
+        &[("view", "flame"), ("place", "NaN"), ("order", "x")],
+        &[("fn", ",,>>"), ("line", "x")],
+    ] {
+        shown.go(state);
+        assert_eq!(brought(&mut shown), 0, "{state:?}");
+    }
+    shown.was_quiet();
+}
+
+/// Scripts and styles are those of the page: their hashes are in its policy, and nothing else may be there.
+#[test]
+fn the_policy_lets_nothing_else_in() {
+    let Some(mut shown) = browser("policy") else {
+        return;
+    };
+    let file = shown.folder.join("a.folded");
+    fs::write(&file, "a;b 1\n").expect("a file");
+    shown.import(&file, &[]);
+    shown.write(&[]);
+    shown.open(&[]);
+    shown.was_quiet();
+    let policy = "document.querySelector('meta[http-equiv]').content";
+    let policy = shown.browser.value(policy);
+    let policy = policy.as_str().expect("text");
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'sha256-"),
+        "{policy}"
+    );
+    assert!(
+        !policy.contains("unsafe") && !policy.contains("http"),
+        "{policy}"
+    );
+    // The check can fail: what is put into the page from outside is refused, and complained of.
+    let tries = "(() => {
+        const script = document.createElement('script');
+        try { script.textContent = 'document.title = \"in\"'; } catch { /* trusted types */ }
+        document.body.append(script);
+        const image = document.createElement('img');
+        image.src = 'https://example.org/x.png';
+        document.body.append(image);
+        document.body.setAttribute('style', 'color: red');
+        return document.title;
+    })()";
+    assert_ne!(shown.browser.value(tries), "in");
+    shown.wait("true");
+    let refused = shown.browser.complaints.join("\n");
+    for directive in ["img-src", "style-src"] {
+        assert!(
+            refused.contains(directive) || refused.contains("default-src"),
+            "{directive}: {refused}"
+        );
+    }
+    assert!(!shown.browser.complaints.is_empty());
+}

@@ -1,0 +1,95 @@
+// What can be done with a function wherever it is shown: Dyalog's gestures, by mouse and by keys.
+import { menu } from './dom.js';
+import { parsePath, writePath } from './path.js';
+
+/** @typedef {{select: (row: number) => void, open: (row: number, isDirect: boolean) => void, menu: (row: number, x: number, y: number) => void, key: (row: number, key: string) => boolean}} Handle */
+/** @typedef {{state: import('./state.js').State, run: import('./profile.js').Run, go: (changes: Record<string, string>, isSmall?: boolean) => void, say: (text: string) => void}} Context */
+
+/** The steps of the path. @param {Context} context */
+export function stepsOf({ state, run }) {
+  return state.fn === '' ? [] : parsePath(state.fn, (name) => run.byName.has(name));
+}
+
+/** What can be done. @param {Context} context */
+export function actionsOf(context) {
+  const { state, run, go, say } = context;
+  const known = (/** @type {string} */ name) => run.byName.has(name);
+  const steps = stepsOf(context);
+  const isCalls = state.report === 'calls';
+  const away = { function: '', 'line-of': '', line: '', place: '' };
+  const to = (/** @type {import('./path.js').Step[]} */ path, /** @type {string} */ report) =>
+    go({ ...away, fn: path.length === 0 ? '' : writePath(path, known), report });
+  const step = (/** @type {number} */ of, /** @type {',' | '>'} */ operator) => ({ operator, name: run.names.name[of] });
+  const isLast = (/** @type {number} */ of) => steps.at(-1)?.name === run.names.name[of];
+  const actions = {
+    steps,
+    /** @param {number} of @param {boolean} [isDirect] */
+    drill(of, isDirect = false) {
+      if (isCalls) say('There is no way down from callers: go up one level first.');
+      else if (isDirect && steps.length === 0) say('A direct call needs a caller: drill down first.');
+      else if (isLast(of) && !isDirect) say('This is what is shown already.');
+      else if (steps.length > 0 && !run.isTree) say('The file knows no paths: it cannot tell what happened within which call.');
+      else to([...steps, step(of, isDirect ? '>' : ',')], 'summary');
+    },
+    /** @param {number} of */
+    root(of) {
+      to([step(of, ',')], 'summary');
+    },
+    /** @param {number} of */
+    calls(of) {
+      if (run.isFlat) return say('The file knows totals only: who called whom is unknown.');
+      const above = isCalls ? steps.slice(0, -1) : steps;
+      const path = above.at(-1)?.name === run.names.name[of] ? above : [...above, step(of, ',')];
+      to(run.isTree ? path : [step(of, ',')], 'calls');
+    },
+    reset() {
+      to([], 'summary');
+    },
+    up() {
+      to(steps.slice(0, -1), 'summary');
+    },
+    /** Goes back to one of the steps. @param {number} count How many are left. */
+    crumb(count) {
+      to(steps.slice(0, count), 'summary');
+    },
+  };
+  return actions;
+}
+
+/** What mouse and keys do on rows. @param {Context} context @param {(row: number) => number} functionOf The function of a row, -1 for none.
+ * @param {(row: number) => void} select @returns {Handle} */
+export function handleOf(context, functionOf, select) {
+  const { run, go } = context;
+  const actions = actionsOf(context);
+  const on = (/** @type {number} */ row, /** @type {(of: number) => void} */ act) => {
+    const of = functionOf(row);
+    if (of >= 0) act(of);
+    else context.say('This is no function.');
+  };
+  return {
+    select,
+    open: (row, isDirect) => on(row, (of) => actions.drill(of, isDirect)),
+    menu(row, x, y) {
+      const of = functionOf(row);
+      const isCalls = context.state.report === 'calls';
+      const name = run.names.name[of];
+      const item = (/** @type {(of: number) => void} */ act, isOff = false) => (of < 0 || isOff ? null : () => act(of));
+      menu(x, y, [
+        ['Drill Down', item((of) => actions.drill(of), isCalls)],
+        ['Drill Down, direct calls only', item((of) => actions.drill(of, true), isCalls || actions.steps.length === 0)],
+        ['Make Root', item(actions.root)],
+        ['Show Calls', item(actions.calls, run.isFlat)],
+        ['Callers and callees', item(() => go({ view: 'calls', function: name }), run.isFlat)],
+        ['Source', item(() => go({ view: 'source', function: name }))],
+        ['Reset', () => actions.reset()],
+        ['Up 1 Level', actions.steps.length > 0 ? () => actions.up() : null],
+      ]);
+    },
+    key(row, key) {
+      if (key === 'r') on(row, actions.root);
+      else if (key === 'c') on(row, actions.calls);
+      else return false;
+      return true;
+    },
+  };
+}

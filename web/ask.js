@@ -1,0 +1,432 @@
+// The page's only door to data: a report and its parameters in, columns and rows out, as the command of the same words gives
+// them as JSON. Statements say the same in SQL (`statement.js`); tests compare both with the command.
+import { LEFT_OUT, Run } from './profile.js';
+import { parsePath } from './path.js';
+import { addUp, calleesOf, callersOf, follow } from './selection.js';
+import { Unanswered, compareNumbers, compareTexts, plain, shown } from './texts.js';
+import { statement } from './statement.js';
+
+/** @typedef {{report: string, fn?: string, metric?: string, exclusive?: boolean, percentOf?: string}} Question */
+/** @typedef {{question: Question, metric: import('./profile.js').Metric, total: number, selected: number | null, exclusive: boolean, remarks: string[], shape: string, steps: {operator: ',' | '>', name: string, isCode: boolean}[]}} Header */
+/** @typedef {{columns: string[], rows: any[][], header: Header, functions: number[], elements: string[]}} Answer Functions and elements are those of the rows: -1 for none, and what a row is called. */
+
+const COLUMNS = {
+  summary: 'function seen calls cum_pct avg module file kind exclusive exclusive_pct cumulative cumulative_pct',
+  lines: 'function line col calls cum_pct avg code module file exclusive exclusive_pct cumulative cumulative_pct',
+  calls: 'calls cum_pct avg caller caller_module caller_file kind exclusive cumulative cumulative_pct',
+  call_lines: 'caller_line caller_col calls cum_pct avg code caller caller_module caller_file kind exclusive cumulative cumulative_pct',
+  callees: 'calls cum_pct avg callee callee_module callee_file kind exclusive cumulative cumulative_pct',
+  function: 'function line col calls exclusive cumulative cumulative_pct callees code module file exclusive_pct',
+  tree: 'depth function line col calls exclusive cumulative exclusive_ticks cumulative_ticks code module file node_id parent_id',
+};
+
+const ABOUT_FUNCTIONS = ['calls', 'call_lines', 'callees', 'function'];
+
+/** What a question looks at.
+ * @param {Run} run @param {Question} question */
+async function look(run, question) {
+  await run.open();
+  const at = run.metric(question.metric);
+  const metric = run.metrics[at];
+  const known = (/** @type {string} */ name) => run.byName.has(name);
+  const path = question.fn === undefined ? [] : parsePath(question.fn, known);
+  const steps = path.map(({ operator, name }) => {
+    const functions = run.named(name);
+    if (functions.length === 0) throw new Unanswered(`Run ${run.number} has no function ${shown(name)}.`);
+    return { operator, name, functions, isCode: run.isCode(functions[0]) };
+  });
+  const isAbout = ABOUT_FUNCTIONS.includes(question.report);
+  const isOne = steps.length === 1 && steps[0].functions.length === 1;
+  let shape = 'nodes';
+  if (steps.length === 0) shape = 'run';
+  else if (isOne && (isAbout || !run.isTree)) shape = 'functions';
+  if (shape === 'run' && isAbout) throw new Unanswered(`Report ${question.report} is about a function, and none is chosen.`);
+  if (['calls', 'call_lines', 'callees'].includes(question.report) && run.isFlat) {
+    throw new Unanswered(`The file of run ${run.number} knows totals only: who called whom is unknown.`);
+  }
+  if (!run.isTree && (shape === 'nodes' || question.report === 'tree')) {
+    throw new Unanswered(
+      `The file of run ${run.number} knows ${run.isFlat ? 'totals only' : 'who called whom, but no paths'}: there is no ${
+        question.report === 'tree' ? 'tree of calls' : 'way to tell what happened within which call'
+      }.`,
+    );
+  }
+  const lines = await run.lines();
+  const seen = { at, metric, steps, shape, lines };
+  if (!run.isTree || (shape !== 'nodes' && question.report !== 'tree')) {
+    let selected = null;
+    if (shape === 'functions') selected = orNull((await run.functions(at)).get(steps[0].functions[0])?.cumulative);
+    return { ...seen, selected, paths: null };
+  }
+  const [tree, costs] = [await run.tree(), await run.costs(at)];
+  if (shape !== 'nodes') {
+    const places = [];
+    for (let place = 0; place < tree.count; place = tree.last[place] + 1) places.push(place);
+    const of = shape === 'functions' ? follow(tree, steps) : { places, outermost: places };
+    return { ...seen, selected: null, paths: { tree, costs, of, ranges: ranges(tree, of.outermost) } };
+  }
+  const of = follow(tree, steps);
+  if (of.places.length === 0) throw new Unanswered(`No call in run ${run.number} follows the path ${plain(question.fn ?? '')}.`);
+  const selected = of.outermost.reduce((sum, place) => sum + costs.all[place], 0);
+  return { ...seen, selected, paths: { tree, costs, of, ranges: ranges(tree, of.outermost) } };
+}
+
+/** @param {import('./profile.js').Tree} tree @param {number[]} outermost @returns {[number, number][]} */
+function ranges(tree, outermost) {
+  return outermost.map((place) => [place, tree.last[place]]);
+}
+
+/** @param {number | undefined} value @returns {number | null} */
+function orNull(value) {
+  return value === undefined || Number.isNaN(value) ? null : value;
+}
+
+/** Asks a report about a run. @param {Run} run @param {Question} question @returns {Promise<Answer>} */
+export async function ask(run, question) {
+  const seen = await look(run, question);
+  const { metric, shape } = seen;
+  const steps = seen.steps.map(({ operator, name, isCode }) => ({ operator, name, isCode }));
+  /** @type {Header} */
+  const header = { question, metric, total: metric.total, selected: seen.selected, exclusive: question.exclusive ?? false, remarks: [], shape, steps };
+  if (question.report === 'function') return ofFunction(run, seen, header);
+  if (question.report === 'tree') return ofTree(run, seen, header);
+  const entries = await entriesOf(run, seen, question.report);
+  if (!header.exclusive && entries.length > 0 && entries.every((entry) => Number.isNaN(entry.cumulative))) {
+    header.exclusive = true;
+    header.remarks.push(`Cumulative ${metric.name} is unknown: shown is exclusive ${metric.name}.`);
+  }
+  return ranked(run, entries, header);
+}
+
+/** @typedef {{name: string, module: string | null, file: string | null, kind: string | null, id: number, of: number, line: number | null, col: number, calls: number, exclusive: number, cumulative: number, seen: number, element?: string}} Entry */
+
+/** What a report shows, in no order. @param {Run} run @param {any} seen @param {string} report @returns {Promise<Entry[]>} */
+async function entriesOf(run, seen, report) {
+  const { at, steps, shape, lines, paths } = seen;
+  const { names } = run;
+  const only = shape === 'functions' ? steps[0].functions[0] : -1;
+  const functionOf = (/** @type {number} */ of) => ({ name: names.name[of], module: names.module[of], file: names.file[of], id: names.id[of], of });
+  const unknown = { seen: NaN, line: null, col: 0 };
+  if (report === 'summary') {
+    const all = paths
+      ? addUp(paths.tree, paths.costs, paths.ranges, (place) => (paths.tree.line[place] < 0 ? paths.tree.function[place] : -1), names.name.length + 1)
+      : await run.functions(at);
+    const wanted = [...all].filter(([of]) => of < names.name.length && run.isCode(of) && (only < 0 || of === only));
+    return wanted.map(([of, sums]) => ({ ...unknown, ...functionOf(of), kind: names.kind[of], ...sums }));
+  }
+  if (report === 'lines') {
+    const all = paths ? addUp(paths.tree, paths.costs, paths.ranges, (place) => paths.tree.line[place], lines.count) : await run.lineFigures(at);
+    const wanted = [...all].filter(([line]) => only < 0 || lines.function[line] === only);
+    return wanted.map(([line, sums]) => {
+      const of = functionOf(lines.function[line]);
+      const file = lines.file[line] === '' ? of.file : lines.file[line];
+      const place = { line: lines.line[line], col: lines.col[line] };
+      const element = `${of.name}[${file === of.file ? '' : `${file}:`}${place.line}${place.col === 0 ? '' : `:${place.col}`}]`;
+      return { ...of, file, kind: null, ...place, ...sums, element };
+    });
+  }
+  const isCallees = report === 'callees';
+  const byLine = report === 'call_lines';
+  /** @type {Map<string, Entry>} */
+  const grouped = new Map();
+  for (const call of await callsOf(run, seen, isCallees)) {
+    const of = call.function;
+    const [line, col] = byLine && call.line >= 0 ? [call.line, call.col] : [null, 0];
+    const key = `${of} ${line} ${col} ${call.kind}`;
+    let entry = grouped.get(key);
+    if (!entry) {
+      const about = of < 0 ? { name: '(root)', module: null, file: null, id: 0, of } : of < names.name.length ? functionOf(of) : { name: LEFT_OUT, module: '', file: '', id: 0, of: -1 };
+      const element = line === null ? about.name : `${about.name}[${line}${col === 0 ? '' : `:${col}`}]`;
+      entry = { ...unknown, ...about, kind: call.kind, line, col, calls: 0, exclusive: 0, cumulative: 0, element };
+      grouped.set(key, entry);
+    }
+    entry.calls += call.calls;
+    entry.exclusive += call.exclusive;
+    entry.cumulative += call.cumulative;
+  }
+  return [...grouped.values()].filter((entry) => entry.name !== LEFT_OUT);
+}
+
+/** Calls to what is selected, or from it, as far as they are known.
+ * @param {Run} run @param {any} seen @param {boolean} isCallees */
+async function callsOf(run, seen, isCallees) {
+  const { at, steps, shape, lines, paths } = seen;
+  if (shape === 'functions') {
+    const of = steps[0].functions[0];
+    const edges = (await run.edges(at)).filter((edge) => (isCallees ? edge.caller : edge.callee) === of);
+    return edges.map((edge) => ({
+      ...edge,
+      function: isCallees ? edge.callee : edge.caller,
+      cumulative: isCallees ? edge.cumulative : edge.outermost,
+      kind: edge.isBack ? 'back' : 'call',
+    }));
+  }
+  const calls = isCallees
+    ? calleesOf(paths.tree, paths.costs, paths.of, lines, run.names.name.length)
+    : callersOf(paths.tree, paths.costs, paths.of, lines, (of) => run.isCode(of));
+  return calls.map((call) => ({ ...call, kind: 'call' }));
+}
+
+/** Entries in the order of the report, with their shares. @param {Run} run @param {Entry[]} entries @param {Header} header @returns {Answer} */
+function ranked(run, entries, header) {
+  const { report, percentOf } = header.question;
+  const base = percentOf === 'selection' && header.selected !== null ? header.selected : header.total;
+  const share = (/** @type {number} */ cost) => (base === 0 || Number.isNaN(cost) ? null : (100 * cost) / base);
+  const costOf = (/** @type {Entry} */ entry) => (header.exclusive ? entry.exclusive : entry.cumulative);
+  entries.sort(
+    (one, other) =>
+      compareNumbers(orNull(costOf(other)), orNull(costOf(one))) ||
+      compareTexts(one.name, other.name) ||
+      compareNumbers(one.line, other.line) ||
+      compareNumbers(one.col, other.col) ||
+      compareTexts(one.module, other.module) ||
+      compareTexts(one.file, other.file) ||
+      one.id - other.id ||
+      compareTexts(one.kind, other.kind),
+  );
+  const columns = /** @type {any} */ (COLUMNS)[report].split(' ');
+  /** @type {number | null} */
+  let running = null;
+  const rows = entries.map((entry) => {
+    const cost = costOf(entry);
+    const part = share(cost);
+    if (part !== null) running = (running ?? 0) + part;
+    const isRoot = entry.of < 0;
+    /** @type {Record<string, any>} */
+    const values = {
+      ...entry,
+      function: entry.name,
+      caller: isRoot ? null : entry.name,
+      callee: entry.name,
+      caller_module: entry.module,
+      caller_file: entry.file,
+      callee_module: entry.module,
+      callee_file: entry.file,
+      caller_line: entry.line,
+      caller_col: entry.col === 0 ? null : entry.col,
+      col: entry.col === 0 ? null : entry.col,
+      code: null,
+      calls: orNull(entry.calls),
+      exclusive: orNull(entry.exclusive),
+      cumulative: orNull(entry.cumulative),
+      seen: orNull(entry.seen),
+      exclusive_pct: share(entry.exclusive),
+      cumulative_pct: share(entry.cumulative),
+      cum_pct: running,
+      avg: Number.isNaN(cost) || !(entry.calls > 0) ? null : cost / entry.calls,
+    };
+    return columns.map((/** @type {string} */ column) => values[column]);
+  });
+  return { columns, rows, header, functions: entries.map((entry) => entry.of), elements: entries.map((entry) => entry.element ?? entry.name) };
+}
+
+/** The functions of a path one line after the other. @param {Run} run @param {any} seen @param {Header} header @returns {Promise<Answer>} */
+async function ofFunction(run, seen, header) {
+  const { at, steps, shape, lines, paths } = seen;
+  const { names } = run;
+  const functions = new Set(steps.at(-1).functions);
+  const figures =
+    shape === 'functions'
+      ? await run.lineFigures(at)
+      : addUp(paths.tree, paths.costs, paths.ranges, (place) => paths.tree.line[place], lines.count);
+  const calls = (await callsOfLines(run, seen)).filter((call) => functions.has(call.caller));
+  /** @type {{of: number, file: string, line: number, col: number, calls: number, exclusive: number, cumulative: number, hasCallees: boolean}[]} */
+  const found = [];
+  /** @type {Map<string, string>} */
+  const first = new Map();
+  for (const [line] of figures) {
+    const key = `${lines.function[line]} ${lines.line[line]}`;
+    const known = first.get(key);
+    if (known === undefined || compareTexts(lines.file[line], known) < 0) first.set(key, lines.file[line]);
+  }
+  for (const [line, sums] of figures) {
+    const of = lines.function[line];
+    if (!functions.has(of)) continue;
+    const file = lines.file[line] === '' ? names.file[of] : lines.file[line];
+    const hasCallees = first.get(`${of} ${lines.line[line]}`) === lines.file[line];
+    found.push({ of, file, line: lines.line[line], col: lines.col[line], ...sums, hasCallees });
+  }
+  const isCalled = (/** @type {any} */ row, /** @type {any} */ call) => row.of === call.caller && row.line === call.line && (row.col === 0 || row.col === call.col);
+  const only = new Map();
+  for (const call of calls) {
+    if (!found.some((row) => isCalled(row, call))) {
+      only.set(`${call.caller} ${call.line} ${call.col}`, { of: call.caller, file: names.file[call.caller], line: call.line, col: call.col, calls: NaN, exclusive: NaN, cumulative: NaN, hasCallees: true });
+    }
+  }
+  found.push(...only.values());
+  const texts = await sourceOf(run, found, functions);
+  for (const [key, { of, file, line }] of texts.own) {
+    if (!found.some((row) => `${row.of} ${row.file} ${row.line}` === key)) found.push({ of, file, line, col: 0, calls: NaN, exclusive: NaN, cumulative: NaN, hasCallees: false });
+  }
+  if (found.length === 0) throw new Unanswered(`Run ${run.number} knows no lines of ${plain(header.question.fn ?? '')}, and no source is stored with it.`);
+  found.sort(
+    (one, other) =>
+      compareTexts(names.name[one.of], names.name[other.of]) ||
+      compareTexts(names.module[one.of], names.module[other.of]) ||
+      names.id[one.of] - names.id[other.of] ||
+      compareTexts(one.file, other.file) ||
+      one.line - other.line ||
+      one.col - other.col,
+  );
+  const base = header.question.percentOf === 'selection' && header.selected !== null ? header.selected : header.total;
+  const share = (/** @type {number} */ cost) => (base === 0 || Number.isNaN(cost) ? null : (100 * cost) / base);
+  const rows = found.map((row) => {
+    const called = row.hasCallees ? calls.filter((call) => isCalled(row, call)) : [];
+    called.sort((one, other) => compareNumbers(orNull(other.cumulative), orNull(one.cumulative)) || compareTexts(names.name[one.function], names.name[other.function]) || names.id[one.function] - names.id[other.function]);
+    return [
+      names.name[row.of],
+      row.line,
+      row.col === 0 ? null : row.col,
+      orNull(row.calls),
+      orNull(row.exclusive),
+      orNull(row.cumulative),
+      share(row.cumulative),
+      called.length === 0 ? null : called.map((call) => names.name[call.function]).join(', '),
+      texts.all.get(`${row.of} ${row.file} ${row.line}`) ?? null,
+      names.module[row.of],
+      row.file,
+      share(row.exclusive),
+    ];
+  });
+  const elements = found.map((row) => `${names.name[row.of]}[${row.line}${row.col === 0 ? '' : `:${row.col}`}]`);
+  return { columns: COLUMNS.function.split(' '), rows, header, functions: found.map((row) => row.of), elements };
+}
+
+/** Calls from lines: each line and callee once. @param {Run} run @param {any} seen */
+async function callsOfLines(run, seen) {
+  const { at, steps, shape, lines, paths } = seen;
+  const of = steps[0].functions[0];
+  const calls =
+    shape === 'functions'
+      ? (await run.edges(at)).filter((edge) => edge.caller === of).map((edge) => ({ ...edge, function: edge.callee }))
+      : calleesOf(paths.tree, paths.costs, paths.of, lines, run.names.name.length);
+  const sums = new Map();
+  for (const { caller, line, col, function: callee, cumulative } of calls) {
+    if (line < 0 || callee >= run.names.name.length) continue;
+    const key = `${caller} ${line} ${col} ${callee}`;
+    const sum = sums.get(key);
+    // SQL's SUM passes over what is unknown.
+    if (!sum) sums.set(key, { caller, line, col, function: callee, cumulative });
+    else if (!Number.isNaN(cumulative)) sum.cumulative = (Number.isNaN(sum.cumulative) ? 0 : sum.cumulative) + cumulative;
+  }
+  return [...sums.values()];
+}
+
+/** Stored source of functions: all its lines, and those that are between a known line of a function and the next known one of
+ * another. Keys are function, file and line. @param {Run} run @param {{of: number, file: string}[]} found @param {Set<number>} functions */
+async function sourceOf(run, found, functions) {
+  /** @type {Map<string, string>} */
+  const all = new Map();
+  /** @type {Map<string, {of: number, file: string, line: number}>} */
+  const own = new Map();
+  const sources = await run.sources();
+  if (!sources) return { all, own };
+  const isShown = new Set(found.map((row) => `${row.of} ${row.file}`));
+  /** @type {Map<string, Map<number, Set<number>>>} */
+  let known = new Map();
+  if (sources.places.some(([of, file]) => functions.has(of) && file !== '')) known = await knownLines(run);
+  for (const [of, file, text] of sources.places) {
+    if (!functions.has(of)) continue;
+    const lines = sources.texts[text];
+    for (const [line, code] of lines) all.set(`${of} ${file} ${line}`, code);
+    if (!isShown.has(`${of} ${file}`)) continue;
+    const ofFile = known.get(file) ?? new Map();
+    const marks = [...ofFile.keys()].sort((one, other) => one - other);
+    let at = 0;
+    let isOwn = false;
+    for (const [line] of lines) {
+      while (at < marks.length && marks[at] <= line) isOwn = ofFile.get(marks[at++]).has(of);
+      if (file === '' || isOwn) own.set(`${of} ${file} ${line}`, { of, file, line });
+    }
+  }
+  return { all, own };
+}
+
+/** By file, the lines that the run knows, and whose they are. @param {Run} run @returns {Promise<Map<string, Map<number, Set<number>>>>} */
+function knownLines(run) {
+  return run.once('known lines', async () => {
+    const { names } = run;
+    const lines = await run.lines();
+    const known = new Map();
+    const add = (/** @type {number} */ of, /** @type {string} */ file, /** @type {number} */ line) => {
+      let ofFile = known.get(file);
+      if (!ofFile) known.set(file, (ofFile = new Map()));
+      const same = ofFile.get(line);
+      if (same) same.add(of);
+      else ofFile.set(line, new Set([of]));
+    };
+    for (let at = 0; at < lines.count; at++) {
+      const of = lines.function[at];
+      add(of, lines.file[at] === '' ? names.file[of] : lines.file[at], lines.line[at]);
+    }
+    for (const edge of await run.edges(0)) {
+      if (edge.caller >= 0 && edge.line >= 0) add(edge.caller, names.file[edge.caller], edge.line);
+    }
+    names.line.forEach((line, of) => {
+      if (line > 0) add(of, names.file[of], line);
+    });
+    return known;
+  });
+}
+
+/** Every place of the tree. @param {Run} run @param {any} seen @param {Header} header @returns {Promise<Answer>} */
+async function ofTree(run, seen, header) {
+  const { lines, paths } = seen;
+  const { tree, costs } = paths;
+  const { names } = run;
+  const readings = run.metrics.findIndex((metric) => metric.timer_readings);
+  const ticks = readings < 0 ? null : await run.costs(readings).catch(() => null);
+  const first = run.about.left.places ? null : run.about.first_node;
+  const rows = [];
+  const functions = [];
+  const elements = [];
+  for (const [from, to] of paths.ranges) {
+    for (let place = from; place <= to; place++) {
+      const of = tree.function[place];
+      const line = tree.line[place];
+      const isLine = line >= 0;
+      const file = isLine && lines.file[line] !== '' ? lines.file[line] : names.file[of];
+      rows.push([
+        tree.depth[place] - (header.shape === 'run' ? 0 : tree.depth[from]),
+        names.name[of] ?? LEFT_OUT,
+        isLine ? lines.line[line] : null,
+        isLine && lines.col[line] !== 0 ? lines.col[line] : null,
+        orNull(tree.calls[place]),
+        costs.own[place],
+        orNull(costs.all[place]),
+        ticks ? orNull(ticks.own[place]) : null,
+        ticks ? orNull(ticks.all[place]) : null,
+        null,
+        names.module[of] ?? '',
+        file ?? '',
+        first === null ? null : first + place,
+        first === null || tree.parent[place] < 0 ? null : first + tree.parent[place],
+      ]);
+      functions.push(of < names.name.length ? of : -1);
+      elements.push(placeName(run, tree, lines, place));
+    }
+  }
+  return { columns: COLUMNS.tree.split(' '), rows, header, functions, elements };
+}
+
+/** What a place is called. @param {Run} run @param {import('./profile.js').Tree} tree @param {import('./profile.js').Lines} lines @param {number} place */
+export function placeName(run, tree, lines, place) {
+  const name = run.names.name[tree.function[place]] ?? LEFT_OUT;
+  const line = tree.line[place];
+  if (line < 0) return name;
+  const file = lines.file[line] === '' ? '' : `${lines.file[line]}:`;
+  return `${name}[${file}${lines.line[line]}${lines.col[line] === 0 ? '' : `:${lines.col[line]}`}]`;
+}
+
+/** The tree as arrays, for pictures: what a path leads to, or all roots. @param {Run} run @param {Question} question */
+export async function askTree(run, question) {
+  const seen = await look(run, { ...question, report: 'tree' });
+  return { ...seen, ...seen.paths, selected: seen.selected, total: seen.metric.total };
+}
+
+/** The statement that gives an answer in SQL. @param {Run} run @param {Answer} answer */
+export async function sqlOf(run, answer) {
+  const { question, metric, shape, steps, exclusive } = answer.header;
+  const key = JSON.stringify([question.report, metric.name, shape, exclusive, question.percentOf === 'selection']);
+  return statement(await run.statements(), key, steps);
+}

@@ -1,0 +1,240 @@
+// Flame graphs: the tree of calls, and of one function what led to it and what it called.
+import { handleOf } from './actions.js';
+import { ask, askTree } from './ask.js';
+import { button, choice, make } from './dom.js';
+import { figure, percent } from './numbers.js';
+import { Picture, arrange } from './picture.js';
+import { LEFT_OUT } from './profile.js';
+import { shown } from './texts.js';
+import { callsView, treeView } from './views.js';
+
+/** What the view follows without being made anew. */
+const WITHIN = ['place', 'search', 'function'];
+
+/** A number that is the same for names that are. @param {string} text */
+function hash(text) {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return value >>> 8;
+}
+
+/** Colours of functions. @param {import('./profile.js').Run} run @returns {(of: number) => number} */
+function colours(run) {
+  const all = run.names.name.map((name, of) => hash(`${run.names.module[of]} ${name}`));
+  return (of) => all[of] ?? 0;
+}
+
+/** The function places of what is selected, as boxes to be arranged. @param {import('./profile.js').Run} run @param {any} seen */
+function placesOf(run, { tree, costs, of }) {
+  const places = [];
+  const numbers = new Int32Array(tree.count).fill(-1);
+  for (const root of of.outermost) {
+    for (let place = root; place <= tree.last[root]; place++) {
+      if (tree.line[place] >= 0) continue;
+      numbers[place] = places.length;
+      places.push(place);
+    }
+  }
+  const isRoot = new Set(of.outermost);
+  const parent = Int32Array.from(places, (place) => (isRoot.has(place) ? -1 : numbers[tree.caller(place)]));
+  const colour = colours(run);
+  return {
+    places,
+    boxes: {
+      count: places.length,
+      parent,
+      cost: Float64Array.from(places, (place) => costs.all[place]),
+      name: (/** @type {number} */ at) => run.names.name[tree.function[places[at]]] ?? LEFT_OUT,
+      colour: (/** @type {number} */ at) => colour(tree.function[places[at]]),
+    },
+  };
+}
+
+/** Places of one function as one: what it called, merged, or who called it. Recursion counts once.
+ * @param {import('./profile.js').Run} run @param {any} seen @param {boolean} isUp */
+function mergedOf(run, { tree, costs, of }, isUp) {
+  /** @type {number[]} */
+  const parent = [];
+  /** @type {number[]} */
+  const cost = [];
+  /** @type {number[]} */
+  const functions = [];
+  /** @type {number[]} */
+  const own = [];
+  /** @type {Map<string, number>} */
+  const known = new Map();
+  const box = (/** @type {number} */ above, /** @type {number} */ function_) => {
+    const key = `${above} ${function_}`;
+    let at = known.get(key);
+    if (at === undefined) {
+      at = parent.length;
+      known.set(key, at);
+      parent.push(above);
+      cost.push(0);
+      own.push(0);
+      functions.push(function_);
+    }
+    return at;
+  };
+  const boxOf = new Int32Array(isUp ? 0 : tree.count);
+  for (const root of of.outermost) {
+    if (isUp) {
+      let at = -1;
+      for (let place = root; place >= 0; place = tree.caller(place)) {
+        at = box(at, tree.function[place]);
+        cost[at] += costs.all[root];
+      }
+      continue;
+    }
+    for (let place = root; place <= tree.last[root]; place++) {
+      if (tree.line[place] >= 0) continue;
+      const at = box(place === root ? -1 : boxOf[tree.caller(place)], tree.function[place]);
+      boxOf[place] = at;
+      cost[at] += costs.all[place];
+      own[at] += costs.own[place];
+    }
+  }
+  const colour = colours(run);
+  return {
+    functions,
+    boxes: {
+      count: parent.length,
+      parent: Int32Array.from(parent),
+      cost: Float64Array.from(cost),
+      name: (/** @type {number} */ at) => run.names.name[functions[at]] ?? LEFT_OUT,
+      colour: (/** @type {number} */ at) => colour(functions[at]),
+    },
+  };
+}
+
+/** What matches a search: a text in a name, whatever its case. @param {string} search @returns {((name: string) => boolean) | null} */
+function matcher(search) {
+  const wanted = search.toLowerCase();
+  return wanted === '' ? null : (name) => name.toLowerCase().includes(wanted);
+}
+
+/** Marks what a search finds, and says which share of the picture that is. @param {Picture} picture @param {string} search */
+function find(picture, search) {
+  const boxes = picture.boxes;
+  const matches = matcher(search);
+  if (!boxes || !matches) {
+    picture.isFound = () => false;
+    picture.draw();
+    return '';
+  }
+  /** @type {Map<string, boolean>} */
+  const known = new Map();
+  const isFound = (/** @type {number} */ at) => {
+    const name = boxes.name(at);
+    let found = known.get(name);
+    if (found === undefined) known.set(name, (found = matches(name)));
+    return found;
+  };
+  let [cost, count, end] = [0, 0, 0];
+  for (let at = 0; at < boxes.count; at++) {
+    if (!isFound(at)) continue;
+    count++;
+    if (at >= end) {
+      cost += boxes.width[at];
+      end = boxes.end[at];
+    }
+  }
+  picture.isFound = isFound;
+  picture.draw();
+  return `${percent(boxes.total === 0 ? null : (100 * cost) / boxes.total)} % matched, ${count} ${count === 1 ? 'place' : 'places'}`;
+}
+
+/** The view. @param {import('./actions.js').Context} context */
+export async function flameView(context) {
+  const { run, state, go } = context;
+  const question = { report: 'tree', metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'] };
+  const seen = await askTree(run, question);
+  const { metric, tree, costs } = seen;
+  const base = state['percent-of'] === 'selection' && seen.selected !== null ? seen.selected : seen.total;
+  const say = (/** @type {string} */ name, /** @type {number} */ all, /** @type {number | null} */ own, /** @type {number} */ calls) => {
+    const cost = (/** @type {number} */ value) => `${figure(metric.name, metric.unit, value)} (${percent(base === 0 ? null : (100 * value) / base)} %)`;
+    const times = Number.isNaN(calls) ? '' : `, ${calls} ${calls === 1 ? 'call' : 'calls'}`;
+    return `${shown(name)}: in all ${cost(all)}${own === null ? '' : `, own ${cost(own)}`}${times}`;
+  };
+  const found = make('output', { class: 'found', 'aria-live': 'polite' });
+  const search = make('input', {
+    type: 'search',
+    id: 'search',
+    value: state.search,
+    placeholder: 'Search',
+    'aria-label': 'Search for names',
+    oninput: () => go({ search: search.value }, true),
+  });
+  const whole = button('Whole picture', () => go({ place: '' }), { disabled: true });
+  const bar = make(
+    'div',
+    { class: 'bar-of-view' },
+    choice('Picture', state.layout, [['icicle', 'icicle: roots at the top'], ['flame', 'flame graph: roots at the bottom'], ['sandwich', 'sandwich: callers above, callees below']], (layout) => go({ layout, place: '' })),
+    choice('Order', state.order, [['cost', 'by cost'], ['name', 'by name'], ['file', 'as in the file']], (order) => go({ order, place: '' })),
+    whole,
+    search,
+    found,
+  );
+  /** @type {Picture[]} */
+  const pictures = [];
+  const mark = (/** @type {string} */ text) => {
+    found.textContent = pictures.map((picture) => find(picture, text)).filter((text) => text !== '').join('; ');
+  };
+  const element = make('section', { class: 'flame', 'aria-label': 'Flame graph' }, bar);
+  const select = (/** @type {string} */ name) => go({ function: name }, true);
+  if (state.layout === 'sandwich') {
+    if (state.fn === '') {
+      element.append(make('p', { class: 'said', text: 'A sandwich is about a function: double-click one in another picture or table first.' }));
+      return { element };
+    }
+    for (const [isUp, label] of /** @type {[boolean, string][]} */ ([[true, 'Callers'], [false, 'Callees']])) {
+      const { boxes, functions } = mergedOf(run, seen, isUp);
+      const arranged = arrange(boxes, state.order);
+      const functionOf = (/** @type {number} */ at) => {
+        const of = functions[arranged.index[at]];
+        return of < run.names.name.length ? of : -1;
+      };
+      /** @type {Picture} */
+      const picture = new Picture({
+        label: `${label} of ${shown(state.fn)}: ${boxes.count} boxes; the tables of callers and callees have the same figures`,
+        isUp,
+        handle: handleOf(context, functionOf, (at) => select(boxes.name(arranged.index[at]))),
+        describe: (at) => say(arranged.name(at), boxes.cost[arranged.index[at]], null, NaN),
+        zoomed: (at) => picture.show(arranged, at === picture.zoom ? -1 : at),
+      });
+      element.append(make('h3', { text: label }), picture.element);
+      pictures.push(picture);
+      picture.show(arranged, -1);
+    }
+    mark(state.search);
+    element.append((await callsView({ ...context, state: { ...state, function: '' } })).element);
+    return { element, answer: () => ask(run, { ...question, report: 'calls' }), small: WITHIN, update: () => mark(context.state.search) };
+  }
+  const { places, boxes } = placesOf(run, seen);
+  const arranged = arrange(boxes, state.order);
+  const placeOf = (/** @type {number} */ at) => places[arranged.index[at]];
+  const functionOf = (/** @type {number} */ at) => {
+    const of = tree.function[placeOf(at)];
+    return of < run.names.name.length ? of : -1;
+  };
+  const isUp = state.layout === 'flame';
+  const picture = new Picture({
+    label: `${isUp ? 'Flame graph' : 'Icicle graph'} of ${metric.name}: ${boxes.count} places, ${arranged.depths} levels; the view Tree has the same as a table`,
+    isUp,
+    handle: handleOf(context, functionOf, (at) => select(arranged.name(at))),
+    describe: (at) => say(arranged.name(at), costs.all[placeOf(at)], costs.own[placeOf(at)], tree.calls[placeOf(at)]),
+    zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
+  });
+  const update = () => {
+    const { place } = context.state;
+    const zoom = place === '' ? -1 : arranged.index.findIndex((at) => places[at] === Number(place));
+    if (zoom !== picture.zoom || picture.boxes === null) picture.show(arranged, zoom);
+    whole.disabled = zoom < 0;
+    mark(context.state.search);
+  };
+  pictures.push(picture);
+  element.append(picture.element, (await treeView(context)).element);
+  update();
+  if (isUp) requestAnimationFrame(() => (picture.box.scrollTop = picture.box.scrollHeight));
+  return { element, answer: () => ask(run, question), small: WITHIN, update };
+}

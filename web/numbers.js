@@ -1,0 +1,84 @@
+// Figures for people, by the rules of `src/text/scale.rs` and `src/text/number.rs`: a test holds the two equal.
+
+/** @typedef {{title: string, unit: string, size: number, decimals: number}} Scale */
+
+/** Names of units, the smallest first, with how many base units each is. */
+const UNITS = {
+  ns: [['ns', 1], ['us', 1e3], ['msec', 1e6], ['s', 1e9]],
+  bytes: [['bytes', 1], ['KiB', 1024], ['MiB', 1024 ** 2], ['GiB', 1024 ** 3]],
+  count: [['', 1]],
+};
+
+/** A number with so many decimals. A tie goes to the even digit, and what rounds to nothing is not less than nothing.
+ * @param {number} value @param {number} decimals */
+export function fixed(value, decimals) {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? 'inf' : '-inf';
+  const size = Math.abs(value);
+  let text;
+  if (size >= 1e21) {
+    text = BigInt(size) + (decimals > 0 ? '.' + '0'.repeat(decimals) : '');
+  } else {
+    text = size.toFixed(decimals);
+    // `toFixed` takes the larger one of two that are as near.
+    const halves = size * 2 ** (decimals + 1);
+    const digits = text.replace('.', '');
+    if (Number.isInteger(halves) && (BigInt(halves) * 5n ** BigInt(decimals)) % 2n === 1n && Number(digits.at(-1)) % 2 === 1) {
+      const lower = (BigInt(digits) - 1n).toString().padStart(decimals + 1, '0');
+      text = decimals > 0 ? `${lower.slice(0, -decimals)}.${lower.slice(-decimals)}` : lower;
+    }
+  }
+  return value < 0 && /[1-9]/.test(text) ? `-${text}` : text;
+}
+
+/** Whether a positive figure with so many decimals is more than 0. @param {number} figure @param {number} decimals */
+function isSeen(figure, decimals) {
+  return figure * 10 ** decimals >= 0.5;
+}
+
+/** The unit that fits a figure, with as many decimals as show a thousandth of it; the usual one fits 0.
+ * @param {string} metric @param {string} base @param {number} figure @returns {Scale} */
+export function fitting(metric, base, figure) {
+  /** @type {any[]} */
+  const units = /** @type {any} */ (UNITS)[base] ?? UNITS.count;
+  let [unit, size] = units[base === 'ns' ? 2 : 0];
+  if (figure !== 0 && Number.isFinite(figure)) {
+    [unit, size] = units.at(-1);
+    for (let at = 0; at + 1 < units.length; at++) {
+      if (Math.abs(figure) < units[at + 1][1] - 0.05 * units[at][1]) {
+        [unit, size] = units[at];
+        break;
+      }
+    }
+  }
+  const thousandth = Math.abs(figure) / size / 1000;
+  let decimals = 1;
+  if (size !== 1 && thousandth > 0 && Number.isFinite(thousandth)) {
+    while (decimals < 15 && !isSeen(thousandth, decimals)) decimals++;
+  }
+  return { title: unit === '' ? metric : unit, unit, size, decimals };
+}
+
+/** The scale of a column: that of the run's total, or of what is selected where the former would not show a hundredth of it.
+ * @param {string} metric @param {string} base @param {number} total @param {number} selected */
+export function ofColumn(metric, base, total, selected) {
+  const scale = fitting(metric, base, total);
+  const isShown = scale.size === 1 || isSeen(Math.abs(selected) / scale.size / 100, scale.decimals);
+  return selected === 0 || isShown ? scale : fitting(metric, base, selected);
+}
+
+/** A cost in a scale, without its unit. @param {Scale} scale @param {number} value */
+export function rounded(scale, value) {
+  const isWhole = Math.abs(value - Math.round(value)) <= 4 * Number.EPSILON * Math.abs(value);
+  return fixed(value / scale.size, scale.size === 1 && isWhole ? 0 : scale.decimals);
+}
+
+/** A cost by itself, in the unit that fits it. @param {string} metric @param {string} base @param {number} value */
+export function figure(metric, base, value) {
+  const scale = fitting(metric, base, value);
+  return `${rounded(scale, value)} ${scale.unit}`.trimEnd();
+}
+
+/** A share. @param {number | null} value */
+export function percent(value) {
+  return value === null || Number.isNaN(value) ? '-' : fixed(value, 1);
+}

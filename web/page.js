@@ -1,0 +1,195 @@
+// The page: what its address asks for is shown.
+import { actionsOf } from './actions.js';
+import { json } from './bytes.js';
+import { choice, dialog, make, button } from './dom.js';
+import { ask } from './ask.js';
+import { flameView } from './flame.js';
+import { panesView, resetSplits } from './panes.js';
+import { Run } from './profile.js';
+import { offers } from './rows.js';
+import { readState, writeState } from './state.js';
+import { callsView, crumbs, leftOut, overview, sourceView, treeView } from './views.js';
+import { Unanswered, plain } from './texts.js';
+
+const VIEWS = /** @type {const} */ ({
+  panes: ['Functions and lines', panesView],
+  overview: ['Overview', overview],
+  flame: ['Flame graph', flameView],
+  tree: ['Tree', treeView],
+  calls: ['Callers and callees', callsView],
+  source: ['Source', sourceView],
+});
+
+const HELP = [
+  ['arrows', 'go through rows, pieces and boxes; left and right open and close places of the tree'],
+  ['Enter', 'drill down; with Alt, direct calls only'],
+  ['r', 'make root: look at a function wherever it was called'],
+  ['c', 'show calls: who called a function'],
+  ['Backspace', 'up one level'],
+  ['0', 'reset'],
+  ['e', 'own cost, or cost with everything called'],
+  ['p', 'percent of all, or of what is selected'],
+  ['z or Space', 'zoom in a picture; Escape shows all of it again'],
+  ['Shift+F10', 'menu'],
+  ['/', 'search'],
+  ['1 to 6', 'views'],
+  ['?', 'this'],
+];
+
+/** Starts the page. */
+async function start() {
+  const page = /** @type {HTMLElement} */ (document.getElementById('page'));
+  const about = await json('about');
+  /** @type {Run[]} */
+  const runs = about.runs.map((/** @type {any} */ run) => new Run(run));
+  const message = make('output', { class: 'message', role: 'status' });
+  const top = make('header', { class: 'top' });
+  const main = make('main', { id: 'view' });
+  page.append(top, message, main);
+  let shownState = readState('');
+  let turn = 0;
+  /** @type {any} */
+  let view = null;
+  /** @type {any} */
+  let context = null;
+
+  const say = (/** @type {string} */ text) => (message.textContent = text);
+  const go = (/** @type {Record<string, string>} */ changes, isSmall = false) => {
+    const address = writeState({ ...readState(location.hash), ...changes });
+    if (address === writeState(readState(location.hash))) return;
+    if (isSmall) {
+      history.replaceState(null, '', address);
+      void follow();
+    } else {
+      location.hash = address;
+    }
+  };
+
+  /** What changes within a view needs no other one. @param {import('./state.js').State} state */
+  const isWithin = (state) =>
+    view?.small && Object.keys(state).every((key) => state[key] === shownState[key] || view.small.includes(key));
+
+  const follow = async () => {
+    const state = readState(location.hash);
+    say('');
+    if (context && isWithin(state)) {
+      shownState = state;
+      context.state = state;
+      await view.update();
+      page.dataset.shown = location.hash;
+      return;
+    }
+    const mine = ++turn;
+    const run = runs.find((run) => String(run.number) === state.run) ?? runs[0];
+    await run.open();
+    const now = { state, run, go, say, command: about.command };
+    const found = Object.hasOwn(VIEWS, state.view) ? /** @type {any} */ (VIEWS)[state.view] : VIEWS.panes;
+    let shown;
+    let header = null;
+    try {
+      shown = await found[1](now);
+    } catch (error) {
+      if (!(error instanceof Unanswered)) console.error(error);
+      shown = { element: make('p', { class: 'said', text: /** @type {Error} */ (error).message }) };
+    }
+    let root = null;
+    try {
+      if (run.metrics.length > 0) {
+        header = (await ask(run, { report: 'summary', metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'] })).header;
+        root = await rootOf(run);
+      }
+    } catch {
+      // The view says why there is nothing.
+    }
+    if (mine !== turn) return;
+    [view, context, shownState] = [shown, now, state];
+    head(now, header, root);
+    main.replaceChildren(shown.element);
+    document.title = `${plain(run.about.name)} · profdb`;
+    page.dataset.shown = location.hash;
+    if (state.search !== '' && state.view === 'flame') /** @type {any} */ (document.getElementById('search'))?.focus({ preventScroll: true });
+  };
+
+  const head = (/** @type {any} */ now, /** @type {any} */ header, /** @type {string | null} */ root) => {
+    const { state, run } = now;
+    const entries = Object.entries(VIEWS).map(([name, [title]]) => button(title, () => go({ view: name }), { 'aria-current': state.view === name ? 'page' : null }));
+    const tools = make('div', { class: 'tools' });
+    if (runs.length > 1) {
+      tools.append(choice('Run', String(run.number), runs.map((run) => [String(run.number), `${run.number}: ${plain(run.about.name)}`]), (to) => go({ run: to, fn: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' })));
+    } else {
+      tools.append(make('strong', { class: 'title', text: plain(run.about.name) }));
+    }
+    if (run.metrics.length > 1) {
+      tools.append(choice('Metric', state.metric || run.about.default_metric, run.metrics.map((/** @type {any} */ metric) => [metric.name, plain(metric.name)]), (to) => go({ metric: to === run.about.default_metric ? '' : to, place: '' })));
+    }
+    tools.append(
+      choice('Percent of', state['percent-of'], [['total', 'all'], ['selection', 'selection']], (to) => go({ 'percent-of': to })),
+      choice('Tables show', state.exclusive === '' ? 'no' : 'yes', [['no', 'inclusive cost'], ['yes', 'exclusive cost']], (to) => go({ exclusive: to === 'yes' ? 'yes' : '' })),
+    );
+    if (state.view === 'panes') {
+      const presets = /** @type {[string, string][]} */ ([['', 'Reset'], ['functions', 'Functions'], ['function-details', 'Function Details'], ['lines', 'Lines'], ['line-details', 'Line Details']]);
+      tools.append(choice('Windows', state.window, presets, (to) => {
+        if (to === '') resetSplits();
+        go({ window: to });
+      }));
+    } else if (view?.answer && state.view !== 'calls') {
+      tools.append(offers(now, view.answer));
+    }
+    tools.append(button('?', help, { title: 'Keys, and what this is', 'aria-label': 'Help' }));
+    const actions = actionsOf(now);
+    const path = make(
+      'div',
+      { class: 'path' },
+      crumbs(now, header, root),
+      button('Up 1 Level', () => actions.up(), { disabled: actions.steps.length === 0 }),
+      button('Reset', () => actions.reset(), { disabled: actions.steps.length === 0 }),
+      button('Show Calls', () => actions.calls(run.named(actions.steps.at(-1)?.name ?? '')[0]), { disabled: actions.steps.length === 0 || run.isFlat || state.report === 'calls' }),
+    );
+    const missing = leftOut(run).length > 0 ? make('p', { class: 'said', text: 'Parts of the run are not in this page: Overview says which.' }) : '';
+    top.replaceChildren(make('nav', { class: 'views', 'aria-label': 'Views' }, ...entries), tools, path, missing);
+  };
+
+  const help = () =>
+    dialog(
+      'Keys',
+      make('dl', { class: 'keys' }, ...HELP.flatMap(([key, does]) => [make('dt', { text: key }), make('dd', { text: does })])),
+      make('p', { text: `Click a function to see it line by line, double-click to drill down (Alt: direct calls only), right-click for more. Written by profdb ${about.version}; nothing leaves this file.` }),
+    );
+
+  addEventListener('hashchange', () => void follow());
+  addEventListener('keydown', (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    const isWriting = target.matches('input:not([type=checkbox]), textarea, select');
+    if (document.querySelector('dialog[open]')) return;
+    if (isWriting && event.key === 'Escape') target.blur();
+    if (isWriting || event.ctrlKey || event.metaKey || event.altKey || !context) return;
+    const { state } = context;
+    const names = Object.keys(VIEWS);
+    if (event.key === 'Backspace') actionsOf(context).up();
+    else if (event.key === '0') actionsOf(context).reset();
+    else if (event.key === 'e') go({ exclusive: state.exclusive === '' ? 'yes' : '' });
+    else if (event.key === 'p') go({ 'percent-of': state['percent-of'] === 'total' ? 'selection' : 'total' });
+    else if (event.key === '?') help();
+    else if (event.key === '/') {
+      const search = document.getElementById('search');
+      if (search) search.focus();
+      else go({ view: 'flame' });
+    } else if (event.key >= '1' && event.key <= String(names.length)) go({ view: names[Number(event.key) - 1] });
+    else return;
+    event.preventDefault();
+  });
+  addEventListener('beforeprint', () => {
+    for (const box of document.querySelectorAll('.table')) box.dispatchEvent(new Event('page-prints'));
+  });
+  await follow();
+}
+
+/** The one function in which everything happened, if there is one. @param {Run} run @returns {Promise<string | null>} */
+async function rootOf(run) {
+  if (!run.isTree) return null;
+  const tree = await run.tree();
+  const isOne = tree.count > 0 && tree.last[0] === tree.count - 1 && run.isCode(tree.function[0]);
+  return isOne ? run.names.name[tree.function[0]] : null;
+}
+
+void start();

@@ -1,0 +1,182 @@
+// Four panes, as Dyalog's dashboard has them: functions and lines, each as a pie or a table, and below each the source of what
+// is clicked.
+import { handleOf } from './actions.js';
+import { ask } from './ask.js';
+import { choice, make, tick } from './dom.js';
+import { pie } from './pie.js';
+import { baseOf, costTable, offers } from './rows.js';
+import { linesOf, sourceTable } from './source.js';
+import { shown } from './texts.js';
+
+/** Where the splitters are, in percent; they stay while the page is open. */
+const splits = { '--left': 50, '--functions': 62, '--lines': 62 };
+
+/** Something that is dragged, or moved by arrows. @param {HTMLElement} box @param {'--left' | '--functions' | '--lines'} name @param {string} label */
+function splitter(box, name, label) {
+  const isUpright = name === '--left';
+  const set = (/** @type {number} */ to) => {
+    splits[name] = Math.max(5, Math.min(95, to));
+    box.style.setProperty(name, String(splits[name]));
+    bar.setAttribute('aria-valuenow', String(Math.round(splits[name])));
+  };
+  const bar = make('div', {
+    class: `splitter ${name.slice(2)}`,
+    role: 'separator',
+    tabindex: 0,
+    'aria-label': label,
+    'aria-orientation': isUpright ? 'vertical' : 'horizontal',
+    'aria-valuemin': 5,
+    'aria-valuemax': 95,
+    onpointerdown: (/** @type {PointerEvent} */ event) => {
+      bar.setPointerCapture(event.pointerId);
+      event.preventDefault();
+    },
+    onpointermove: (/** @type {PointerEvent} */ event) => {
+      if (!bar.hasPointerCapture(event.pointerId)) return;
+      const place = box.getBoundingClientRect();
+      set(isUpright ? (100 * (event.clientX - place.left)) / place.width : (100 * (event.clientY - place.top)) / place.height);
+    },
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      const step = /** @type {any} */ (isUpright ? { ArrowLeft: -5, ArrowRight: 5 } : { ArrowUp: -5, ArrowDown: 5 })[event.key];
+      if (step === undefined) return;
+      set(splits[name] + step);
+      event.preventDefault();
+      event.stopPropagation();
+    },
+  });
+  set(splits[name]);
+  return bar;
+}
+
+/** Puts the splitters where they were at first. */
+export function resetSplits() {
+  Object.assign(splits, { '--left': 50, '--functions': 62, '--lines': 62 });
+}
+
+/** The view. @param {import('./actions.js').Context & {command: any}} context */
+export async function panesView(context) {
+  const { run, go } = context;
+  const { state } = context;
+  const isCalls = state.report === 'calls';
+  const question = { metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'] };
+  const asked = (/** @type {string} */ report, /** @type {string} */ display) => ask(run, { ...question, report, exclusive: display === 'pie' || state.exclusive !== '' });
+  const [functions, lines] = await Promise.all([asked(isCalls ? 'calls' : 'summary', state.functions), asked(isCalls ? 'call_lines' : 'lines', state.lines)]);
+  const isSingle = !isCalls && state.fn === '' && functions.rows.length === 1 && run.names.kind.filter((_, of) => run.isCode(of)).length === 1;
+  const box = make('section', { class: 'panes', 'aria-label': 'Functions and lines' });
+  const nameOf = (/** @type {import('./ask.js').Answer} */ answer, /** @type {number} */ row) => (answer.functions[row] < 0 ? '' : run.names.name[answer.functions[row]]);
+  const lineAt = lines.columns.indexOf(isCalls ? 'caller_line' : 'line');
+
+  /** @param {string} title @param {string} preset @param {...Element} tools */
+  const paneHead = (title, preset, ...tools) =>
+    make(
+      'header',
+      {
+        title: 'Double-click: all the room, and back',
+        ondblclick: (/** @type {Event} */ event) => {
+          if (/** @type {Element} */ (event.target).closest('button, select, input, label')) return;
+          go({ window: context.state.window === preset ? '' : preset });
+        },
+      },
+      make('h2', { text: title }),
+      ...tools,
+    );
+  const display = (/** @type {'functions' | 'lines'} */ which) =>
+    choice('Show', state[which], [['pie', 'Pie'], ['table', 'Table']], (to) => go({ [which]: to }));
+
+  /** @param {import('./ask.js').Answer} answer @param {'functions' | 'lines'} which @param {string} title */
+  const breakdown = (answer, which, title) => {
+    const isSelected = (/** @type {number} */ row) =>
+      which === 'functions'
+        ? context.state.function !== '' && nameOf(answer, row) === context.state.function
+        : context.state['line-of'] !== '' && nameOf(answer, row) === context.state['line-of'] && String(answer.rows[row][lineAt] ?? '') === context.state.line;
+    const select = (/** @type {number} */ row) =>
+      go(which === 'functions' ? { function: nameOf(answer, row) } : { 'line-of': nameOf(answer, row), line: String(answer.rows[row][lineAt] ?? '') }, true);
+    const handle = handleOf(context, (row) => answer.functions[row], select);
+    if (answer.rows.length === 0) {
+      return make('p', { class: 'said', text: which === 'lines' ? (run.about.left.lines ? 'Lines were left out: the page would have become too large.' : 'The file knows no lines here.') : 'There is nothing here.' });
+    }
+    if (state[which] === 'table') return costTable(answer, title, handle, isSelected, title);
+    const [exclusive, base] = [answer.columns.indexOf('exclusive'), baseOf(answer.header)];
+    return pie({
+      label: title,
+      count: answer.rows.length,
+      name: (row) => answer.elements[row],
+      cost: (row) => answer.rows[row][exclusive],
+      share: (row) => (base === 0 || answer.rows[row][exclusive] === null ? null : (100 * answer.rows[row][exclusive]) / base),
+      isSelected,
+      handle,
+    });
+  };
+
+  /** @type {Record<string, {box: any, shown: string}>} */
+  const details = { function: { box: make('div', { class: 'content' }), shown: '' }, line: { box: make('div', { class: 'content' }), shown: '' } };
+  /** @type {Record<string, any>} */
+  const answers = {};
+  const detail = async (/** @type {'function' | 'line'} */ which) => {
+    const { state: now } = context;
+    const name = now[which === 'function' ? 'function' : 'line-of'] || (isSingle ? nameOf(functions, 0) : '');
+    const pane = details[which];
+    const key = JSON.stringify([name, now.line, now.blank, now.uncalled]);
+    if (pane.shown === key) return;
+    pane.shown = key;
+    const head = pane.box.previousElementSibling;
+    const offered = head.querySelector('.offers');
+    offered.disabled = true;
+    head.querySelector('h2').textContent = name === '' ? (which === 'function' ? 'Function' : 'Line') : shown(name);
+    answers[which] = null;
+    if (name === '') {
+      pane.box.replaceChildren(make('p', { class: 'said', text: 'Click a row or a piece above to see it line by line.' }));
+      return;
+    }
+    try {
+      const answer = await linesOf(context, name);
+      if (pane.shown !== key) return;
+      answers[which] = answer;
+      offered.disabled = false;
+      pane.box.replaceChildren(sourceTable(context, answer, which === 'line' && now.line !== '' ? Number(now.line) : null));
+    } catch (error) {
+      pane.box.replaceChildren(make('p', { class: 'said', text: /** @type {Error} */ (error).message }));
+    }
+  };
+  const tools = (/** @type {'function' | 'line'} */ which) => [
+    tick('blank and comments', state.blank === 'shown', (isOn) => go({ blank: isOn ? 'shown' : 'hidden' }, true)),
+    tick('uncalled', state.uncalled === 'shown', (isOn) => go({ uncalled: isOn ? 'shown' : 'hidden' }, true)),
+    offers(context, () => answers[which]),
+  ];
+  const title = isCalls ? ['Callers', 'Calling lines'] : ['Functions', 'Lines'];
+  const remark = functions.header.remarks.map((text) => make('p', { class: 'said', text }));
+  const pane = (/** @type {string} */ name, /** @type {Element} */ head, /** @type {Element} */ content) => make('section', { class: `pane ${name}`, 'aria-label': name.replace('-', ' ') }, head, content);
+  const content = (/** @type {...Element} */ ...children) => make('div', { class: 'content' }, ...children);
+  box.append(
+    pane('functions', paneHead(title[0], 'functions', display('functions'), offers(context, () => functions)), content(...remark, breakdown(functions, 'functions', title[0]))),
+    splitter(box, '--functions', 'Between functions and their source'),
+    pane('function-details', paneHead('Function', 'function-details', ...tools('function')), details.function.box),
+    splitter(box, '--left', 'Between functions and lines'),
+    pane('lines', paneHead(title[1], 'lines', display('lines'), offers(context, () => lines)), content(breakdown(lines, 'lines', title[1]))),
+    splitter(box, '--lines', 'Between lines and their source'),
+    pane('line-details', paneHead('Line', 'line-details', ...tools('line')), details.line.box),
+  );
+
+  /** Marks what is selected, and shows it below. */
+  const update = () => {
+    const { state: now } = context;
+    box.className = ['panes', now.window === '' ? '' : `only-${now.window}`, isSingle ? 'single' : ''].join(' ').trim();
+    const mark = (/** @type {string} */ which, /** @type {(row: number) => boolean} */ isIt) => {
+      for (const element of box.querySelectorAll(`.pane.${which} [data-row]`)) {
+        const row = Number(element.getAttribute('data-row'));
+        if (element.localName === 'path') element.setAttribute('aria-pressed', String(isIt(row)));
+        else if (element.localName === 'li') element.classList.toggle('selected', isIt(row));
+      }
+    };
+    mark('functions', (row) => now.function !== '' && nameOf(functions, row) === now.function);
+    mark('lines', (row) => now['line-of'] !== '' && nameOf(lines, row) === now['line-of'] && String(lines.rows[row][lineAt] ?? '') === now.line);
+    for (const table of box.querySelectorAll('.pane.functions .table, .pane.lines .table')) table.refresh();
+    for (const input of box.querySelectorAll('.function-details input, .line-details input')) {
+      const isBlankBox = input.closest('label').textContent.startsWith('blank');
+      input.checked = now[isBlankBox ? 'blank' : 'uncalled'] === 'shown';
+    }
+    return Promise.all([detail('function'), detail('line')]);
+  };
+  await update();
+  return { element: box, answer: () => functions, update, small: ['function', 'line-of', 'line', 'blank', 'uncalled'] };
+}

@@ -1,0 +1,311 @@
+// Boxes on a canvas: as wide as their cost, each below (or above) the one that called it. Only what is seen is drawn, and
+// nothing that is narrower than half a pixel.
+import { make } from './dom.js';
+import { shown } from './texts.js';
+
+/** @typedef {{count: number, x: Float64Array, width: Float64Array, depth: Int32Array, end: Int32Array, parent: Int32Array, total: number, depths: number, name: (at: number) => string, colour: (at: number) => number}} Boxes Callers come before what they called; `end` is the first box that is not below. */
+
+/** Height of a box with the space below it. */
+export const LEVEL = 20;
+
+/** Narrower boxes are not drawn, but what is left of them is marked. */
+const NARROW = 0.5;
+
+/** Warm colours on which black can be read. */
+const WARM = ['#f4b183', '#f6c48f', '#f2d08b', '#f7de9c', '#eeb4a2', '#f0a58f', '#e8c4a0', '#f9d3b4', '#edd6a3', '#f1bd77', '#f5cdbf', '#e6b88a'];
+
+const FOUND = '#c58cff';
+
+/** A picture of boxes. */
+export class Picture {
+  /** @param {{label: string, isUp: boolean, handle: import('./actions.js').Handle, describe: (at: number) => string, zoomed: (at: number) => void}} of */
+  constructor(of) {
+    this.of = of;
+    this.canvas = make('canvas', { role: 'img', tabindex: 0, 'aria-label': of.label, 'aria-roledescription': 'flame graph' });
+    this.space = make('div', { class: 'space' });
+    this.box = make('div', { class: 'picture' }, this.canvas, this.space);
+    this.said = make('p', { class: 'about', 'aria-live': 'polite', text: ' ' });
+    this.element = make('div', { class: 'pictured' }, this.box, this.said);
+    /** @type {Boxes | null} */
+    this.boxes = null;
+    this.zoom = -1;
+    this.at = -1;
+    /** @type {(at: number) => boolean} */
+    this.isFound = () => false;
+    this.isAsked = false;
+    this.listen();
+  }
+
+  listen() {
+    const { canvas, box, of } = this;
+    new ResizeObserver(() => this.draw()).observe(box);
+    box.addEventListener('scroll', () => this.draw());
+    canvas.addEventListener('mousemove', (/** @type {MouseEvent} */ event) => {
+      const at = this.hit(event);
+      if (at >= 0) this.say(at);
+      canvas.title = at >= 0 ? of.describe(at) : '';
+    });
+    canvas.addEventListener('click', (/** @type {MouseEvent} */ event) => {
+      const at = this.hit(event);
+      if (at < 0 || event.detail > 2) return;
+      this.focus(at, false);
+      if (event.detail === 2) of.handle.open(at, event.altKey);
+      else of.zoomed(at);
+    });
+    canvas.addEventListener('contextmenu', (/** @type {MouseEvent} */ event) => {
+      const at = this.hit(event);
+      if (at < 0) return;
+      event.preventDefault();
+      this.focus(at, false);
+      of.handle.menu(at, event.clientX, event.clientY);
+    });
+    canvas.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+      if (this.boxes === null || this.boxes.count === 0 || event.ctrlKey || event.metaKey) return;
+      const at = Math.max(this.at, 0);
+      const [inner, outer] = of.isUp ? ['ArrowUp', 'ArrowDown'] : ['ArrowDown', 'ArrowUp'];
+      if (this.at < 0 && event.key.startsWith('Arrow')) this.focus(Math.max(this.zoom, 0), true);
+      else if (event.key === inner) this.focus(at + 1 < this.boxes.end[at] ? at + 1 : at, true);
+      else if (event.key === outer) this.focus(Math.max(this.boxes.parent[at], 0), true);
+      else if (event.key === 'ArrowRight') this.focus(this.sibling(at, 1), true);
+      else if (event.key === 'ArrowLeft') this.focus(this.sibling(at, -1), true);
+      else if (event.key === 'Enter' && this.at >= 0) {
+        if (event.shiftKey) of.zoomed(at);
+        else of.handle.open(at, event.altKey);
+      } else if (event.key === ' ' || event.key === 'z') of.zoomed(at);
+      else if (event.key === 'Escape' && this.zoom >= 0) of.zoomed(-1);
+      else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
+        const place = canvas.getBoundingClientRect();
+        of.handle.menu(at, place.left + 20, place.top + 20);
+      } else if (!of.handle.key(at, event.key)) return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
+
+  /** @param {Boxes} boxes @param {number} zoom A box to be as wide as the picture, -1 for none. */
+  show(boxes, zoom) {
+    this.boxes = boxes;
+    this.zoom = zoom;
+    this.space.style.height = `${boxes.depths * LEVEL}px`;
+    this.box.style.height = `${Math.min(Math.max(boxes.depths, 3) * LEVEL + 2, 22 * LEVEL)}px`;
+    this.draw();
+  }
+
+  /** Where boxes are drawn: the cost at the left edge, and pixels for each of the unit. */
+  view() {
+    const { boxes, zoom } = this;
+    const width = this.box.clientWidth;
+    if (!boxes || boxes.total === 0) return { left: 0, scale: 0, width };
+    const [left, span] = zoom >= 0 ? [boxes.x[zoom], boxes.width[zoom]] : [0, boxes.total];
+    return { left, scale: span > 0 ? width / span : 0, width };
+  }
+
+  /** Rows from the top of the whole picture to a level. @param {number} depth */
+  rowOf(depth) {
+    const rows = Math.max(this.boxes?.depths ?? 0, Math.floor(this.box.clientHeight / LEVEL));
+    return this.of.isUp ? rows - 1 - depth : depth;
+  }
+
+  draw() {
+    if (this.isAsked) return;
+    this.isAsked = true;
+    requestAnimationFrame(() => {
+      this.isAsked = false;
+      this.paint();
+    });
+  }
+
+  paint() {
+    const { boxes, canvas, box } = this;
+    if (!boxes) return;
+    const { left, scale, width } = this.view();
+    const height = box.clientHeight;
+    const ratio = devicePixelRatio;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const pen = canvas.getContext('2d');
+    if (!pen) return;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const style = getComputedStyle(canvas);
+    /** @type {Map<string, number[]>} */
+    const painted = new Map();
+    /** @type {[number, number, number, string][]} */
+    const texts = [];
+    /** @type {Map<number, number>} */
+    const marked = new Map();
+    const put = (/** @type {string} */ colour, /** @type {number[]} */ rectangle) => {
+      const same = painted.get(colour);
+      if (same) same.push(...rectangle);
+      else painted.set(colour, rectangle);
+    };
+    for (let at = 0; at < boxes.count; ) {
+      const from = (boxes.x[at] - left) * scale;
+      const wide = boxes.width[at] * scale;
+      if (from >= width || from + wide <= 0) {
+        at = boxes.end[at];
+        continue;
+      }
+      const top = this.rowOf(boxes.depth[at]) * LEVEL - box.scrollTop;
+      const isSeen = top > -LEVEL && top < height;
+      if (wide < NARROW) {
+        const pixel = Math.floor(from);
+        if (isSeen && (marked.get(top) ?? -1) < pixel) {
+          marked.set(top, pixel);
+          put(style.getPropertyValue('--narrow'), [pixel, top, 1, LEVEL - 1]);
+        }
+        at = boxes.end[at];
+        continue;
+      }
+      if (isSeen) {
+        const start = Math.max(0, Math.round(from));
+        const end = Math.min(width, Math.max(Math.round(from + wide), start + 1));
+        put(this.isFound(at) ? FOUND : WARM[boxes.colour(at) % WARM.length], [start, top, Math.max(end - start - (end - start > 3 ? 1 : 0), 1), LEVEL - 1]);
+        marked.set(top, end);
+        if (end - start >= 30) texts.push([start + 4, top + LEVEL / 2, end - start - 8, shown(boxes.name(at))]);
+      }
+      at++;
+    }
+    for (const [colour, rectangles] of painted) {
+      pen.fillStyle = colour;
+      for (let at = 0; at < rectangles.length; at += 4) pen.fillRect(rectangles[at], rectangles[at + 1], rectangles[at + 2], rectangles[at + 3]);
+    }
+    pen.font = '12px ui-monospace, monospace';
+    pen.textBaseline = 'middle';
+    pen.fillStyle = '#000000';
+    const letter = pen.measureText('m').width;
+    for (const [x, y, room, text] of texts) pen.fillText(cut(text, Math.floor(room / letter)), x, y);
+    if (this.at >= 0 && this.at < boxes.count) {
+      const from = Math.max(0, (boxes.x[this.at] - left) * scale);
+      const to = Math.min(width, (boxes.x[this.at] + boxes.width[this.at] - left) * scale);
+      pen.strokeStyle = style.color;
+      pen.lineWidth = 2;
+      pen.strokeRect(from + 1, this.rowOf(boxes.depth[this.at]) * LEVEL - box.scrollTop + 1, Math.max(to - from - 2, 1), LEVEL - 3);
+    }
+  }
+
+  /** The box at a place of the window; -1 if there is none. @param {MouseEvent} event */
+  hit(event) {
+    const { boxes } = this;
+    if (!boxes) return -1;
+    const { left, scale } = this.view();
+    const place = this.canvas.getBoundingClientRect();
+    const row = Math.floor((event.clientY - place.top + this.box.scrollTop) / LEVEL);
+    const cost = left + (event.clientX - place.left) / scale;
+    for (let at = 0; at < boxes.count; ) {
+      if (cost < boxes.x[at] || cost >= boxes.x[at] + boxes.width[at]) at = boxes.end[at];
+      else if (this.rowOf(boxes.depth[at]) === row) return at;
+      else at++;
+    }
+    return -1;
+  }
+
+  /** The next box with the same caller that can be seen. @param {number} at @param {1 | -1} step */
+  sibling(at, step) {
+    const { boxes } = this;
+    if (!boxes) return at;
+    const above = boxes.parent[at];
+    let before = -1;
+    for (let other = above + 1; other < (above < 0 ? boxes.count : boxes.end[above]); other = boxes.end[other]) {
+      if (step < 0 && other === at) return before < 0 ? at : before;
+      if (step > 0 && before === at) return other;
+      before = other;
+    }
+    return at;
+  }
+
+  /** @param {number} at @param {boolean} isByKey */
+  focus(at, isByKey) {
+    this.at = at;
+    this.say(at);
+    if (isByKey) {
+      const top = this.rowOf(this.boxes?.depth[at] ?? 0) * LEVEL;
+      if (top < this.box.scrollTop) this.box.scrollTop = top;
+      else if (top + LEVEL > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = top + LEVEL - this.box.clientHeight;
+      this.of.handle.select(at);
+    }
+    this.draw();
+  }
+
+  /** @param {number} at */
+  say(at) {
+    this.said.textContent = this.of.describe(at);
+  }
+}
+
+/** A text of so many columns at most. @param {string} text @param {number} columns */
+function cut(text, columns) {
+  let width = 0;
+  let kept = '';
+  for (const letter of text) {
+    width += (letter.codePointAt(0) ?? 0) >= 0x2e80 ? 2 : 1;
+    if (width > columns) return `${kept.slice(0, -1)}…`;
+    kept += letter;
+  }
+  return text;
+}
+
+/** Boxes side by side: those of one caller by cost, by name or in their order.
+ * @param {{count: number, parent: Int32Array, cost: Float64Array, name: (at: number) => string, colour: (at: number) => number}} of
+ * @param {string} order @returns {Boxes & {index: Int32Array}} */
+export function arrange({ count, parent, cost, name, colour }, order) {
+  // Those that one box has called lie together: first how many they are, then which.
+  const starts = new Int32Array(count + 2);
+  for (let at = 0; at < count; at++) starts[parent[at] + 2]++;
+  for (let at = 1; at < starts.length; at++) starts[at] += starts[at - 1];
+  const lists = new Int32Array(count);
+  const filled = starts.slice();
+  for (let at = 0; at < count; at++) lists[filled[parent[at] + 1]++] = at;
+  const compare =
+    order === 'cost'
+      ? (/** @type {number} */ one, /** @type {number} */ other) => cost[other] - cost[one] || one - other
+      : (/** @type {number} */ one, /** @type {number} */ other) => (name(one) < name(other) ? -1 : name(one) > name(other) ? 1 : one - other);
+  if (order !== 'file') {
+    for (let at = 0; at <= count; at++) {
+      if (starts[at + 1] - starts[at] > 1) lists.subarray(starts[at], starts[at + 1]).sort(compare);
+    }
+  }
+  const index = new Int32Array(count);
+  const [x, width] = [new Float64Array(count), new Float64Array(count)];
+  const [depth, end, above] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)];
+  let total = 0;
+  let depths = 0;
+  let next = 0;
+  /** @type {number[]} For each open box: its place, which of those it has called comes next, and where that begins. */
+  const open = [];
+  const add = (/** @type {number} */ of, /** @type {number} */ from, /** @type {number} */ room) => {
+    index[next] = of;
+    x[next] = from;
+    // What cost more than its caller ends where that does.
+    width[next] = Math.max(0, Math.min(cost[of], room));
+    depth[next] = open.length / 3;
+    above[next] = open.length > 0 ? open[open.length - 3] : -1;
+    depths = Math.max(depths, depth[next] + 1);
+    open.push(next, starts[of + 1], from);
+    next++;
+  };
+  for (let root = starts[0]; root < starts[1]; root++) {
+    const costOf = cost[lists[root]];
+    add(lists[root], total, costOf);
+    while (open.length > 0) {
+      const top = open.length - 3;
+      const place = open[top];
+      const of = index[place];
+      if (open[top + 1] >= starts[of + 2]) {
+        end[place] = next;
+        open.length = top;
+        continue;
+      }
+      const callee = lists[open[top + 1]++];
+      const from = open[top + 2];
+      open[top + 2] = from + cost[callee];
+      add(callee, Math.min(from, x[place] + width[place]), x[place] + width[place] - from);
+    }
+    total += Math.max(0, costOf);
+  }
+  return { index, count, x, width, depth, end, parent: above, total, depths, name: (at) => name(index[at]), colour: (at) => colour(index[at]) };
+}

@@ -1,0 +1,83 @@
+// A pie of costs. The table of the same rows has every figure; small pieces are one.
+import { make } from './dom.js';
+import { percent } from './numbers.js';
+import { shown } from './texts.js';
+
+/** Colours that can be told apart by everybody (Okabe and Ito), and lighter ones after them. */
+const COLOURS = ['#56b4e9', '#e69f00', '#009e73', '#f0e442', '#cc79a7', '#0072b2', '#d55e00', '#9ad0f2', '#f3c766', '#66c5ab', '#f6ee8e', '#e0aeca'];
+
+/** Pieces have at least this share. */
+const SMALL = 0.01;
+
+/** @param {{label: string, count: number, name: (row: number) => string, cost: (row: number) => number | null, share: (row: number) => number | null, isSelected: (row: number) => boolean, handle: import('./actions.js').Handle}} of @returns {HTMLElement} */
+export function pie(of) {
+  const rows = Array.from({ length: of.count }, (_, row) => row).filter((row) => (of.cost(row) ?? 0) > 0);
+  rows.sort((one, other) => (of.cost(other) ?? 0) - (of.cost(one) ?? 0));
+  const sum = rows.reduce((total, row) => total + (of.cost(row) ?? 0), 0);
+  if (rows.length === 0) return make('p', { class: 'said', text: 'Nothing here has a cost of its own.' });
+  const large = rows.filter((row, at) => at < COLOURS.length && (of.cost(row) ?? 0) >= SMALL * sum);
+  const rest = rows.slice(large.length);
+  const picture = make('svg', { viewBox: '-100 -100 200 200', role: 'group', 'aria-label': of.label });
+  const labels = make('ol', { class: 'legend', 'aria-label': `${of.label}: pieces` });
+  let angle = 0;
+  const point = (/** @type {number} */ at) => `${(98 * Math.sin(at)).toFixed(3)} ${(-98 * Math.cos(at)).toFixed(3)}`;
+  const piece = (/** @type {number} */ cost, /** @type {string} */ colour, /** @type {string} */ text, /** @type {number} */ row) => {
+    const to = angle + (2 * Math.PI * cost) / sum;
+    const isWhole = cost >= sum * 0.99999;
+    const outline = isWhole ? 'M 0 -98 A 98 98 0 1 1 -0.01 -98 Z' : `M 0 0 L ${point(angle)} A 98 98 0 ${to - angle > Math.PI ? 1 : 0} 1 ${point(to)} Z`;
+    const isOne = row >= 0;
+    const common = {
+      'data-row': isOne ? row : null,
+      'aria-pressed': isOne ? String(of.isSelected(row)) : null,
+      tabindex: isOne ? 0 : null,
+      role: isOne ? 'button' : 'img',
+      'aria-label': text,
+    };
+    const slice = make('path', { d: outline, fill: colour, class: 'slice', ...common }, make('title', { text }));
+    const swatch = make('span', { class: 'swatch', 'aria-hidden': 'true' });
+    swatch.style.background = colour;
+    labels.append(make('li', { 'data-row': isOne ? row : null }, swatch, make('span', { class: 'name', text })));
+    picture.append(slice);
+    angle = to;
+  };
+  large.forEach((row, at) => piece(of.cost(row) ?? 0, COLOURS[at], `${shown(of.name(row))} ${percent(of.share(row))} %`, row));
+  if (rest.length > 0) {
+    const cost = rest.reduce((total, row) => total + (of.cost(row) ?? 0), 0);
+    const share = rest.reduce((total, row) => total + (of.share(row) ?? 0), 0);
+    piece(cost, '#999999', `${rest.length === 1 ? shown(of.name(rest[0])) : `${rest.length} others`} ${percent(share)} %`, rest.length === 1 ? rest[0] : -1);
+  }
+  const box = make('div', { class: 'pie' }, picture, labels);
+  const rowOf = (/** @type {Event} */ event) => {
+    const element = /** @type {Element} */ (event.target).closest('[data-row]');
+    return element ? Number(element.getAttribute('data-row')) : -1;
+  };
+  box.addEventListener('click', (/** @type {MouseEvent} */ event) => {
+    const row = rowOf(event);
+    if (row < 0) return;
+    if (event.detail === 2) of.handle.open(row, event.altKey);
+    else if (event.detail < 2) of.handle.select(row);
+  });
+  box.addEventListener('contextmenu', (/** @type {MouseEvent} */ event) => {
+    const row = rowOf(event);
+    if (row < 0) return;
+    event.preventDefault();
+    of.handle.menu(row, event.clientX, event.clientY);
+  });
+  box.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+    const row = rowOf(event);
+    if (row < 0 || event.ctrlKey || event.metaKey) return;
+    const slices = [...picture.querySelectorAll('[tabindex]')];
+    const at = slices.indexOf(/** @type {any} */ (event.target));
+    if (event.key === 'ArrowRight' || event.key === 'ArrowDown') slices[(at + 1) % slices.length].focus();
+    else if (event.key === 'ArrowLeft' || event.key === 'ArrowUp') slices[(at - 1 + slices.length) % slices.length].focus();
+    else if (event.key === ' ') of.handle.select(row);
+    else if (event.key === 'Enter') of.handle.open(row, event.altKey);
+    else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
+      const place = /** @type {Element} */ (event.target).getBoundingClientRect();
+      of.handle.menu(row, place.left + place.width / 2, place.top + place.height / 2);
+    } else if (!of.handle.key(row, event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  return box;
+}

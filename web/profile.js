@@ -1,0 +1,242 @@
+// Runs of the page: names, figures of the whole run, trees and source, each unpacked when it is first asked for.
+import { block, json, Reader } from './bytes.js';
+import { Unanswered } from './texts.js';
+
+/** @typedef {{name: string, unit: string, total: number, timer_readings: boolean}} Metric */
+/** @typedef {{id: number[], kind: string[], name: string[], module: string[], file: string[], line: number[], line_files: string[]}} Names */
+/** @typedef {{calls: number, exclusive: number, cumulative: number, seen: number}} Figures `NaN` for what is unknown. */
+/** @typedef {{caller: number, callee: number, line: number, col: number, isBack: boolean, calls: number, exclusive: number, cumulative: number, outermost: number}} Edge Caller -1 for the root, line -1 if unknown. */
+/** @typedef {{count: number, function: Int32Array, file: string[], line: Float64Array, col: Float64Array}} Lines File is '' for the function's own. */
+/** @typedef {{places: [number, string, number][], texts: [number, string][][]}} Sources */
+
+/** What stands for places that were left out. */
+export const LEFT_OUT = '(left out)';
+
+/** The tree of calls in pre-order: places by number. */
+export class Tree {
+  /** @param {number} count */
+  constructor(count) {
+    this.count = count;
+    this.depth = new Int32Array(count);
+    /** Function of the place, and of its line. */
+    this.function = new Int32Array(count);
+    /** Number of its line; -1 in places of functions. */
+    this.line = new Int32Array(count);
+    this.parent = new Int32Array(count);
+    /** The last place below. */
+    this.last = new Int32Array(count);
+    this.calls = new Float64Array(count);
+  }
+
+  /** The place of the function that called, lines passed over; -1 at a root. @param {number} place */
+  caller(place) {
+    const above = this.parent[place];
+    return above >= 0 && this.line[above] >= 0 ? this.parent[above] : above;
+  }
+}
+
+/** A run. */
+export class Run {
+  /** @param {any} about */
+  constructor(about) {
+    this.about = about;
+    /** @type {number} */
+    this.number = about.run_id;
+    /** @type {Metric[]} */
+    this.metrics = about.metrics;
+    this.isTree = about.fidelity === 'tree';
+    this.isFlat = about.fidelity === 'flat';
+    /** @type {Map<string, Promise<any>>} */
+    this.kept = new Map();
+    /** @type {Names} */
+    this.names = { id: [], kind: [], name: [], module: [], file: [], line: [], line_files: [] };
+    /** @type {Map<string, number[]>} */
+    this.byName = new Map();
+  }
+
+  /** What a function makes, once. @template T @param {string} name @param {() => Promise<T>} make @returns {Promise<T>} */
+  once(name, make) {
+    let kept = this.kept.get(name);
+    if (!kept) this.kept.set(name, (kept = make()));
+    return kept;
+  }
+
+  /** @param {string} name */
+  block(name) {
+    return block(`${this.number}/${name}`);
+  }
+
+  /** Reads the names, which everything else needs. */
+  open() {
+    return this.once('names', async () => {
+      const names = await json(`${this.number}/names`);
+      if (names) this.names = names;
+      this.names.name.forEach((name, at) => {
+        const same = this.byName.get(name);
+        if (same) same.push(at);
+        else this.byName.set(name, [at]);
+      });
+    });
+  }
+
+  /** Whether a function is one, or something like it, and no thread or the like. @param {number} at */
+  isCode(at) {
+    return this.names.kind[at] === 'function' || this.names.kind[at] === 'pseudo';
+  }
+
+  /** The functions that a name means: a thread only where no function has it. @param {string} name @returns {number[]} */
+  named(name) {
+    const all = this.byName.get(name) ?? [];
+    const code = all.filter((at) => this.isCode(at));
+    return code.length > 0 ? code : all;
+  }
+
+  /** @param {string | undefined} name @returns {number} */
+  metric(name) {
+    const at = this.metrics.findIndex((metric) => metric.name === (name ?? this.about.default_metric));
+    if (at < 0) throw new Unanswered(name ? `Run ${this.number} has no metric ${name}.` : `Run ${this.number} measured nothing.`);
+    return at;
+  }
+
+  /** Figures of functions in a metric. @param {number} metric @returns {Promise<Map<number, Figures>>} */
+  functions(metric) {
+    return this.once(`functions-${metric}`, async () => {
+      const reader = new Reader(await this.block(`functions-${metric}`));
+      const rows = new Map();
+      let at = 0;
+      for (let count = reader.number(); count > 0; count--) {
+        at += reader.number();
+        rows.set(at, { calls: reader.count(), exclusive: reader.cost(), cumulative: reader.cost(), seen: reader.cost() });
+      }
+      return rows;
+    });
+  }
+
+  /** Calls between functions in a metric. @param {number} metric @returns {Promise<Edge[]>} */
+  edges(metric) {
+    return this.once(`edges-${metric}`, async () => {
+      const reader = new Reader(await this.block(`edges-${metric}`));
+      const rows = [];
+      let callee = 0;
+      for (let count = reader.number(); count > 0; count--) {
+        callee += reader.number();
+        rows.push({
+          callee,
+          caller: reader.number() - 1,
+          line: reader.signed(),
+          col: reader.signed(),
+          isBack: reader.number() === 1,
+          calls: reader.count(),
+          exclusive: reader.cost(),
+          cumulative: reader.cost(),
+          outermost: reader.cost(),
+        });
+      }
+      return rows;
+    });
+  }
+
+  /** All lines. @returns {Promise<Lines>} */
+  lines() {
+    return this.once('lines', async () => {
+      const reader = new Reader(await this.block('lines'));
+      const count = reader.number();
+      const lines = { count, function: new Int32Array(count), file: Array(count), line: new Float64Array(count), col: new Float64Array(count) };
+      let of = 0;
+      for (let at = 0; at < count; at++) {
+        of += reader.number();
+        lines.function[at] = of;
+        lines.file[at] = this.names.line_files[reader.number()];
+        lines.line[at] = reader.signed();
+        lines.col[at] = reader.signed();
+      }
+      return lines;
+    });
+  }
+
+  /** Figures of lines in a metric. @param {number} metric @returns {Promise<Map<number, Figures>>} */
+  lineFigures(metric) {
+    return this.once(`lines-${metric}`, async () => {
+      const reader = new Reader(await this.block(`lines-${metric}`));
+      const rows = new Map();
+      let at = 0;
+      for (let count = reader.number(); count > 0; count--) {
+        at += reader.number();
+        rows.set(at, { calls: reader.count(), exclusive: reader.cost(), cumulative: reader.cost(), seen: NaN });
+      }
+      return rows;
+    });
+  }
+
+  /** The tree. @returns {Promise<Tree>} */
+  tree() {
+    return this.once('tree', async () => {
+      const [steps, places, calls] = await Promise.all(['steps', 'places', 'calls'].map(async (name) => new Reader(await this.block(name))));
+      const lines = await this.lines();
+      const tree = new Tree(this.about.places);
+      const open = [-1];
+      let depth = 0;
+      for (let at = 0; at < tree.count; at++) {
+        depth += 1 - steps.number();
+        const place = places.number();
+        const number = Math.floor(place / 2);
+        const isLine = place % 2 === 1;
+        tree.depth[at] = depth;
+        tree.function[at] = isLine ? lines.function[number] : number;
+        tree.line[at] = isLine ? number : -1;
+        tree.parent[at] = open[depth];
+        open[depth + 1] = at;
+        tree.calls[at] = calls.count();
+        tree.last[at] = at;
+      }
+      for (let at = tree.count - 1; at > 0; at--) {
+        const above = tree.parent[at];
+        if (above >= 0 && tree.last[above] < tree.last[at]) tree.last[above] = tree.last[at];
+      }
+      return tree;
+    });
+  }
+
+  /** What places cost themselves and with everything called. @param {number} metric @returns {Promise<{own: Float64Array, all: Float64Array}>} */
+  costs(metric) {
+    return this.once(`costs-${metric}`, async () => {
+      const tree = await this.tree();
+      const bytes = await this.block(`own-${metric}`);
+      if (bytes === null) throw new Unanswered(`Paths are not in this page for ${this.metrics[metric].name}: it would have become too large.`);
+      const reader = new Reader(bytes);
+      const own = new Float64Array(tree.count);
+      for (let at = 0; at < tree.count; at++) own[at] = reader.cost();
+      const all = own.slice();
+      const others = new Reader(await this.block(`all-${metric}`));
+      /** @type {[number, number][]} */
+      const told = [];
+      let number = 0;
+      for (let count = others.number(); count > 0; count--) {
+        number += others.number();
+        told.push([number, others.cost()]);
+      }
+      for (let at = tree.count - 1; at >= 0; at--) {
+        const last = told.at(-1);
+        if (last && last[0] === at) {
+          all[at] = last[1];
+          told.pop();
+        }
+        const above = tree.parent[at];
+        if (tree.line[at] >= 0 || above < 0) continue;
+        all[above] += all[at];
+        if (tree.line[above] >= 0) all[tree.parent[above]] += all[at];
+      }
+      return { own, all };
+    });
+  }
+
+  /** Stored source. @returns {Promise<Sources | null>} */
+  sources() {
+    return this.once('sources', () => json(`${this.number}/sources`));
+  }
+
+  /** Statements in parts. @returns {Promise<any>} */
+  statements() {
+    return this.once('statements', () => json(`${this.number}/statements`));
+  }
+}

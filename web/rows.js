@@ -1,0 +1,77 @@
+// Answers as tables, and what is offered of them.
+import { sqlOf } from './ask.js';
+import { button, dialog, make, menu } from './dom.js';
+import { ofColumn, percent, rounded } from './numbers.js';
+import { commandOf, csvOf, jsonOf, markdownOf } from './offer.js';
+import { table } from './table.js';
+import { shown } from './texts.js';
+
+/** What shares of an answer are of. @param {import('./ask.js').Header} header */
+export function baseOf(header) {
+  return header.question.percentOf === 'selection' && header.selected !== null ? header.selected : header.total;
+}
+
+/** Rows of an answer with their cost, share and calls. @param {import('./ask.js').Answer} answer @param {string} label
+ * @param {import('./actions.js').Handle} handle @param {(row: number) => boolean} isSelected @param {string} title */
+export function costTable(answer, label, handle, isSelected, title) {
+  const { rows, header } = answer;
+  const { metric } = header;
+  const at = (/** @type {string} */ column) => answer.columns.indexOf(column);
+  const [cost, calls] = [at(header.exclusive ? 'exclusive' : 'cumulative'), at('calls')];
+  const scale = ofColumn(metric.name, metric.unit, header.total, header.selected ?? 0);
+  const base = baseOf(header);
+  const share = (/** @type {number} */ row) => (base === 0 || rows[row][cost] === null ? null : (100 * rows[row][cost]) / base);
+  const hasCalls = rows.length === 0 || rows.some((row) => row[calls] !== null);
+  return table({
+    label,
+    count: rows.length,
+    handle,
+    isSelected,
+    columns: [
+      { title, isText: true, text: (row) => shown(answer.elements[row]), value: (row) => answer.elements[row] },
+      { title: `${scale.title}${header.exclusive ? ' own' : ''}`, text: (row) => (rows[row][cost] === null ? '-' : rounded(scale, rows[row][cost])), value: (row) => rows[row][cost] },
+      { title: '%', text: (row) => percent(share(row)), value: (row) => share(row), share },
+      ...(hasCalls ? [{ title: 'Calls', text: (/** @type {number} */ row) => (rows[row][calls] === null ? '-' : String(rows[row][calls])), value: (/** @type {number} */ row) => rows[row][calls] }] : []),
+    ],
+  });
+}
+
+/** What an answer offers: the command, its statement, and its rows. @param {import('./actions.js').Context & {command: any}} context @param {() => import('./ask.js').Answer | Promise<import('./ask.js').Answer>} answerOf */
+export function offers(context, answerOf) {
+  const { run, command } = context;
+  /** @type {[string, string, (answer: import('./ask.js').Answer) => string | Promise<string>][]} */
+  const all = [
+    ['Command', 'txt', (answer) => `${commandOf(command, run, answer)}\n`],
+    ['SQL', 'sql', (answer) => sqlOf(run, answer)],
+    ['JSON', 'json', (answer) => jsonOf(run, answer)],
+    ['CSV', 'csv', csvOf],
+    ['Markdown', 'md', markdownOf],
+  ];
+  const show = async (/** @type {string} */ name, /** @type {string} */ ending, /** @type {(answer: import('./ask.js').Answer) => string | Promise<string>} */ write) => {
+    const answer = await answerOf();
+    const text = await write(answer);
+    const area = make('textarea', { readonly: true, rows: 14, cols: 90, 'aria-label': name, spellcheck: 'false' });
+    area.value = text;
+    const copy = button('Copy', async () => {
+      area.select();
+      try {
+        await navigator.clipboard.writeText(text);
+        copy.textContent = 'Copied';
+      } catch {
+        copy.textContent = 'Selected: copy it with the keyboard';
+      }
+    });
+    const save = button('Save', () => {
+      const url = URL.createObjectURL(new Blob([text]));
+      make('a', { href: url, download: `${answer.header.question.report}.${ending}` }).click();
+      setTimeout(() => URL.revokeObjectURL(url), 10000);
+    });
+    dialog(`${name}: report ${answer.header.question.report}`, area, make('p', { class: 'buttons' }, copy, save));
+    area.select();
+  };
+  const open = button('Copy as…', () => {
+    const place = open.getBoundingClientRect();
+    menu(place.left, place.bottom, all.map(([name, ending, write]) => [name, () => void show(name, ending, write)]));
+  }, { class: 'offers', 'aria-haspopup': 'menu' });
+  return open;
+}

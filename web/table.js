@@ -1,0 +1,185 @@
+// Tables of any number of rows: real ones, of which only what is seen is there where rows are many.
+import { make } from './dom.js';
+
+/** @typedef {{title: string, text: (row: number) => string, value?: (row: number) => any, isText?: boolean, share?: (row: number) => number | null, isMono?: boolean}} Column */
+/** @typedef {{label: string, columns: Column[], count: number, name?: (row: number) => string, handle?: import('./actions.js').Handle, isSelected?: (row: number) => boolean, depth?: (row: number) => number, toggle?: (row: number, open?: boolean) => void, isOpen?: (row: number) => boolean | null, rowClass?: (row: number) => string | null}} Shown */
+
+/** Height of a row in pixels, as the style has it. */
+const ROW = 24;
+
+/** Rows that are all there. */
+const FEW = 500;
+
+/** A table. @param {Shown} shown @returns {HTMLElement} */
+export function table(shown) {
+  const { columns, count } = shown;
+  let order = Array.from({ length: count }, (_, row) => row);
+  let sorted = -1;
+  let isDown = false;
+  let focused = -1;
+  const head = make('tr');
+  const body = make('tbody');
+  const grid = make('table', { 'aria-label': shown.label, 'aria-rowcount': count + 1, role: shown.isOpen ? 'treegrid' : null }, make('thead', {}, head), body);
+  const box = make('div', { class: 'table', tabindex: -1 }, grid);
+  const heads = columns.map((column, at) => {
+    const content = column.value
+      ? make('button', { type: 'button', text: column.title, onclick: () => sort(at) })
+      : make('span', { text: column.title });
+    const cell = make('th', { scope: 'col', class: column.isText ? 'text' : null }, content);
+    head.append(cell);
+    return cell;
+  });
+
+  /** @param {number} at */
+  function sort(at) {
+    const { value, isText } = columns[at];
+    if (!value) return;
+    isDown = sorted === at ? !isDown : !isText;
+    sorted = at;
+    const rank = (/** @type {number} */ row) => value(row);
+    order.sort((one, other) => {
+      const [a, b] = [rank(one), rank(other)];
+      if (a === b) return one - other;
+      // What is unknown comes last.
+      if (a === null) return 1;
+      if (b === null) return -1;
+      return (a < b ? -1 : 1) * (isDown ? -1 : 1);
+    });
+    heads.forEach((cell, which) => {
+      if (which === at) cell.setAttribute('aria-sort', isDown ? 'descending' : 'ascending');
+      else cell.removeAttribute('aria-sort');
+    });
+    body.replaceChildren();
+    fill();
+  }
+
+  /** @param {number} at */
+  function line(at) {
+    const row = order[at];
+    const isOpen = shown.isOpen?.(row) ?? null;
+    const element = make('tr', {
+      'data-row': at,
+      'aria-rowindex': at + 2,
+      tabindex: at === Math.max(focused, 0) ? 0 : -1,
+      class: shown.rowClass?.(row) ?? null,
+      'aria-selected': shown.isSelected?.(row) ? 'true' : null,
+      'aria-level': shown.depth ? shown.depth(row) + 1 : null,
+      'aria-expanded': isOpen === null ? null : String(isOpen),
+    });
+    columns.forEach((column, which) => {
+      const text = column.text(row);
+      const cell = make(which === 0 && column.isText ? 'th' : 'td', {
+        scope: which === 0 && column.isText ? 'row' : null,
+        class: [column.isText ? 'text' : '', column.isMono ? 'mono' : ''].join(' ').trim() || null,
+        title: column.isText && text.length > 24 ? text : null,
+      });
+      if (which === 0 && shown.depth) {
+        cell.style.paddingLeft = `${6 + Math.min(shown.depth(row), 40) * 12}px`;
+        cell.append(make('span', { class: 'twist', 'aria-hidden': 'true', text: isOpen === null ? '' : isOpen ? '▾' : '▸' }));
+      }
+      cell.append(text);
+      const share = column.share?.(row) ?? null;
+      if (share !== null && share > 0) {
+        const bar = make('span', { class: 'bar', 'aria-hidden': 'true' });
+        bar.style.width = `${Math.min(share, 100)}%`;
+        cell.append(bar);
+      }
+      element.append(cell);
+    });
+    return element;
+  }
+
+  /** Puts what is seen into the table. */
+  function fill(all = false) {
+    let [from, to] = [0, order.length];
+    if (order.length > FEW && !all) {
+      from = Math.max(0, Math.floor(box.scrollTop / ROW) - 10);
+      to = Math.min(order.length, from + Math.ceil((box.clientHeight || 800) / ROW) + 20);
+    }
+    const space = (/** @type {number} */ rows) => {
+      const empty = make('tr', { 'aria-hidden': 'true', class: 'space' }, make('td', { colspan: columns.length }));
+      empty.firstChild.style.height = `${rows * ROW}px`;
+      return empty;
+    };
+    const rows = [];
+    for (let at = from; at < to; at++) rows.push(line(at));
+    const isFocused = body.contains(document.activeElement);
+    body.replaceChildren(...(from > 0 ? [space(from)] : []), ...rows, ...(to < order.length ? [space(order.length - to)] : []));
+    if (isFocused) body.querySelector(`[data-row="${focused}"]`)?.focus({ preventScroll: true });
+  }
+
+  /** @param {number} at */
+  function focus(at) {
+    focused = Math.max(0, Math.min(at, order.length - 1));
+    if (order.length > FEW) {
+      const [top, height] = [focused * ROW, box.clientHeight - 2 * ROW];
+      if (top < box.scrollTop) box.scrollTop = top;
+      else if (top > box.scrollTop + height) box.scrollTop = top - height;
+      fill();
+    }
+    for (const row of body.querySelectorAll('tr[tabindex="0"]')) row.setAttribute('tabindex', '-1');
+    const row = body.querySelector(`[data-row="${focused}"]`);
+    row?.setAttribute('tabindex', '0');
+    row?.focus();
+  }
+
+  /** The row of an event. @param {Event} event */
+  function rowOf(event) {
+    const row = /** @type {Element} */ (event.target).closest('tr[data-row]');
+    return row ? Number(row.getAttribute('data-row')) : -1;
+  }
+
+  const handle = shown.handle;
+  body.addEventListener('click', (/** @type {MouseEvent} */ event) => {
+    const at = rowOf(event);
+    if (at < 0) return;
+    const row = order[at];
+    focused = at;
+    if (/** @type {Element} */ (event.target).classList.contains('twist')) {
+      shown.toggle?.(row);
+    } else if (handle) {
+      // The second click may meet another element than the first, which a double click would need.
+      if (event.detail === 2) handle.open(row, event.altKey);
+      else if (event.detail < 2) handle.select(row);
+    }
+  });
+  body.addEventListener('contextmenu', (/** @type {MouseEvent} */ event) => {
+    const at = rowOf(event);
+    if (at < 0 || !handle) return;
+    event.preventDefault();
+    handle.menu(order[at], event.clientX, event.clientY);
+  });
+  body.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+    const at = rowOf(event);
+    if (at < 0 || event.ctrlKey || event.metaKey) return;
+    const row = order[at];
+    const page = Math.max(1, Math.floor(box.clientHeight / ROW) - 2);
+    const moves = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: order.length - 1 };
+    if (event.key in moves) {
+      focus(/** @type {any} */ (moves)[event.key]);
+      handle?.select(order[focused]);
+    } else if ((event.key === 'ArrowRight' || event.key === 'ArrowLeft') && shown.toggle) {
+      shown.toggle(row, event.key === 'ArrowRight');
+    } else if (event.key === 'Enter' && handle) {
+      handle.open(row, event.altKey);
+    } else if ((event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) && handle) {
+      const place = /** @type {Element} */ (event.target).getBoundingClientRect();
+      handle.menu(row, place.left + 40, place.bottom);
+    } else if (handle?.key(row, event.key)) {
+      // It has been done.
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  box.addEventListener('scroll', () => {
+    if (order.length > FEW) fill();
+  });
+  box.refresh = () => fill();
+  fill();
+  if (order.length > FEW) {
+    // How high the box is is known once it is in the page.
+    requestAnimationFrame(() => fill());
+    box.addEventListener('page-prints', () => fill(order.length <= 5000));
+  }
+  return box;
+}

@@ -1,0 +1,50 @@
+// Names of strangers: how they are shown, compared and given to a shell. And what is said where there is no answer.
+
+/** What cannot be answered, and why. */
+export class Unanswered extends Error {}
+
+/** Control characters, and those that have no shape of their own, as `src/text/plain.rs` has them. */
+const UNSAFE = /[\p{Cc}\u{ad}\u{34f}\u{61c}\u{115f}\u{1160}\u{17b4}\u{17b5}\u{180b}-\u{180f}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{3164}\u{feff}\u{ffa0}\u{fff9}-\u{fffb}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}]/gu;
+
+/** @type {Record<string, string>} */
+const ESCAPES = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** A text in which nothing changes the order of letters or the lines around it. @param {string} text */
+export function plain(text) {
+  return text.replace(UNSAFE, (letter) => ESCAPES[letter] ?? `\\u{${letter.codePointAt(0)?.toString(16)}}`);
+}
+
+/** The order of SQLite: by code points, nothing first. @param {string | null} one @param {string | null} other */
+export function compareTexts(one, other) {
+  if (one === other) return 0;
+  if (one === null) return -1;
+  if (other === null) return 1;
+  const length = Math.min(one.length, other.length);
+  for (let at = 0; at < length; at++) {
+    const [a, b] = [one.charCodeAt(at), other.charCodeAt(at)];
+    if (a !== b) {
+      // Pairs of surrogates stand for characters after all that are single.
+      const [isPair, isOtherPair] = [(a & 0xf800) === 0xd800, (b & 0xf800) === 0xd800];
+      return isPair === isOtherPair ? a - b : isPair ? 1 : -1;
+    }
+  }
+  return one.length - other.length;
+}
+
+/** The order of SQLite: nothing first. @param {number | null} one @param {number | null} other */
+export function compareNumbers(one, other) {
+  if (one === other) return 0;
+  if (one === null) return -1;
+  if (other === null) return 1;
+  return one - other;
+}
+
+/** A word as shells read it. @param {string} word */
+export function shellWord(word) {
+  return /^[A-Za-z0-9_./:=,+@%^-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** What a name is shown as. @param {string} name */
+export function shown(name) {
+  return name === '' ? '(no name)' : plain(name);
+}

@@ -1,0 +1,240 @@
+// The other views: overview, tree, callers and callees, source.
+import { actionsOf, handleOf, stepsOf } from './actions.js';
+import { ask, askTree, placeName } from './ask.js';
+import { make } from './dom.js';
+import { figure, ofColumn, percent, rounded } from './numbers.js';
+import { writePath } from './path.js';
+import { costTable, offers } from './rows.js';
+import { linesOf, sourceTable } from './source.js';
+import { table } from './table.js';
+import { Unanswered, plain, shown } from './texts.js';
+
+/** Rows of a view that opens a tree by itself. */
+const OPENED = 60;
+
+/** What a file knows, in words. */
+const KNOWS = {
+  tree: 'paths: every function at every place where it was called',
+  edges: 'who called whom, but no paths: drilling down, flame graph and tree need them',
+  flat: 'totals of functions only: who called whom is unknown',
+};
+
+/** Names and values, one below the other. @param {[string, string][]} facts */
+function list(facts) {
+  return make('dl', {}, ...facts.flatMap(([name, value]) => [make('dt', { text: plain(name) }), make('dd', { text: plain(value) })]));
+}
+
+/** What was left out of the page, in words. @param {import('./profile.js').Run} run @returns {string[]} */
+export function leftOut(run) {
+  const { left } = run.about;
+  const said = [];
+  if (left.places) {
+    const metric = run.metrics[0];
+    const cost = figure(metric.name, metric.unit, left.places.cost);
+    const share = percent(metric.total === 0 ? null : (100 * left.places.cost) / metric.total);
+    said.push(
+      `The tree has the ${left.places.kept} most expensive of ${left.places.of} places; the others cost ${cost} (${share} %) and are "(left out)". ` +
+        'Figures of the whole run are complete, those of what is drilled down to are without them.',
+    );
+  }
+  if (left.lines) said.push(`${left.lines} lines are not in this page.`);
+  if (left.metrics) said.push(`Paths are in this page for ${run.metrics[0].name} only.`);
+  if (left.source) said.push('The source is not in this page.');
+  return said;
+}
+
+/** @param {import('./actions.js').Context & {command: any}} context */
+export async function overview(context) {
+  const { run, state, go } = context;
+  const { about } = run;
+  const element = make('section', { class: 'overview', 'aria-label': 'Overview' });
+  element.append(make('h2', { text: shown(about.name) }));
+  for (const said of leftOut(run)) element.append(make('p', { class: 'said', text: said }));
+  element.append(make('p', { text: `The file knows ${/** @type {any} */ (KNOWS)[about.fidelity]}.` }));
+  const total = (/** @type {number} */ row) => figure(run.metrics[row].name, run.metrics[row].unit, run.metrics[row].total);
+  element.append(
+    make('h3', { text: 'Measured' }),
+    table({ label: 'Metrics', count: run.metrics.length, columns: [{ title: 'Metric', isText: true, text: (row) => plain(run.metrics[row].name) }, { title: 'Total', text: total }] }),
+  );
+  let top = null;
+  if (run.metrics.length === 0) {
+    element.append(make('p', { class: 'said', text: 'Nothing was measured: the run has no functions and no costs.' }));
+  } else {
+    for (const exclusive of [true, false]) {
+      const answer = await ask(run, { report: 'summary', metric: state.metric || undefined, exclusive });
+      if (!exclusive && answer.header.exclusive) break;
+      top ??= answer;
+      const first = { ...answer, rows: answer.rows.slice(0, 5) };
+      const handle = handleOf(context, (row) => answer.functions[row], (row) => go({ view: 'source', function: run.names.name[answer.functions[row]] }));
+      const title = exclusive ? 'Most of its own cost' : 'Most with everything called';
+      element.append(make('h3', { text: title }), costTable(first, title, handle, () => false, 'Function'));
+    }
+  }
+  if (about.notes.length > 0) {
+    element.append(make('h3', { text: 'Notes' }), make('ul', {}, ...about.notes.map((/** @type {any} */ note) => make('li', { class: note.severity, text: plain(note.text) }))));
+  }
+  element.append(make('h3', { text: 'Known of the run' }), list([...about.tags.map((/** @type {any} */ [key, value]) => [key, value]), ...about.facts]));
+  return { element, answer: () => top };
+}
+
+/** The tree as a table that opens and closes. @param {import('./actions.js').Context & {command: any}} context */
+export async function treeView(context) {
+  const { run, state, go } = context;
+  const question = { report: 'tree', metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'] };
+  const seen = await askTree(run, question);
+  const { tree, costs, lines, metric } = seen;
+  const base = state['percent-of'] === 'selection' && seen.selected !== null ? seen.selected : seen.total;
+  const share = (/** @type {number} */ place) => (base === 0 || Number.isNaN(costs.all[place]) ? null : (100 * costs.all[place]) / base);
+  const roots = new Set(seen.of.outermost);
+  const first = new Map();
+  for (const root of seen.of.outermost) first.set(root, tree.depth[root]);
+  const open = new Set();
+  // The most expensive places are open at first.
+  const candidates = [...seen.of.outermost];
+  for (let count = 0; count < OPENED && candidates.length > 0; count++) {
+    let best = 0;
+    candidates.forEach((place, at) => {
+      if (costs.all[place] > costs.all[candidates[best]]) best = at;
+    });
+    const [place] = candidates.splice(best, 1);
+    if (tree.last[place] === place || (share(place) ?? 0) < 1) continue;
+    open.add(place);
+    for (let below = place + 1; below <= tree.last[place]; below = tree.last[below] + 1) candidates.push(below);
+  }
+  const element = make('section', { class: 'tree', 'aria-label': 'Tree of calls' });
+  const scale = ofColumn(metric.name, metric.unit, seen.total, seen.selected ?? 0);
+  const cost = (/** @type {number} */ value) => (Number.isNaN(value) ? '-' : rounded(scale, value));
+  const show = (/** @type {number} */ focused) => {
+    /** @type {number[]} */
+    const places = [];
+    /** @type {number[]} */
+    const depths = [];
+    for (const root of roots) {
+      for (let place = root; place <= tree.last[root]; ) {
+        places.push(place);
+        depths.push(tree.depth[place] - first.get(root));
+        place = open.has(place) ? place + 1 : tree.last[place] + 1;
+      }
+    }
+    const functionOf = (/** @type {number} */ row) => (tree.function[places[row]] < run.names.name.length ? tree.function[places[row]] : -1);
+    const toggle = (/** @type {number} */ row, /** @type {boolean | undefined} */ isOpen) => {
+      const place = places[row];
+      const is = open.has(place);
+      if (isOpen === is) return;
+      if (is) open.delete(place);
+      else if (tree.last[place] > place) open.add(place);
+      const box = element.querySelector('.table');
+      const top = box?.scrollTop ?? 0;
+      show(row);
+      const now = element.querySelector('.table');
+      if (now) now.scrollTop = top;
+    };
+    const rows = table({
+      label: 'Tree of calls',
+      count: places.length,
+      handle: handleOf(context, functionOf, (row) => (functionOf(row) >= 0 ? go({ function: run.names.name[functionOf(row)] }, true) : undefined)),
+      depth: (row) => depths[row],
+      isOpen: (row) => (tree.last[places[row]] > places[row] ? open.has(places[row]) : null),
+      toggle,
+      columns: [
+        { title: 'Element', isText: true, text: (row) => shown(placeName(run, tree, lines, places[row])) },
+        { title: 'Calls', text: (row) => (Number.isNaN(tree.calls[places[row]]) ? '-' : String(tree.calls[places[row]])) },
+        { title: `${scale.title} own`, text: (row) => cost(costs.own[places[row]]) },
+        { title: `${scale.title} in all`, text: (row) => cost(costs.all[places[row]]) },
+        { title: '%', text: (row) => percent(share(places[row])), share: (row) => share(places[row]) },
+      ],
+    });
+    element.replaceChildren(rows);
+    if (focused >= 0) rows.querySelector(`[data-row="${focused}"]`)?.focus();
+  };
+  show(-1);
+  return { element, answer: () => ask(run, question), small: ['function'], update: () => undefined };
+}
+
+/** The function that a view is about: the one that was clicked, or where the path ends, or the most expensive one.
+ * @param {import('./actions.js').Context} context */
+async function chosen(context) {
+  const { run, state } = context;
+  if (state.function !== '') return state.function;
+  const last = stepsOf(context).at(-1);
+  if (last) return last.name;
+  const all = await ask(run, { report: 'summary', metric: state.metric || undefined, exclusive: true });
+  if (all.rows.length === 0) throw new Unanswered('The run has no functions.');
+  return all.rows[0][0];
+}
+
+/** Where a function is chosen by its name. @param {import('./actions.js').Context} context @param {string} name */
+function chooser({ run, go, say }, name) {
+  const options = make('datalist', { id: 'names' });
+  for (const [at, of] of [...run.byName.keys()].entries()) if (at < 1000) options.append(make('option', { value: of }));
+  const input = make('input', {
+    type: 'search',
+    list: 'names',
+    value: name,
+    'aria-label': 'Function',
+    onchange: () => (run.byName.has(input.value) ? go({ function: input.value }) : say(`The run has no function ${plain(input.value)}.`)),
+  });
+  return make('div', { class: 'bar-of-view' }, make('label', { class: 'choice' }, make('span', { text: 'Function' }), input), options);
+}
+
+/** @param {import('./actions.js').Context & {command: any}} context */
+export async function callsView(context) {
+  const { run, state, go } = context;
+  const name = await chosen(context);
+  const element = make('section', { class: 'calls', 'aria-label': 'Callers and callees' }, chooser(context, name));
+  const known = (/** @type {string} */ of) => run.byName.has(of);
+  const fn = state.function !== '' || state.fn === '' ? writePath([{ operator: ',', name }], known) : state.fn;
+  const question = { metric: state.metric || undefined, fn, percentOf: state['percent-of'], exclusive: state.exclusive !== '' };
+  const columns = make('div', { class: 'columns' });
+  let main = null;
+  for (const [report, title] of [['calls', 'Called by'], ['callees', 'Calls']]) {
+    const answer = await ask(run, { ...question, report });
+    main ??= answer;
+    const handle = handleOf(context, (row) => answer.functions[row], (row) => answer.functions[row] >= 0 && go({ function: run.names.name[answer.functions[row]] }));
+    const { metric } = answer.header;
+    const cost = answer.header.selected === null ? '' : `: ${figure(metric.name, metric.unit, answer.header.selected)} in all`;
+    columns.append(
+      make(
+        'section',
+        { 'aria-label': title },
+        make('header', {}, make('h2', { text: report === 'calls' ? `${shown(name)} is called by` : `${shown(name)}${cost}, and calls` }), offers(context, () => answer)),
+        answer.rows.length === 0 ? make('p', { class: 'said', text: report === 'calls' ? 'No call of it is known.' : 'It calls nothing that is known.' }) : costTable(answer, title, handle, () => false, 'Function'),
+      ),
+    );
+  }
+  element.append(columns);
+  return { element, answer: () => main };
+}
+
+/** @param {import('./actions.js').Context & {command: any}} context */
+export async function sourceView(context) {
+  const name = await chosen(context);
+  const element = make('section', { class: 'source', 'aria-label': 'Source' }, chooser(context, name));
+  const answer = await linesOf(context, name);
+  element.append(make('h2', { text: shown(name) }), sourceTable(context, answer, null));
+  return { element, answer: () => answer };
+}
+
+/** The crumbs of the path, and how much is looked at. @param {import('./actions.js').Context} context @param {import('./ask.js').Header | null} header @param {string | null} root The one root, if there is one. */
+export function crumbs(context, header, root) {
+  const { state } = context;
+  const actions = actionsOf(context);
+  const { steps } = actions;
+  const box = make('nav', { class: 'crumbs', 'aria-label': 'Path' });
+  const crumb = (/** @type {string} */ kind, /** @type {string} */ sign, /** @type {string} */ text, /** @type {() => void} */ act) =>
+    box.append(make('button', { type: 'button', class: `crumb ${kind}`, onclick: act }, make('span', { class: 'sign', role: 'img', 'aria-label': kind, text: sign }), shown(text)));
+  if (root === null) crumb('all', '', 'all', () => actions.reset());
+  else if (steps[0]?.name !== root) crumb('direct', '>', root, () => actions.reset());
+  steps.forEach((step, at) => {
+    const isCalls = state.report === 'calls' && at === steps.length - 1;
+    const isDirect = at === 0 ? step.name === root : step.operator === '>';
+    crumb(isCalls ? 'calls' : isDirect ? 'direct' : 'indirect', isCalls ? '<' : isDirect ? '>' : '*', step.name, () => (isCalls ? undefined : actions.crumb(at + 1)));
+  });
+  if (header) {
+    const { metric, selected, total } = header;
+    const part = selected ?? total;
+    const share = percent(total === 0 ? null : (100 * part) / total);
+    box.append(make('output', { class: 'included', text: `${share} % of ${figure(metric.name, metric.unit, total)} included` }));
+  }
+  return box;
+}
