@@ -100,6 +100,33 @@ fn the_history_of_a_function_is_looked_up() {
     assert!(plan.iter().any(looks_up), "{}", plan.join("\n"));
 }
 
+/// What is one function is found by its key and by its number, from either side, without a look at the others.
+#[test]
+fn identities_are_looked_up() {
+    let database = database("dyalog_csv", CSV);
+    for (sql, expected) in [
+        (
+            "SELECT identity_id FROM identities WHERE identity_key = x'00'",
+            "SEARCH identities USING COVERING INDEX sqlite_autoindex_identities_1 (identity_key=?)",
+        ),
+        (
+            "SELECT name FROM functions WHERE identity_id = 1",
+            "SEARCH functions USING INDEX functions_by_identity (identity_id=?)",
+        ),
+        (
+            "SELECT i.name FROM functions AS f JOIN identities AS i USING (identity_id) WHERE f.function_id = 1",
+            "SEARCH i USING INTEGER PRIMARY KEY (rowid=?)",
+        ),
+    ] {
+        let plan = plan(&database, sql);
+        assert!(plan.iter().any(|step| step == expected), "{sql}: {plan:?}");
+        assert!(
+            plan.iter().all(|step| step.starts_with("SEARCH")),
+            "{plan:?}"
+        );
+    }
+}
+
 /// The public views with their columns, but for the list of runs, which is all runs, and the history of functions, which is about
 /// all runs.
 fn views(database: &Database) -> Vec<(String, Vec<String>)> {
