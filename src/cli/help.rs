@@ -286,7 +286,21 @@ pub(super) fn environment() -> &'static [(&'static str, &'static str)] {
 }
 
 /// Adds them to the long help of a command and of those below it.
-pub(super) fn explained(command: Command, above: &str) -> Command {
+pub(super) fn explained(command: Command) -> Command {
+    let mut always = String::from("Exit codes:\n");
+    for (code, meaning) in exit_codes() {
+        let meaning = hanging(meaning, 7);
+        let _ = writeln!(always, "  {code:<4} {meaning}");
+    }
+    always += "\nEnvironment:\n";
+    for (variable, meaning) in ENVIRONMENT {
+        let _ = writeln!(always, "  {variable}\n      {meaning}");
+    }
+    explained_below(command, "", &always)
+}
+
+/// The same with the end of the text, which is that of all commands: every start of the program comes here.
+fn explained_below(command: Command, above: &str, always: &str) -> Command {
     let name = format!("{above}{}", command.get_name());
     let mut text = command
         .get_after_help()
@@ -298,19 +312,11 @@ pub(super) fn explained(command: Command, above: &str) -> Command {
         text.extend(examples.iter().flat_map(|example| ["  ", example, "\n"]));
         text.push('\n');
     }
-    text += "Exit codes:\n";
-    for (code, meaning) in exit_codes() {
-        let meaning = hanging(meaning, 7);
-        let _ = writeln!(text, "  {code:<4} {meaning}");
-    }
-    text += "\nEnvironment:\n";
-    for (variable, meaning) in ENVIRONMENT {
-        let _ = writeln!(text, "  {variable}\n      {meaning}");
-    }
+    text += always;
     let below = format!("{name} ");
     command
         .after_long_help(text)
-        .mut_subcommands(|command| explained(command, &below))
+        .mut_subcommands(|command| explained_below(command, &below, always))
 }
 
 /// A text in lines of at most 80 columns, those after the first begin at column `indent`: clap breaks

@@ -182,6 +182,5 @@ pub fn program() -> clap::Command {
         Cli::command()
             .version(version)
             .subcommand(report::command()),
-        "",
     )
 }
