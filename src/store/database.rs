@@ -33,6 +33,8 @@ pub struct Database {
     pub(super) found: i64,
     /// Which file is open, if there is one.
     pub(super) identity: Option<Identity>,
+    /// Whether SQLite has been told to sync the folder.
+    pub(super) syncs_folder: Cell<bool>,
     /// How the file was before the change that is under way.
     pub(super) stamp: Cell<Option<Stamp>>,
     /// How the file was when its schema was checked, or when this program had changed it since.

@@ -190,13 +190,22 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens a file that is there.
+    /// Opens a file that is there, if it is ours.
     pub(super) fn with_flags(
         path: &Path,
         flags: OpenFlags,
         created: bool,
         lock_wait: LockWait,
     ) -> Result<Self, StoreError> {
+        let (connection, identity) = Self::connected(path, flags)?;
+        Self::identified(connection, path, identity, created, lock_wait)
+    }
+
+    /// A connection to a file that is there, and which file that is. Nothing has been read from it.
+    fn connected(
+        path: &Path,
+        flags: OpenFlags,
+    ) -> Result<(Connection, Option<Identity>), StoreError> {
         if path.is_dir() {
             return Err(StoreError::Folder(path.to_owned()));
         }
@@ -223,7 +232,7 @@ impl Database {
             if let Some(own) = identity
                 && (before == identity || own.times_open().is_some_and(|times| times > 0))
             {
-                return Self::identified(connection, path, identity, created, lock_wait);
+                return Ok((connection, identity));
             }
         }
         Err(StoreError::Replaced(path.to_owned()))
@@ -238,15 +247,29 @@ impl Database {
         lock_wait: LockWait,
     ) -> Result<Self, StoreError> {
         let checked = identity.and_then(|_| Stamp::of(path).ok());
-        let path = path.to_owned();
-        let mut database = Self {
+        let mut database = Self::unread(connection, path, identity, created, lock_wait);
+        database.found = database.identify()?;
+        database.checked.set(checked);
+        Ok(database)
+    }
+
+    /// The database of a connection, of which nothing has been read.
+    fn unread(
+        connection: Connection,
+        path: &Path,
+        identity: Option<Identity>,
+        created: bool,
+        lock_wait: LockWait,
+    ) -> Self {
+        Self {
             connection,
-            path,
+            path: path.to_owned(),
             created,
             found: 0,
             identity,
+            syncs_folder: Cell::default(),
             stamp: Cell::default(),
-            checked: Cell::new(checked),
+            checked: Cell::default(),
             claim: None,
             temporary: None,
             lock_wait,
@@ -255,22 +278,15 @@ impl Database {
             inserted: Cell::default(),
             known_functions: KnownFunctions::default(),
             source_sizes: RefCell::default(),
-        };
-        database.found = database.identify()?;
-        Ok(database)
+        }
     }
 
     /// The schema version of a file that is ours, or empty.
     fn identify(&self) -> Result<i64, StoreError> {
         // Reading rolls back what an interrupted program has left, which others may be about to do,
         // too.
-        let (application, version, objects) = self.wait(|| {
-            // The folder, too, is synced: else a loss of power may bring back a journal, and a run
-            // that has been stored is undone. This reads the schema, so it may have to wait.
-            self.connection
-                .pragma_update(None, "synchronous", "EXTRA")?;
-            self.marks()
-        })?;
+        self.sync_folder()?;
+        let (application, version, objects) = self.wait(|| self.marks())?;
         self.connection
             .busy_timeout(READING)
             .map_err(|source| self.failed(source))?;
@@ -294,6 +310,17 @@ impl Database {
             what,
         };
         foreign.map_or(Ok(version), |what| Err(altered(what)))
+    }
+
+    /// Has the folder synced with each transaction, too: else a loss of power may bring back a journal,
+    /// and a run that has been stored is undone. This reads the schema, so it may have to wait.
+    pub(super) fn sync_folder(&self) -> Result<(), StoreError> {
+        if self.syncs_folder.get() {
+            return Ok(());
+        }
+        self.wait(|| self.connection.pragma_update(None, "synchronous", "EXTRA"))?;
+        self.syncs_folder.set(true);
+        Ok(())
     }
 
     /// What the file says of itself: application id, schema version, number of schema objects.
@@ -385,9 +412,22 @@ impl Database {
         Ok(there)
     }
 
+    /// Opens the file by the name that it has got. What is in it is this program's own, and is not
+    /// read again: most commands end here. Whoever goes on with the database
+    /// ([`Self::open_again`]) opens it anew.
     fn reopened(&self) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        Self::with_flags(&self.path, flags, self.created, self.lock_wait.clone())
+        let (connection, identity) = Self::connected(&self.path, flags)?;
+        let (path, lock_wait) = (&self.path, self.lock_wait.clone());
+        let unread = Self::unread(connection, path, identity, self.created, lock_wait);
+        unread
+            .connection
+            .busy_timeout(READING)
+            .map_err(|source| unread.failed(source))?;
+        Ok(Self {
+            found: self.found,
+            ..unread
+        })
     }
 
     /// Removes the file if this program made it and nothing came of it.

@@ -32,6 +32,7 @@ impl Database {
         self.connection
             .busy_timeout(Duration::ZERO)
             .map_err(|source| self.failed(source))?;
+        self.sync_folder()?;
         self.wait(|| self.connection.execute_batch("BEGIN IMMEDIATE"))?;
         self.remember().inspect_err(|_| self.end())
     }

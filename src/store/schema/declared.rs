@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use memchr::memmem;
 use rusqlite::Connection;
 
 use super::migrations::MIGRATIONS;
@@ -84,7 +85,7 @@ pub(super) fn declared(version: usize) -> BTreeMap<&'static str, Declared> {
     let mut declared = BTreeMap::new();
     for migration in MIGRATIONS.iter().take(version) {
         let migration = migration.sql;
-        for (at, _) in migration.match_indices("CREATE ") {
+        for at in memmem::find_iter(migration.as_bytes(), "CREATE ") {
             // Comments and statements within a trigger may say CREATE as well: only a statement of
             // the migration itself begins a line with it.
             if at > 0 && !migration[..at].ends_with('\n') {

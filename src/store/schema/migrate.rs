@@ -1,11 +1,12 @@
 //! Brings the schema of a database up to date.
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
 use super::declared::foreign;
 use super::migrations::{APPLICATION_ID, LATEST, MIGRATIONS, Migration, MigrationKind, VERSION};
 use super::restate::restate;
-use super::views::stale_views;
+use super::views::{VIEWS, kept_text, stale_views};
 use crate::store::error::Cause;
 use crate::store::{dates, identities};
 
@@ -28,16 +29,40 @@ pub(in crate::store) fn migrate(transaction: &Connection) -> Result<(), Cause> {
         }
     }
     if done < MIGRATIONS.len() {
-        identities::begin(transaction)?;
+        mark(transaction)?;
         dates::fill(transaction)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", VERSION)?;
     }
     // Views come after all steps, because they may read what the last of them has made.
     for (name, sql) in stale_views(transaction)? {
         transaction.execute_batch(&format!("DROP VIEW IF EXISTS {name};"))?;
         transaction.execute_batch(sql)?;
     }
+    Ok(())
+}
+
+/// Makes the tables and views of an empty database whose bytes are asked for and nothing else: its
+/// connection does not see the views. They become rows of the schema as they are; a `CREATE VIEW` is
+/// parsed twice and takes a statement of SQLite's own, which is most of what making a database costs.
+pub(in crate::store) fn make(transaction: &Connection) -> Result<(), Cause> {
+    transaction.execute_batch(LATEST)?;
+    mark(transaction)?;
+    // Only statements of ours run on this connection.
+    transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+    transaction.execute_batch("PRAGMA writable_schema = ON")?;
+    let sql = "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql)
+               VALUES ('view', ?1, ?1, 0, ?2)";
+    let mut view = transaction.prepare(sql)?;
+    for (name, sql) in VIEWS {
+        view.execute([name, kept_text(sql)])?;
+    }
+    Ok(())
+}
+
+/// Writes what says whose the database is, and of which rules its identities are.
+fn mark(transaction: &Connection) -> Result<(), Cause> {
+    identities::begin(transaction)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
     Ok(())
 }
 

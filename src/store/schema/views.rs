@@ -71,16 +71,19 @@ pub(in crate::store) const VIEWS: &[(&str, &str)] = &[
 pub(in crate::store) fn stale_views(
     connection: &Connection,
 ) -> rusqlite::Result<Vec<(&'static str, &'static str)>> {
-    let mut statement = connection
-        .prepare_cached("SELECT COUNT(*) FROM sqlite_schema WHERE type = 'view' AND sql = ?1")?;
-    let mut stale = Vec::new();
-    for (name, sql) in VIEWS {
-        // SQLite keeps the text of a statement without the semicolon that ends it.
-        let stored = sql.trim_end().trim_end_matches(';');
-        let found: i64 = statement.query_row([stored], |row| row.get(0))?;
-        if found == 0 {
-            stale.push((*name, *sql));
-        }
+    let mut stale = VIEWS.to_vec();
+    let mut statement =
+        connection.prepare_cached("SELECT sql FROM sqlite_schema WHERE type = 'view'")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        // A text that is none is that of no view of ours.
+        let stored = row.get_ref(0)?.as_str().unwrap_or_default();
+        stale.retain(|(_, sql)| kept_text(sql) != stored);
     }
     Ok(stale)
+}
+
+/// What SQLite keeps of a statement: all but the semicolon that ends it.
+pub(super) fn kept_text(sql: &str) -> &str {
+    sql.trim_end().trim_end_matches(';')
 }
