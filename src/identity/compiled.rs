@@ -19,6 +19,7 @@ const LONGEST_GAIN: usize = 4096;
 /// A rule, and its regular expression as soon as it is needed. Making that takes longer than a small
 /// import: of the built-in rules only those are made that a text may match.
 pub(super) struct CompiledRule {
+    needed: Needed,
     needs: Vec<(u128, &'static str)>,
     ends: &'static str,
     pattern: String,
@@ -32,16 +33,60 @@ pub(super) struct CompiledRule {
     regex: OnceLock<Option<Regex>>,
 }
 
+/// What a text must have, by its bytes alone: nearly all rules are passed over by this.
+#[derive(Clone, Copy)]
+struct Needed {
+    /// All of these bytes occur.
+    all: u128,
+    /// One of these bytes occurs; `None` if it is unknown which.
+    one: Option<u128>,
+    /// It ends with one of these bytes; `None` if it is unknown with which.
+    ends: Option<u128>,
+}
+
+impl Needed {
+    /// Nothing is known.
+    const NOTHING: Self = Self {
+        all: 0,
+        one: None,
+        ends: None,
+    };
+
+    fn by(rule: &BuiltIn) -> Self {
+        let needs = || rule.needs.iter().map(|need| bytes_of(need));
+        Self {
+            all: needs().reduce(|all, need| all & need).unwrap_or(0),
+            one: needs().reduce(|one, need| one | need),
+            ends: (!rule.ends.is_empty()).then(|| bytes_of(rule.ends)),
+        }
+    }
+
+    /// Whether a text with these bytes, which ends with this one, may have it.
+    fn may_be_in(self, bytes: u128, last: u128) -> bool {
+        self.all & !bytes == 0
+            && self.ends.is_none_or(|ends| ends & last != 0)
+            && self.one.is_none_or(|one| one & bytes != 0)
+    }
+}
+
 /// The bytes that occur in a text, those that differ by 128 as one.
 fn bytes_of(text: &str) -> u128 {
     text.bytes()
         .fold(0, |all, byte| all | 1_u128.wrapping_shl(byte.into()))
 }
 
+/// The last byte of a text, as [`bytes_of`] has it; 0 if it has none.
+fn last_byte(text: &str) -> u128 {
+    text.bytes()
+        .last()
+        .map_or(0, |last| 1_u128.wrapping_shl(last.into()))
+}
+
 impl CompiledRule {
     /// A rule of which is known what its pattern needs.
     pub(super) fn built_in(rule: &BuiltIn) -> Self {
         Self {
+            needed: Needed::by(rule),
             needs: rule
                 .needs
                 .iter()
@@ -61,6 +106,7 @@ impl CompiledRule {
     /// Any other rule, whose pattern is made now.
     pub(super) fn new(rule: &Rule) -> Result<Self, regex::Error> {
         Ok(Self {
+            needed: Needed::NOTHING,
             needs: Vec::new(),
             ends: "",
             regex: OnceLock::from(Some(Regex::new(&rule.pattern)?)),
@@ -155,11 +201,12 @@ pub(super) fn settle<'t>(
     let mut text = Cow::Borrowed(text);
     let longest = text.len() + LONGEST_GAIN;
     let mut bytes = bytes_of(&text);
+    let mut end = last_byte(&text);
     let mut latest = 0;
     for _ in 0..ROUNDS {
         let mut has_changed = false;
         for (at, rule) in rules.iter().enumerate() {
-            if !rule.may_match(&text, bytes) {
+            if !rule.needed.may_be_in(bytes, end) || !rule.may_match(&text, bytes) {
                 continue;
             }
             if let Some(next) = rule.apply(&text, file) {
@@ -167,14 +214,14 @@ pub(super) fn settle<'t>(
                 if next.len() > longest {
                     return Err(Circle(latest));
                 }
-                bytes = bytes_of(&next);
+                (bytes, end) = (bytes_of(&next), last_byte(&next));
                 text = Cow::Owned(next);
                 has_changed = true;
             }
         }
         if let Some(shorter) = last.and_then(|last| last(&text)) {
             text = Cow::Owned(shorter.to_owned());
-            bytes = bytes_of(&text);
+            (bytes, end) = (bytes_of(&text), last_byte(&text));
             last = None;
             has_changed = true;
         }
