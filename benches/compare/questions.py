@@ -67,9 +67,13 @@ def program_of(job):
 
 
 def export(name, target):
-    # Into a file: for a stream, its size is counted first.
     command = f"profdb export --db $db --format {name} -o $new.out"
     return Job(f"export {name}", command, target, before="rm -f $new.out")
+
+
+def stream(name, target):
+    # What is no file is held back until it is known how large it is.
+    return Job(f"export {name}, stream", f"profdb export --db $db --format {name}", target)
 
 
 JOBS = [
@@ -92,6 +96,10 @@ JOBS = [
     export("firefox", 1.0),
     export("dyalog_xml", 1.2),
     export("flamegraph", 0.2),
+    stream("folded", 0.6),
+    stream("pprof", 1.0),
+    stream("speedscope", 1.2),
+    stream("firefox", 1.0),
     Job("convert to pprof", "profdb convert $csv --to pprof -o $new.out", 1.0, ("import", "export pprof"), "rm -f $new.out"),
     Job("check", "profdb check --db $db", 3.0),
     Job("merge", "profdb merge $new $db", 2.0, before="rm -f $new"),

@@ -5,12 +5,14 @@
 //! any of it, and what is large gets a message.
 //!
 //! A draft, which its owner throws away where writing fails, is written at once, and its bytes are
-//! counted on the way. Bytes of a stream cannot be taken back: the first ones are held back, and if
-//! there are more, everything is written once into a counter.
+//! counted on the way. Bytes of a stream cannot be taken back: they are held back in memory, then in a
+//! temporary file, until all are there. If they are too many for it, or there is no room, everything
+//! is written once into a counter, which takes as long again.
 
 use std::io::{self, Write};
 
 use super::error::ExportError;
+use super::held::{Held, Spill};
 use super::request::Output;
 
 /// Bytes that a file has at most unless more are asked for (limit: size of the output).
@@ -19,8 +21,11 @@ pub const MOST_BYTES: u64 = 4 << 30;
 /// A file that becomes larger gets a message.
 pub const LARGE_OUTPUT: u64 = 1 << 30;
 
-/// Bytes that are held back: the files of nearly all runs are smaller, and written once.
-const HELD_BACK: usize = 8 << 20;
+/// Bytes that are held back in memory: the files of nearly all runs are smaller.
+const IN_MEMORY: usize = 8 << 20;
+
+/// Bytes that are held back at all. A folder for temporary files may itself be memory.
+pub(super) const HELD_BACK: u64 = LARGE_OUTPUT;
 
 /// Writes everything to the output it is given.
 type WriteAll<'w> = dyn FnMut(&mut dyn Write) -> Result<(), ExportError> + 'w;
@@ -30,8 +35,12 @@ pub(super) struct Bound<'s> {
     pub(super) most: u64,
     /// What becomes of bytes that turn out to be too many.
     pub(super) output: Output,
-    /// Whether to give up. What is only counted goes to no output that would say so.
+    /// Whether to give up. What is held back or counted goes to no output that would say so.
     pub(super) is_stopped: &'s dyn Fn() -> bool,
+    /// Makes the file for what is held back.
+    pub(super) spill: Spill,
+    /// Bytes that are held back at most: [`HELD_BACK`].
+    pub(super) held_back: u64,
     /// Is told how many bytes there will be, if they are many.
     pub(super) tell: fn(u64),
 }
@@ -49,7 +58,7 @@ impl Bound<'_> {
         }
         let mut bounded = Bounded {
             bound: self,
-            held: Some(Vec::new()),
+            held: Some(Held::new(IN_MEMORY, self.spill)),
             again,
             out,
             refused: None,
@@ -62,10 +71,10 @@ impl Bound<'_> {
             return Err(refused);
         }
         written?;
-        let held = held.unwrap_or_default();
-        // `--max-size` may be less than what is held back.
-        self.check(held.len() as u64)?;
-        Ok(out.write_all(&held)?)
+        if let Some(held) = held {
+            held.release(out)?;
+        }
+        Ok(())
     }
 
     /// Writes to a draft what a function writes, up to where it is too much.
@@ -124,10 +133,28 @@ impl Bound<'_> {
 struct Bounded<'b, 'w> {
     bound: &'b Bound<'b>,
     /// What has been written so far; `None` once the output has it.
-    held: Option<Vec<u8>>,
+    held: Option<Held>,
     again: &'b mut WriteAll<'w>,
     out: &'b mut dyn Write,
     refused: Option<ExportError>,
+}
+
+impl Bounded<'_, '_> {
+    /// Whether all bytes together are not too many, and what is said of them if they are many.
+    fn count(&mut self) -> Result<(), ExportError> {
+        let size = self.bound.size(self.again)?;
+        self.bound.check(size)?;
+        if size > LARGE_OUTPUT {
+            (self.bound.tell)(size);
+        }
+        Ok(())
+    }
+
+    /// `Write` fails with an `io::Error` only, so that the reason waits here for [`Bound::write`].
+    fn refuse(&mut self, refused: ExportError) -> io::Error {
+        self.refused = Some(refused);
+        io::ErrorKind::FileTooLarge.into()
+    }
 }
 
 impl Write for Bounded<'_, '_> {
@@ -135,32 +162,35 @@ impl Write for Bounded<'_, '_> {
         let Some(held) = &mut self.held else {
             return self.out.write(bytes);
         };
-        if held.len() + bytes.len() <= HELD_BACK {
-            held.extend_from_slice(bytes);
+        let all = held.bytes() + bytes.len() as u64;
+        if let Err(refused) = self.bound.check(all) {
+            return Err(self.refuse(refused));
+        }
+        stop_if((self.bound.is_stopped)())?;
+        let has_room = all <= self.bound.held_back && held.add(bytes).is_ok();
+        if has_room {
             return Ok(bytes.len());
         }
-        let size = self
-            .bound
-            .size(self.again)
-            .and_then(|size| self.bound.check(size).map(|()| size));
-        match size {
-            Ok(size) if size > LARGE_OUTPUT => (self.bound.tell)(size),
-            Ok(_) => {}
-            Err(refused) => {
-                // `Write` fails with an `io::Error` only, so that the reason waits here for
-                // `Bound::write`.
-                self.refused = Some(refused);
-                return Err(io::ErrorKind::FileTooLarge.into());
-            }
+        if let Err(refused) = self.count() {
+            return Err(self.refuse(refused));
         }
-        self.out.write_all(held)?;
-        self.held = None;
+        if let Some(held) = self.held.take() {
+            held.release(self.out)?;
+        }
         self.out.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Writers repeat what fails with `ErrorKind::Interrupted`.
+fn stop_if(is_stopped: bool) -> io::Result<()> {
+    if is_stopped {
+        return Err(io::Error::other("interrupted"));
+    }
+    Ok(())
 }
 
 /// Counts bytes on their way to an output, and lets no more pass than there may be.
@@ -173,10 +203,7 @@ struct Counted<'w> {
 
 impl Write for Counted<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if (self.is_stopped)() {
-            // Writers repeat what fails with `ErrorKind::Interrupted`.
-            return Err(io::Error::other("interrupted"));
-        }
+        stop_if((self.is_stopped)())?;
         self.bytes += bytes.len() as u64;
         if self.bytes > self.most {
             return Err(io::ErrorKind::FileTooLarge.into());
@@ -193,25 +220,108 @@ impl Write for Counted<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
+    use super::super::held::PIECE;
     use super::*;
 
-    /// A writer whose file has no end is asked to stop where its bytes are only counted, too.
-    #[test]
-    fn counting_can_be_interrupted() {
-        let bound = Bound {
+    /// More than one file for what is held back would need.
+    const PIECES: u8 = 200;
+
+    fn bound(is_stopped: &dyn Fn() -> bool) -> Bound<'_> {
+        Bound {
             most: u64::MAX,
             output: Output::Stream,
-            is_stopped: &|| true,
+            is_stopped,
+            spill: tempfile::tempfile,
+            held_back: HELD_BACK,
             tell: |_| (),
+        }
+    }
+
+    /// Writes pieces that differ.
+    fn pieces(out: &mut dyn Write) -> Result<(), ExportError> {
+        (0..PIECES).try_for_each(|piece| Ok(out.write_all(&vec![piece; PIECE])?))
+    }
+
+    /// What a writer writes, and how often it has to begin.
+    fn written(bound: &Bound<'_>) -> (Result<Vec<u8>, ExportError>, usize) {
+        let (mut out, mut begun) = (Vec::new(), 1);
+        let mut again = |out: &mut dyn Write| {
+            begun += 1;
+            pieces(out)
         };
+        let written = bound.write(pieces, &mut again, &mut out);
+        assert!(written.is_ok() || out.is_empty());
+        (written.map(|()| out), begun)
+    }
+
+    #[test]
+    fn what_memory_does_not_hold_is_written_once() {
+        let mut expected = Vec::new();
+        assert!(pieces(&mut expected).is_ok() && expected.len() > IN_MEMORY);
+        let (all, begun) = written(&bound(&|| false));
+        assert!(all.is_ok_and(|all| all == expected));
+        assert_eq!(begun, 1);
+        // Without a file, or with one that takes nothing, or not all of it.
+        let read_only = || File::open("Cargo.toml");
+        let more_than_memory = IN_MEMORY as u64 + 3 * PIECE as u64;
+        let no_room: [(Spill, u64); 3] = [
+            (|| Err(io::ErrorKind::StorageFull.into()), HELD_BACK),
+            (read_only, HELD_BACK),
+            (tempfile::tempfile, more_than_memory),
+        ];
+        for (spill, held_back) in no_room {
+            let (all, begun) = written(&Bound {
+                spill,
+                held_back,
+                ..bound(&|| false)
+            });
+            assert!(all.is_ok_and(|all| all == expected));
+            assert_eq!(begun, 2);
+        }
+    }
+
+    #[test]
+    fn too_much_is_not_seen() {
+        let all = u64::from(PIECES) * PIECE as u64;
+        for most in [0, 1, IN_MEMORY as u64, all - 1] {
+            for held_back in [0, HELD_BACK] {
+                let (refused, _) = written(&Bound {
+                    most,
+                    held_back,
+                    ..bound(&|| false)
+                });
+                assert!(matches!(refused, Err(ExportError::TooLarge(_))), "{most}");
+            }
+        }
+        let (exactly, begun) = written(&Bound {
+            most: all,
+            ..bound(&|| false)
+        });
+        assert!(exactly.is_ok() && begun == 1);
+    }
+
+    /// A writer whose file has no end is asked to stop where its bytes are held back or counted,
+    /// too.
+    #[test]
+    fn what_nobody_sees_can_be_interrupted() {
         let endless = |out: &mut dyn Write| -> Result<(), ExportError> {
             loop {
                 out.write_all(&[b' '; 4096])?;
             }
         };
-        let mut out = Vec::new();
-        let written = bound.write(endless, &mut { endless }, &mut out);
-        assert!(matches!(written, Err(ExportError::Output(_))));
-        assert!(out.is_empty());
+        for (held_back, looks) in [(HELD_BACK, 0), (0, 1)] {
+            let left = std::cell::Cell::new(looks);
+            let is_stopped = || left.replace(left.get() - 1) <= 0;
+            let bound = Bound {
+                held_back,
+                ..bound(&is_stopped)
+            };
+            let mut out = Vec::new();
+            let written = bound.write(endless, &mut { endless }, &mut out);
+            assert!(matches!(written, Err(ExportError::Output(_))));
+            assert!(out.is_empty());
+        }
     }
 }

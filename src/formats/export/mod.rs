@@ -7,6 +7,7 @@
 mod bound;
 mod difference;
 pub(in crate::formats) mod error;
+pub(in crate::formats) mod held;
 pub(in crate::formats) mod losses;
 pub(in crate::formats) mod profile;
 mod request;
@@ -23,7 +24,8 @@ pub use losses::{Loss, Losses};
 pub(in crate::formats) use request::Metrics;
 pub use request::{Layout, Output, Request};
 
-use self::bound::Bound;
+use self::bound::{Bound, HELD_BACK};
+use self::held::PIECE;
 use self::profile::Profile;
 use super::options::OptionDef;
 use crate::report::ReportError;
@@ -71,12 +73,9 @@ pub(super) enum Needs {
 pub(super) enum Packing {
     /// Not at all.
     Plain,
-    /// By gzip. What a file may have is counted before.
+    /// By gzip. What a file may have is counted before it is packed.
     Gzip,
 }
-
-/// Bytes that go to an output at once.
-const PIECE: usize = 64 * 1024;
 
 /// Gathers what a writer writes in small parts.
 fn in_pieces(
@@ -185,6 +184,8 @@ impl Export {
             most: request.max_size.unwrap_or(MOST_BYTES),
             output: request.output,
             is_stopped,
+            spill: tempfile::tempfile,
+            held_back: HELD_BACK,
             tell: request.tell.unwrap_or(|_| ()),
         };
         // A pass that only counts bytes loses the same things, which would be counted twice.

@@ -1,0 +1,185 @@
+//! What cannot be written yet: bytes and columns of numbers, in memory as long as they are few, then
+//! in a temporary file that has no name, so that memory does not grow with the run.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, Write};
+
+/// Bytes that go to an output at once.
+pub(super) const PIECE: usize = 64 * 1024;
+
+/// Bytes of a column that stay in memory: a writer holds several of them.
+const OF_COLUMN: usize = 2 << 20;
+
+/// Makes a file that ends with the program.
+pub(super) type Spill = fn() -> io::Result<File>;
+
+/// Bytes that wait.
+pub(super) struct Held {
+    memory: Vec<u8>,
+    /// Bytes in memory at most.
+    in_memory: usize,
+    spill: Spill,
+    /// What came before those in memory.
+    file: Option<File>,
+    /// Bytes of the file: one that has become full may have more.
+    in_file: u64,
+}
+
+impl Held {
+    pub(super) fn new(in_memory: usize, spill: Spill) -> Self {
+        Self {
+            memory: Vec::new(),
+            in_memory,
+            spill,
+            file: None,
+            in_file: 0,
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn bytes(&self) -> u64 {
+        self.in_file + self.memory.len() as u64
+    }
+
+    /// Adds bytes.
+    ///
+    /// # Errors
+    /// When no file can be made, or it takes no more. What was there before is still there.
+    pub(super) fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.memory.len() + bytes.len() > self.in_memory {
+            let mut file = match self.file.take() {
+                Some(file) => file,
+                None => (self.spill)()?,
+            };
+            let written = file.write_all(&self.memory);
+            self.file = Some(file);
+            written?;
+            self.in_file += self.memory.len() as u64;
+            self.memory.clear();
+        }
+        self.memory.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Reads all of them, from the first on.
+    fn reader(&mut self) -> io::Result<impl Read + '_> {
+        let in_file = self.in_file;
+        let file = self.file.as_mut().map(|file| {
+            file.rewind()?;
+            Ok::<_, io::Error>(file.take(in_file))
+        });
+        let file: Box<dyn Read + '_> = match file {
+            Some(file) => Box::new(file?),
+            None => Box::new(io::empty()),
+        };
+        Ok(BufReader::with_capacity(
+            PIECE,
+            file.chain(self.memory.as_slice()),
+        ))
+    }
+
+    /// Writes all of them to an output.
+    ///
+    /// # Errors
+    /// When the output fails, or the file cannot be read.
+    pub(super) fn release(mut self, out: &mut dyn Write) -> io::Result<()> {
+        let all = self.bytes();
+        let copied = io::copy(&mut self.reader()?, out)?;
+        if copied < all {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(())
+    }
+}
+
+/// A column of numbers of `N` bytes each, at most 8, which waits until those before it are written.
+pub(in crate::formats) struct Column<const N: usize> {
+    held: Held,
+    count: u64,
+    /// No file takes them: those that come stay in memory.
+    is_full: bool,
+}
+
+impl<const N: usize> Default for Column<N> {
+    fn default() -> Self {
+        Self {
+            held: Held::new(OF_COLUMN, tempfile::tempfile),
+            count: 0,
+            is_full: false,
+        }
+    }
+}
+
+impl<const N: usize> Column<N> {
+    /// How many numbers there are.
+    pub(in crate::formats) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Adds the low bytes of a number.
+    pub(in crate::formats) fn push(&mut self, number: u64) {
+        let bytes = number.to_le_bytes();
+        let bytes = bytes.get(..N).unwrap_or(&bytes);
+        self.count += 1;
+        self.is_full = self.is_full || self.held.add(bytes).is_err();
+        if self.is_full {
+            self.held.memory.extend_from_slice(bytes);
+        }
+    }
+
+    /// Calls a function with each number, from the first on.
+    ///
+    /// # Errors
+    /// The function's, and those of reading the file.
+    pub(in crate::formats) fn each<E: From<io::Error>>(
+        &mut self,
+        mut each: impl FnMut(u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let count = self.count;
+        let mut reader = self.held.reader()?;
+        for _ in 0..count {
+            let mut bytes = [0; 8];
+            reader.read_exact(bytes.get_mut(..N).unwrap_or_default())?;
+            each(u64::from_le_bytes(bytes))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all<const N: usize>(column: &mut Column<N>) -> Vec<u64> {
+        let mut all = Vec::new();
+        let read = column.each(|number| {
+            all.push(number);
+            Ok::<_, io::Error>(())
+        });
+        assert!(read.is_ok());
+        all
+    }
+
+    /// More than memory holds, with a file and where none can be made or takes nothing; read twice.
+    #[test]
+    fn columns_come_back() {
+        let numbers: Vec<u64> = (0..1_000_003).map(|at| at * 4_000).collect();
+        let spills: [Spill; 3] = [
+            tempfile::tempfile,
+            || Err(io::ErrorKind::StorageFull.into()),
+            || File::open("Cargo.toml"),
+        ];
+        for spill in spills {
+            let (mut column, mut short) = (Column::<8>::default(), Column::<4>::default());
+            (column.held.spill, short.held.spill) = (spill, spill);
+            for number in &numbers {
+                column.push(*number);
+                short.push(*number);
+            }
+            assert_eq!(column.count(), numbers.len() as u64);
+            assert!(all(&mut column) == numbers && all(&mut column) == numbers);
+            let low: Vec<u64> = numbers.iter().map(|number| number & 0xffff_ffff).collect();
+            assert!(all(&mut short) == low);
+        }
+    }
+}
