@@ -33,6 +33,7 @@ use crate::formats::common::samples::{FrameKey, Frames, LINE_FILES, Sample, each
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
 use crate::formats::common::written::{are_in_step, json, lose_raw_names};
 use crate::formats::export::error::ExportError;
+use crate::formats::export::held::Column;
 use crate::formats::export::losses::{
     ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS,
     KINDS, LABELS, LARGE, LINE_ZERO, Losses, METRIC, METRICS, RAW_NAMES, RECORDED, SAME_NAME,
@@ -41,7 +42,7 @@ use crate::formats::export::losses::{
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::store::{FunctionRow, MetricInfo};
-use crate::text::number::shortest;
+use crate::text::number::{push_shortest, push_signed, shortest};
 
 /// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
@@ -345,12 +346,18 @@ struct Threads<'p> {
 struct Thread {
     /// The threads and the like around its functions.
     around: Vec<usize>,
-    /// For each stack: the one below it ([`NONE`] at the bottom), and its frame.
-    stacks: Vec<(u32, u32)>,
+    /// For each stack: the one below it ([`NONE`] at the bottom).
+    prefixes: Column<4>,
+    /// For each stack: its frame.
+    stack_frames: Column<4>,
+    /// The frames of stacks.
+    frames: Numbers<usize>,
     /// The stack of the last sample: frame and number.
     last: Vec<(usize, u32)>,
-    /// For each sample: its stack, and its weight.
-    samples: Vec<(u32, i64)>,
+    /// For each sample: its stack ([`NONE`] if it has none).
+    stacks: Column<4>,
+    /// For each sample: its weight, which may be less than nothing.
+    weights: Column<8>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -381,9 +388,12 @@ impl<'p> Threads<'p> {
             let around = sample.around.to_vec();
             self.open = Some(Thread {
                 around,
-                stacks: Vec::new(),
+                prefixes: Column::default(),
+                stack_frames: Column::default(),
+                frames: Numbers::default(),
                 last: Vec::new(),
-                samples: Vec::new(),
+                stacks: Column::default(),
+                weights: Column::default(),
             });
         }
         let Some(thread) = &mut self.open else {
@@ -400,17 +410,22 @@ impl<'p> Threads<'p> {
         thread.last.truncate(same);
         for frame in &sample.stack[same..] {
             let prefix = thread.last.last().map_or(NONE, |(_, stack)| *stack);
-            thread.last.push((*frame, number(thread.stacks.len())));
-            thread.stacks.push((prefix, number(*frame)));
+            let stack = number(thread.prefixes.count());
+            thread.last.push((*frame, stack));
+            thread.prefixes.push(prefix.into());
+            thread
+                .stack_frames
+                .push(thread.frames.number(*frame) as u64);
         }
         let stack = thread.last.last().map_or(NONE, |(_, stack)| *stack);
-        thread.samples.push((stack, sample.values[0]));
+        thread.stacks.push(stack.into());
+        thread.weights.push(sample.values[0].cast_unsigned());
         Ok(())
     }
 
     /// Writes the open thread.
     fn end(&mut self, places: &[FrameKey], out: &mut dyn Write) -> Result<(), ExportError> {
-        let Some(thread) = self.open.take() else {
+        let Some(mut thread) = self.open.take() else {
             return Ok(());
         };
         let functions = &self.profile.functions;
@@ -456,8 +471,8 @@ impl<'p> Threads<'p> {
             out,
             ",\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]"
         )?;
-        self.samples(&thread, out)?;
-        self.tables(&thread, places, out)?;
+        self.samples(&mut thread, out)?;
+        self.tables(thread, places, out)?;
         write!(
             out,
             ",\"markers\":{{\"length\":0,\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[]"
@@ -470,62 +485,44 @@ impl<'p> Threads<'p> {
         Ok(write!(out, ",\"name\":[]}}}}")?)
     }
 
-    fn samples(&self, thread: &Thread, out: &mut dyn Write) -> Result<(), ExportError> {
-        let samples = &thread.samples;
+    fn samples(&self, thread: &mut Thread, out: &mut dyn Write) -> Result<(), ExportError> {
         let (_, weight_type, scale) = scale(&self.profile.metric);
         #[expect(clippy::cast_precision_loss, reason = "the figures were REAL before")]
-        let weight = |weight: i64| shortest(weight as f64 / scale);
+        let push_weight =
+            |weight: i64, text: &mut String| push_shortest(weight as f64 / scale, text);
         write!(
             out,
             ",\"samples\":{{\"length\":{},\"weightType\":\"{weight_type}\"",
-            samples.len()
+            thread.stacks.count()
         )?;
-        column(
-            out,
-            "stack",
-            samples.iter().map(|(stack, _)| or_null(*stack)),
-        )?;
-        column(out, "weight", samples.iter().map(|(_, cost)| weight(*cost)))?;
+        held_column(out, "stack", &mut thread.stacks, push_or_null)?;
+        held_column(out, "weight", &mut thread.weights, |weight, text| {
+            push_weight(weight.cast_signed(), text);
+        })?;
         let mut time = 0_i64;
-        column(
-            out,
-            "time",
-            samples.iter().map(|(_, cost)| {
-                let now = time;
-                // A negative weight takes no time, so that the time line does not run backwards.
-                time = time.saturating_add((*cost).max(0));
-                weight(now)
-            }),
-        )?;
+        held_column(out, "time", &mut thread.weights, |weight, text| {
+            push_weight(time, text);
+            // A negative weight takes no time, so that the time line does not run backwards.
+            time = time.saturating_add(weight.cast_signed().max(0));
+        })?;
         Ok(write!(out, "}}")?)
     }
 
     /// Stacks, and the frames, functions, files and names that they need.
     fn tables(
         &self,
-        thread: &Thread,
+        mut thread: Thread,
         places: &[FrameKey],
         out: &mut dyn Write,
     ) -> Result<(), ExportError> {
-        let mut frames = Numbers::default();
         let mut functions = Numbers::default();
         let mut texts = Numbers::default();
-        write!(out, ",\"stackTable\":{{\"length\":{}", thread.stacks.len())?;
-        column(
-            out,
-            "prefix",
-            thread.stacks.iter().map(|(prefix, _)| or_null(*prefix)),
-        )?;
-        column(
-            out,
-            "frame",
-            thread
-                .stacks
-                .iter()
-                .map(|(_, frame)| frames.number(*frame as usize)),
-        )?;
-        constants(out, &["category", "subcategory"], "0", thread.stacks.len())?;
-        let frames = frames.all;
+        let stacks = thread.prefixes.count();
+        write!(out, ",\"stackTable\":{{\"length\":{stacks}")?;
+        held_column(out, "prefix", &mut thread.prefixes, push_or_null)?;
+        held_column(out, "frame", &mut thread.stack_frames, push_number)?;
+        constants(out, &["category", "subcategory"], "0", stacks)?;
+        let frames = thread.frames.all;
         write!(out, "}},\"frameTable\":{{\"length\":{}", frames.len())?;
         column(
             out,
@@ -540,18 +537,18 @@ impl<'p> Threads<'p> {
             "column",
             frames.iter().map(|at| known(places[*at].col)),
         )?;
-        constants(out, &["address"], "-1", frames.len())?;
+        constants(out, &["address"], "-1", frames.len() as u64)?;
         constants(
             out,
             &["inlineDepth", "category", "subcategory"],
             "0",
-            frames.len(),
+            frames.len() as u64,
         )?;
         constants(
             out,
             &["nativeSymbol", "innerWindowID", "implementation"],
             "null",
-            frames.len(),
+            frames.len() as u64,
         )?;
         let functions: Vec<_> = functions
             .all
@@ -598,7 +595,12 @@ impl<'p> Threads<'p> {
                     module => resources.number(module).to_string(),
                 }),
         )?;
-        constants(out, &["isJS", "relevantForJS"], "false", functions.len())?;
+        constants(
+            out,
+            &["isJS", "relevantForJS"],
+            "false",
+            functions.len() as u64,
+        )?;
         let resources = resources.all;
         write!(out, "}},\"resourceTable\":{{\"length\":{}", resources.len())?;
         column(
@@ -613,9 +615,9 @@ impl<'p> Threads<'p> {
             "name",
             resources.iter().map(|module| texts.number(*module)),
         )?;
-        constants(out, &["host"], "null", resources.len())?;
+        constants(out, &["host"], "null", resources.len() as u64)?;
         // A library.
-        constants(out, &["type"], "1", resources.len())?;
+        constants(out, &["type"], "1", resources.len() as u64)?;
         write!(out, "}}")?;
         column(out, "stringArray", texts.all.iter().map(|text| json(text)))
     }
@@ -648,15 +650,19 @@ impl<T: Copy + Eq + std::hash::Hash> Numbers<T> {
 }
 
 /// The number of a row. There are less than [`NONE`].
-fn number(at: usize) -> u32 {
+fn number(at: u64) -> u32 {
     u32::try_from(at).unwrap_or(NONE)
 }
 
-fn or_null(number: u32) -> String {
-    if number == NONE {
-        "null".to_owned()
+fn push_number(number: u64, text: &mut String) {
+    push_signed(number.cast_signed(), text);
+}
+
+fn push_or_null(number: u64, text: &mut String) {
+    if number == u64::from(NONE) {
+        text.push_str("null");
     } else {
-        number.to_string()
+        push_number(number, text);
     }
 }
 
@@ -691,14 +697,39 @@ fn column<T: std::fmt::Display>(
     Ok(write!(out, "]")?)
 }
 
+/// A column of a table that has waited; how its numbers are written is said.
+fn held_column<const N: usize>(
+    out: &mut dyn Write,
+    name: &str,
+    numbers: &mut Column<N>,
+    mut push: impl FnMut(u64, &mut String),
+) -> Result<(), ExportError> {
+    write!(out, ",\"{name}\":[")?;
+    let mut text = String::new();
+    let mut before = None;
+    numbers.each(|number| {
+        text.clear();
+        text.extend(before.replace(','));
+        push(number, &mut text);
+        out.write_all(text.as_bytes())
+    })?;
+    Ok(write!(out, "]")?)
+}
+
 /// Columns with one value in all rows.
 fn constants(
     out: &mut dyn Write,
     names: &[&str],
     value: &str,
-    count: usize,
+    count: u64,
 ) -> Result<(), ExportError> {
-    names
-        .iter()
-        .try_for_each(|name| column(out, name, std::iter::repeat_n(value, count)))
+    for name in names {
+        write!(out, ",\"{name}\":[")?;
+        for at in 0..count {
+            out.write_all(if at == 0 { b"" } else { b"," })?;
+            out.write_all(value.as_bytes())?;
+        }
+        write!(out, "]")?;
+    }
+    Ok(())
 }

@@ -29,6 +29,7 @@ use crate::formats::common::samples::{Frames, LINE_FILES, Sample, each_sample};
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
 use crate::formats::common::written::{json, lose_raw_names};
 use crate::formats::export::error::ExportError;
+use crate::formats::export::held::Column;
 use crate::formats::export::losses::{
     ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS,
     LABELS, LARGE, LINE_ZERO, Losses, METRIC, METRICS, MODULES, NEGATIVE, RAW_NAMES, RECORDED,
@@ -104,7 +105,7 @@ fn write(
         profile,
         count: 0,
         around: None,
-        weights: Vec::new(),
+        weights: Column::default(),
         title: String::new(),
     };
     let mut first = 0;
@@ -147,7 +148,7 @@ struct Profiles<'p> {
     /// Threads and the like around the samples of the one that is open.
     around: Option<Vec<usize>>,
     /// Its weights.
-    weights: Vec<u64>,
+    weights: Column<8>,
     /// The name of the profile where there are no threads.
     title: String,
 }
@@ -211,7 +212,7 @@ impl Profiles<'_> {
                     self.end(out)?;
                     self.begin(metric, sample, out)?;
                 }
-                let before = if self.weights.is_empty() { "" } else { "," };
+                let before = if self.weights.count() == 0 { "" } else { "," };
                 stack.follow(sample.stack, sample.kept);
                 stack.write(before, out)?;
                 negative += u64::from(sample.values[0] < 0);
@@ -271,15 +272,15 @@ impl Profiles<'_> {
         write!(out, "],\"weights\":[")?;
         let mut sum = 0_u64;
         let mut text = Vec::new();
-        for (at, weight) in self.weights.drain(..).enumerate() {
+        let mut before = None;
+        let mut weights = std::mem::take(&mut self.weights);
+        weights.each(|weight| {
             text.clear();
-            if at > 0 {
-                text.push(b',');
-            }
+            text.extend(before.replace(b','));
             push_integer(weight, &mut text);
-            out.write_all(&text)?;
             sum = sum.saturating_add(weight);
-        }
+            out.write_all(&text)
+        })?;
         Ok(write!(out, "],\"endValue\":{sum}}}")?)
     }
 }
