@@ -211,15 +211,14 @@ impl<'d> Profile<'d> {
     /// The place of a function in [`functions`](Self::functions).
     pub(in crate::formats) fn function(&self, function_id: i64) -> Result<usize, StoreError> {
         // The functions of a run are numbered one after the other, unless it shares some with
-        // another run.
-        let first = self.functions.first().map_or(0, |first| first.function_id);
-        let at = usize::try_from(function_id.wrapping_sub(first)).unwrap_or(usize::MAX);
-        if self
-            .functions
-            .get(at)
-            .is_some_and(|known| known.function_id == function_id)
-        {
-            return Ok(at);
+        // another run. That is known from the first and the last: their rows lie all over memory, and
+        // this is asked for each node.
+        let id = |row: Option<&FunctionRow>| row.map_or(0, |row| row.function_id);
+        let (first, last) = (id(self.functions.first()), id(self.functions.last()));
+        let at = function_id.wrapping_sub(first).cast_unsigned();
+        let count = self.functions.len() as u64;
+        if last.wrapping_sub(first).cast_unsigned().wrapping_add(1) == count && at < count {
+            return Ok(usize::try_from(at).unwrap_or(usize::MAX));
         }
         // The database gives functions in the order of their numbers
         // (queries/export/functions.sql).
