@@ -235,13 +235,7 @@ impl Answer<'_> {
                 let mut values = vec![Value::Null; width];
                 let mut rows = statement.raw_query();
                 while let Some(found) = rows.next().map_err(failed)? {
-                    for (column, value) in values.iter_mut().enumerate() {
-                        let kind = self
-                            .columns
-                            .get(column)
-                            .map_or(Kind::Any, |column| column.kind);
-                        read(found, column, kind, self.author, value).map_err(failed)?;
-                    }
+                    read_row(found, &self.columns, self.author, &mut values).map_err(failed)?;
                     row(&values)?;
                 }
                 Ok(())
@@ -256,6 +250,35 @@ impl Answer<'_> {
                 result
             }
         }
+    }
+
+    /// Calls a function with every row, in order, until it fails; the rows are its own, with room for
+    /// so many values.
+    ///
+    /// # Errors
+    /// The function's own, or the database's.
+    pub(super) fn each_own<E: From<StoreError>>(
+        &mut self,
+        room: usize,
+        mut row: impl FnMut(Vec<Value>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Rows::Statement(statement) = &mut self.rows {
+            let failed = |source| E::from(failure(self.database, source));
+            let width = statement.column_count();
+            let mut rows = statement.raw_query();
+            while let Some(found) = rows.next().map_err(failed)? {
+                let mut values = Vec::with_capacity(room.max(width));
+                values.resize(width, Value::Null);
+                read_row(found, &self.columns, self.author, &mut values).map_err(failed)?;
+                row(values)?;
+            }
+            return Ok(());
+        }
+        self.each(|values| {
+            let mut own = Vec::with_capacity(room.max(values.len()));
+            own.extend_from_slice(values);
+            row(own)
+        })
     }
 
     /// Which columns of a medium have a value in some row; all, if there is no row. Of columns that
@@ -389,6 +412,20 @@ impl Answer<'_> {
     }
 }
 
+/// Reads a row into values of the row before, or into empty ones.
+fn read_row(
+    row: &Row<'_>,
+    columns: &[Column<'_>],
+    author: Author,
+    values: &mut [Value],
+) -> rusqlite::Result<()> {
+    for (at, value) in values.iter_mut().enumerate() {
+        let kind = columns.get(at).map_or(Kind::Any, |column| column.kind);
+        read(row, at, kind, author, value)?;
+    }
+    Ok(())
+}
+
 /// Reads a value into the place of another one.
 fn read(
     row: &Row<'_>,
@@ -448,7 +485,7 @@ impl Answer<'_> {
     pub(super) fn keep(&mut self) -> Result<(), StoreError> {
         let mut kept = Vec::new();
         let mut bytes = 0;
-        let read = self.each(|row| {
+        let read = self.each_own(0, |row| {
             let texts = row.iter().map(|value| {
                 if let Value::Text(text) = value {
                     text.len()
@@ -460,7 +497,7 @@ impl Answer<'_> {
             if bytes > MOST_KEPT {
                 return Err(Unkept::Long);
             }
-            kept.push(row.to_vec());
+            kept.push(row);
             Ok(())
         });
         match read {

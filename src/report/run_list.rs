@@ -57,8 +57,7 @@ pub fn run_list<'d>(
     let width = answer.columns.len() + shown.len();
     let mut of_runs = tags.values.into_iter().peekable();
     let mut rows = Vec::new();
-    answer.each(|row| {
-        let mut row = row.to_vec();
+    answer.each_own(width, |mut row| {
         row.resize(width, Value::Null);
         let run = match row.first() {
             Some(Value::Integer(run)) => *run,
@@ -100,16 +99,25 @@ pub fn scaled(answer: &mut Answer<'_>) -> Result<(), StoreError> {
     let (Some(total), Some(unit)) = (place("total"), place("unit")) else {
         return Ok(());
     };
-    let mut rows = Vec::new();
-    answer.each(|row| {
-        let mut row = row.to_vec();
+    let mut rows = match std::mem::replace(&mut answer.rows, Rows::Kept(Vec::new())) {
+        Rows::Kept(rows) => rows,
+        // Too long to be kept, until here.
+        other => {
+            answer.rows = other;
+            let mut rows = Vec::new();
+            answer.each_own(0, |row| {
+                rows.push(row);
+                Ok::<_, StoreError>(())
+            })?;
+            rows
+        }
+    };
+    for row in &mut rows {
         if let (Value::Real(cost), Value::Text(unit)) = (&row[total], &row[unit]) {
             row[total] = Value::Text(figure("", unit, *cost));
         }
         row.remove(unit);
-        rows.push(row);
-        Ok::<_, StoreError>(())
-    })?;
+    }
     // Numbers are to the right, also with a unit.
     answer.columns[total].kind = Kind::Count;
     answer.columns.remove(unit);

@@ -126,16 +126,18 @@ impl Unit {
             "count" => unit.factor == Factor::ONE,
             _ => true,
         };
-        let steps = Self::ALL.into_iter().filter(|unit| unit.of == of);
-        let steps: Vec<Self> = steps.filter(is_step).collect();
-        let fits = |pair: &&[Self]| {
-            let [smaller, larger] = pair else {
-                return false;
-            };
+        let fits = |smaller: &Self, larger: &Self| {
             figure.abs() < larger.factor.size() - ROUNDED * smaller.factor.size()
         };
-        let smaller = steps.windows(2).find(fits).map(|pair| pair[0]);
-        smaller.or(steps.last().copied())
+        let steps = Self::ALL.into_iter().filter(|unit| unit.of == of);
+        let mut found: Option<Self> = None;
+        for step in steps.filter(is_step) {
+            if found.is_some_and(|smaller| fits(&smaller, &step)) {
+                break;
+            }
+            found = Some(step);
+        }
+        found
     }
 }
 
@@ -269,9 +271,11 @@ impl Scale {
 
     /// A figure, rounded, and its unit.
     pub(crate) fn with_unit(&self, value: f64, decimals: usize) -> String {
-        format!("{} {}", self.rounded(value, decimals), self.unit)
-            .trim_end()
-            .to_owned()
+        let mut text = self.rounded(value, decimals);
+        if !self.unit.is_empty() {
+            text.extend([" ", self.unit]);
+        }
+        text
     }
 
     /// All digits.
