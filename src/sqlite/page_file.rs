@@ -1,4 +1,4 @@
-//! Where the pages of new trees go: to the end of a file, or to memory first.
+//! Where the pages of new trees go: to the end of a file.
 //!
 //! Reference: SQLite, "Database File Format", sections 1.3 (header), 1.4 (lock-byte page).
 
@@ -31,39 +31,6 @@ pub(crate) trait Pages {
     fn append_overflow(&mut self, page: &[u8]) -> io::Result<u32>;
 }
 
-/// Pages in memory, numbered from 0: for trees that grow in another thread than the file.
-pub(crate) struct PageBuffer {
-    pages: Vec<u8>,
-    page_size: usize,
-}
-
-impl PageBuffer {
-    /// No page yet.
-    pub(crate) fn new(page_size: u16) -> Self {
-        Self {
-            pages: Vec::new(),
-            page_size: usize::from(page_size),
-        }
-    }
-}
-
-impl Pages for PageBuffer {
-    fn page_size(&self) -> usize {
-        self.page_size
-    }
-
-    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
-        let number = self.pages.len() / self.page_size;
-        self.pages.extend_from_slice(page);
-        u32::try_from(number).map_err(|_| io::ErrorKind::FileTooLarge.into())
-    }
-
-    /// Refuses: [`PageFile::take`] gives pages other numbers, and changes none inside of pages.
-    fn append_overflow(&mut self, _: &[u8]) -> io::Result<u32> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-}
-
 /// A file that pages are appended to while no connection reads or writes it.
 pub(crate) struct PageFile {
     file: File,
@@ -94,15 +61,6 @@ impl PageFile {
     /// The file, for another thread. Pages of the last chunk may not be in it yet.
     pub(crate) fn handle(&self) -> io::Result<File> {
         self.file.try_clone()
-    }
-
-    /// Appends the pages of a buffer; returns their numbers in the file, by those in the buffer.
-    pub(crate) fn take(&mut self, buffer: &PageBuffer) -> io::Result<Vec<u32>> {
-        buffer
-            .pages
-            .chunks_exact(self.page_size)
-            .map(|page| self.append(page))
-            .collect()
     }
 
     /// Writes a page that was there before.

@@ -18,6 +18,7 @@ mod keys;
 mod known_functions;
 mod late_rows;
 mod outcome;
+mod page_buffer;
 mod pages;
 mod postings;
 mod roots;

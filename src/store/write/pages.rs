@@ -41,6 +41,8 @@ const NODES: u64 = 0;
 /// A run that is written as pages.
 pub(super) struct RunPages {
     file: PageFile,
+    /// Temporary files may be made beside it.
+    place: Option<PathBuf>,
     /// The file has to reach the disk.
     is_kept: bool,
     roots: Roots,
@@ -97,7 +99,8 @@ impl RunPages {
             functions: Vec::new(),
             next: 1,
             open: Vec::new(),
-            late: LateRows::beside(place),
+            late: LateRows::beside(place.clone()),
+            place,
         })
     }
 
@@ -213,7 +216,9 @@ impl RunPages {
             let synced = on_disk
                 .as_ref()
                 .map(|file| aside(scope, || file.sync_data()));
-            let trees = totals.map(|totals| aside(scope, || TotalsTrees::new(totals, ids)));
+            let place = self.place.clone();
+            let trees =
+                totals.map(|totals| aside(scope, move || TotalsTrees::new(totals, ids, place)));
             let sorted = aside(scope, || {
                 // Rust compares texts byte by byte, as SQLite's collation BINARY does.
                 let mut sorted: Vec<(i64, &Function)> =

@@ -1,19 +1,21 @@
 //! The b-trees of totals: `function_info`, `edges` and its index. Another thread makes them than
-//! the one that writes the file, so they are put together in memory.
+//! the one that writes the file, so their pages wait beside it.
 
 use std::io;
+use std::path::PathBuf;
 
 use super::columns::{integer, other};
 use super::ids::{Ids, ROWS_AHEAD, StoredMetric};
 use super::keys::{EdgeKey, edge_key};
+use super::page_buffer::PageBuffer;
 use super::roots::Roots;
 use crate::profile::{EdgeRow, InfoRow, Rows, RunSummary};
 use crate::sqlite::btree::IndexTree;
-use crate::sqlite::page_file::{PageBuffer, PageFile, Pages};
+use crate::sqlite::page_file::{PageFile, Pages};
 use crate::sqlite::record::Record;
 use crate::store::file::empty::PAGE_SIZE;
 
-/// The trees of one run, in memory: they grow with functions and edges, not with nodes.
+/// The trees of one run: they grow with functions and edges, not with nodes.
 pub(super) struct TotalsTrees {
     pages: PageBuffer,
     trees: Trees,
@@ -27,26 +29,27 @@ pub(super) struct Trees {
 }
 
 impl TotalsTrees {
-    /// Makes the trees of all metrics.
-    pub(super) fn new(totals: &RunSummary, ids: &Ids) -> io::Result<Self> {
-        let mut pages = PageBuffer::new(PAGE_SIZE);
+    /// Makes the trees of all metrics. Their pages wait beside `place`, if there is one.
+    pub(super) fn new(totals: &RunSummary, ids: &Ids, place: Option<PathBuf>) -> io::Result<Self> {
+        let mut pages = PageBuffer::beside(place, PAGE_SIZE);
         let mut trees = Trees::new(&pages);
         trees.push(&mut pages, totals, ids)?;
         Ok(Self { pages, trees })
     }
 
     /// Appends the pages to the file, and writes the roots.
-    pub(super) fn put_into(mut self, file: &mut PageFile, roots: &Roots) -> io::Result<()> {
-        let numbers = file.take(&self.pages)?;
+    pub(super) fn put_into(self, file: &mut PageFile, roots: &Roots) -> io::Result<()> {
+        let Self { pages, mut trees } = self;
+        let numbers = pages.put_into(file)?;
         let Trees {
             function_info,
             edges,
             edges_by_caller,
-        } = &mut self.trees;
+        } = &mut trees;
         for tree in [function_info, edges, edges_by_caller] {
             tree.move_to(&numbers);
         }
-        self.trees.finish(file, roots)
+        trees.finish(file, roots)
     }
 }
 

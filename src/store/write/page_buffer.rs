@@ -1,0 +1,117 @@
+//! Pages of trees that grow in another thread than the file which they are to be appended to: they
+//! wait in a temporary file beside it, so that memory does not grow with them.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::spill::Spill;
+use crate::sqlite::page_file::{PageFile, Pages};
+
+/// Bytes that are written to the temporary file at once, and read from it: whole pages.
+const PIECE: usize = 1 << 20;
+
+/// Pages that wait, numbered from 0.
+pub(super) struct PageBuffer {
+    /// The last pages; those before them are in the file.
+    memory: Vec<u8>,
+    spill: Spill,
+    page_size: usize,
+    count: u32,
+}
+
+impl PageBuffer {
+    /// No page yet. Without a place for a temporary file, all of them stay in memory.
+    pub(super) fn beside(place: Option<PathBuf>, page_size: u16) -> Self {
+        Self {
+            memory: Vec::new(),
+            spill: Spill::beside(place),
+            page_size: usize::from(page_size),
+            count: 0,
+        }
+    }
+
+    /// Appends the pages to a file; returns their numbers there, by those here.
+    pub(super) fn put_into(self, file: &mut PageFile) -> io::Result<Vec<u32>> {
+        let mut numbers = Vec::with_capacity(self.count as usize);
+        let mut append = |pages: &[u8]| -> io::Result<()> {
+            for page in pages.chunks_exact(self.page_size) {
+                numbers.push(file.append(page)?);
+            }
+            Ok(())
+        };
+        let mut piece = Vec::new();
+        let mut start = 0;
+        while start < self.spill.length() {
+            piece.clear();
+            self.spill.read(start, PIECE, &mut piece)?;
+            append(&piece)?;
+            start += PIECE as u64;
+        }
+        append(&self.memory)?;
+        Ok(numbers)
+    }
+}
+
+impl Pages for PageBuffer {
+    fn page_size(&self) -> usize {
+        self.page_size
+    }
+
+    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
+        let number = self.count;
+        self.count = number.checked_add(1).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.memory.extend_from_slice(page);
+        // A piece is a whole number of pages, whatever their size.
+        if self.memory.len() >= PIECE && self.spill.is_possible() {
+            self.spill.append(&self.memory)?;
+            self.memory.clear();
+        }
+        Ok(number)
+    }
+
+    /// Refuses: pages get other numbers in the file, and none inside of pages is changed.
+    fn append_overflow(&mut self, _: &[u8]) -> io::Result<u32> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+    use std::fs::{self, File};
+
+    use super::*;
+    use crate::store::file::empty::PAGE_SIZE;
+
+    /// More than a piece of them, through a file and in memory alone.
+    #[test]
+    fn pages_come_in_their_order() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let size = usize::from(PAGE_SIZE);
+        let count = 2 * PIECE / size + 3;
+        let page = |at: usize| vec![u8::try_from(at % 251).expect("a byte"); size];
+        for place in [None, Some(folder.path().join("x.db"))] {
+            let mut buffer = PageBuffer::beside(place, PAGE_SIZE);
+            for at in 0..count {
+                buffer.append(&page(at)).expect("room");
+            }
+            let path = folder.path().join("pages");
+            fs::write(&path, vec![0; size]).expect("room");
+            let file = File::options().read(true).write(true).open(&path);
+            let mut file = PageFile::new(file.expect("it is there"), PAGE_SIZE).expect("pages");
+            let numbers = buffer.put_into(&mut file).expect("room");
+            file.finish().expect("room");
+            assert!(
+                numbers
+                    .into_iter()
+                    .map(|number| number as usize)
+                    .eq(2..count + 2)
+            );
+            let written = fs::read(&path).expect("it is there");
+            let pages: Vec<&[u8]> = written.chunks_exact(size).skip(1).collect();
+            assert_eq!(pages.len(), count);
+            assert!((0..count).all(|at| pages[at] == page(at)));
+        }
+    }
+}
