@@ -104,7 +104,7 @@ fn metrics(connection: &Connection) -> Result<BTreeMap<i64, Vec<Metric>>, Doubt>
 
 /// The functions of the dictionary.
 pub(super) struct Functions {
-    numbers: HashMap<i64, usize, DefaultHashBuilder>,
+    numbers: HashMap<i64, u32, DefaultHashBuilder>,
     all: Vec<Function>,
 }
 
@@ -123,7 +123,7 @@ impl Functions {
         let mut rows = statement.query([])?;
         let (mut numbers, mut all) = (HashMap::default(), Vec::new());
         while let Some(row) = rows.next()? {
-            numbers.insert(row.get(0)?, all.len());
+            numbers.insert(row.get(0)?, expected(u32::try_from(all.len()).ok())?);
             all.push(Function {
                 is_container: row.get(1)?,
                 is_listed: false,
@@ -133,17 +133,17 @@ impl Functions {
     }
 
     /// The number of a function that is there.
-    pub(super) fn number(&self, id: i64) -> Result<usize, Doubt> {
+    pub(super) fn number(&self, id: i64) -> Result<u32, Doubt> {
         expected(self.numbers.get(&id).copied())
     }
 
-    pub(super) fn is_container(&self, function: usize) -> bool {
-        self.all[function].is_container
+    pub(super) fn is_container(&self, function: u32) -> bool {
+        self.all[function as usize].is_container
     }
 
     /// Remembers that a run has a function.
-    pub(super) fn list(&mut self, function: usize) {
-        self.all[function].is_listed = true;
+    pub(super) fn list(&mut self, function: u32) {
+        self.all[function as usize].is_listed = true;
     }
 
     /// Whether each function is of some run.

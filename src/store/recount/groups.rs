@@ -1,10 +1,11 @@
 //! Groups: what the nodes of one function, of one line, or of one edge add up to, in each metric.
 
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 
-use hashbrown::{DefaultHashBuilder, HashMap};
+use hashbrown::DefaultHashBuilder;
 
 use super::doubt::{Doubt, expected};
+use crate::base::hash_index::HashIndex;
 use crate::base::sum::Sum;
 use crate::store::rows::Cost;
 
@@ -22,26 +23,43 @@ pub(super) fn is_sum(sum: Sum, figure: Option<f64>, magnitude: f64) -> bool {
     tolerance.is_finite() && figure.is_some_and(|figure| (figure - sum.value()).abs() <= tolerance)
 }
 
-/// The costs of a group in one metric.
+/// The costs of a function in one metric. Those of its nodes are known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Costs {
+pub(super) struct FunctionCosts {
     pub(super) exclusive: Sum,
-    /// Of nodes that are within no other of the group; of an edge, within no other of the same two
-    /// functions.
+    /// Of nodes that are within no other of the function.
     pub(super) cumulative: Sum,
-    /// Of nodes that are within no other of their function.
-    pub(super) outermost: Sum,
     /// Of all nodes.
     pub(super) seen: Sum,
-    /// All exclusive and cumulative costs, without their signs.
+    /// All costs, without their signs.
+    pub(super) magnitude: f64,
+}
+
+impl FunctionCosts {
+    pub(super) fn add(&mut self, cost: Known, is_outermost: bool) {
+        self.exclusive.add(cost.exclusive);
+        self.magnitude += cost.magnitude();
+        self.seen.add(cost.cumulative);
+        if is_outermost {
+            self.cumulative.add(cost.cumulative);
+        }
+    }
+}
+
+/// The costs of a line in one metric.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LineCosts {
+    pub(super) exclusive: Sum,
+    /// Of nodes that are within no other of the line.
+    pub(super) cumulative: Sum,
+    /// All costs, without their signs.
     pub(super) magnitude: f64,
     /// The cumulative cost of a node is unknown.
     pub(super) is_partial: bool,
 }
 
-impl Costs {
-    /// Adds a node, which `counts` where costs of recursion count once, and is `outermost`.
-    pub(super) fn add(&mut self, cost: Cost, counts: bool, outermost: bool) {
+impl LineCosts {
+    pub(super) fn add(&mut self, cost: Cost, is_outermost: bool) {
         self.exclusive.add(cost.exclusive);
         self.magnitude += cost.exclusive.abs();
         let Some(cumulative) = cost.cumulative else {
@@ -49,60 +67,110 @@ impl Costs {
             return;
         };
         self.magnitude += cumulative.abs();
-        self.seen.add(cumulative);
-        if counts {
+        if is_outermost {
             self.cumulative.add(cumulative);
-        }
-        if outermost {
-            self.outermost.add(cumulative);
         }
     }
 }
 
-/// A group of nodes.
-#[derive(Debug)]
-pub(super) struct Group {
-    /// `None` as soon as those of one node are unknown.
-    pub(super) calls: Option<i64>,
-    /// Calls of nodes that are within no other of the group.
-    pub(super) primitive: Option<i64>,
-    /// Its innermost open node.
-    pub(super) open: Option<i64>,
+/// The costs of an edge in one metric. Those of its nodes are known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EdgeCosts {
+    pub(super) exclusive: Sum,
+    /// Of nodes that are within no other of the same two functions.
+    pub(super) cumulative: Sum,
+    /// Of nodes that are within no other of the callee.
+    pub(super) outermost: Sum,
+    /// Of all nodes.
+    pub(super) seen: Sum,
+    /// All costs, without their signs.
+    pub(super) magnitude: f64,
 }
 
-impl Group {
-    /// Adds the calls of a node.
-    pub(super) fn add(&mut self, calls: Option<i64>, is_outermost: bool) -> Result<(), Doubt> {
-        self.calls = sum(self.calls, calls)?;
-        if is_outermost {
-            self.primitive = sum(self.primitive, calls)?;
+impl EdgeCosts {
+    pub(super) fn add(&mut self, cost: Known, is_outer_pair: bool, is_outermost: bool) {
+        self.exclusive.add(cost.exclusive);
+        self.magnitude += cost.magnitude();
+        self.seen.add(cost.cumulative);
+        if is_outer_pair {
+            self.cumulative.add(cost.cumulative);
         }
+        if is_outermost {
+            self.outermost.add(cost.cumulative);
+        }
+    }
+}
+
+/// What a node cost in one metric, all of it known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Known {
+    pub(super) exclusive: f64,
+    pub(super) cumulative: f64,
+}
+
+impl Known {
+    fn magnitude(self) -> f64 {
+        self.exclusive.abs() + self.cumulative.abs()
+    }
+}
+
+/// A sum of calls, which is unknown as soon as those of one node are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calls(pub(super) Option<i64>);
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self(Some(0))
+    }
+}
+
+impl Calls {
+    /// Adds the calls of a node.
+    pub(super) fn add(&mut self, calls: Option<i64>) -> Result<(), Doubt> {
+        self.0 = match (self.0, calls) {
+            (Some(sum), Some(calls)) => Some(expected(sum.checked_add(calls))?),
+            _ => None,
+        };
         Ok(())
     }
 }
 
-/// A sum that is unknown as soon as one part is.
-fn sum(sum: Option<i64>, part: Option<i64>) -> Result<Option<i64>, Doubt> {
-    let (Some(sum), Some(part)) = (sum, part) else {
-        return Ok(None);
-    };
-    expected(sum.checked_add(part)).map(Some)
+/// The nodes of a function.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FunctionNodes {
+    pub(super) calls: Calls,
+    /// Calls of nodes that are within no other of the function.
+    pub(super) primitive: Calls,
+    /// Its innermost open node.
+    pub(super) open: Option<i64>,
 }
 
-/// All groups of one kind, by their keys.
-pub(super) struct Groups<K> {
-    numbers: HashMap<K, usize, DefaultHashBuilder>,
-    pub(super) all: Vec<Group>,
-    /// For each group, its costs in each metric.
-    costs: Vec<Costs>,
+/// The nodes of a line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LineNodes {
+    pub(super) calls: Calls,
+    /// Its innermost open node.
+    pub(super) open: Option<i64>,
+}
+
+/// All groups of one kind, by their keys: of each what its nodes are, and its costs in each metric.
+/// There are as many as edges, so that their bytes count.
+pub(super) struct Groups<K, N, C> {
+    index: HashIndex,
+    hasher: DefaultHashBuilder,
+    keys: Vec<K>,
+    pub(super) all: Vec<N>,
+    costs: Vec<C>,
     metrics: usize,
 }
 
-impl<K: Hash + Eq> Groups<K> {
+impl<K: Hash + Eq, N: Default, C: Clone + Default> Groups<K, N, C> {
     /// No groups yet.
     pub(super) fn new(metrics: usize) -> Self {
         Self {
-            numbers: HashMap::default(),
+            index: HashIndex::default(),
+            hasher: DefaultHashBuilder::default(),
+            keys: Vec::new(),
             all: Vec::new(),
             costs: Vec::new(),
             metrics,
@@ -111,35 +179,36 @@ impl<K: Hash + Eq> Groups<K> {
 
     /// The number of a group, if there is one.
     pub(super) fn find(&self, key: &K) -> Option<usize> {
-        self.numbers.get(key).copied()
+        self.find_hashed(self.hasher.hash_one(key), key)
+    }
+
+    fn find_hashed(&self, hash: u64, key: &K) -> Option<usize> {
+        let found = self.index.find(hash, |at| self.keys[at as usize] == *key);
+        found.map(|at| at as usize)
     }
 
     /// The number of a group, which may be new.
-    pub(super) fn number(&mut self, key: K) -> usize {
-        let (all, costs, metrics) = (&mut self.all, &mut self.costs, self.metrics);
-        *self.numbers.entry(key).or_insert_with(|| {
-            all.push(Group {
-                calls: Some(0),
-                primitive: Some(0),
-                open: None,
-            });
-            costs.resize(all.len() * metrics, Costs::default());
-            all.len() - 1
-        })
+    pub(super) fn number(&mut self, key: K) -> Result<usize, Doubt> {
+        let hash = self.hasher.hash_one(&key);
+        if let Some(found) = self.find_hashed(hash, &key) {
+            return Ok(found);
+        }
+        let next = self.all.len();
+        self.index.insert(hash, expected(u32::try_from(next).ok())?);
+        self.keys.push(key);
+        self.all.push(N::default());
+        self.costs
+            .resize(self.all.len() * self.metrics, C::default());
+        Ok(next)
     }
 
     /// The costs of a group, by metric.
-    pub(super) fn costs(&mut self, group: usize) -> &mut [Costs] {
+    pub(super) fn costs(&mut self, group: usize) -> &mut [C] {
         &mut self.costs[group * self.metrics..][..self.metrics]
     }
 
     /// The costs of a group in one metric.
-    pub(super) fn cost(&self, group: usize, metric: usize) -> &Costs {
+    pub(super) fn cost(&self, group: usize, metric: usize) -> &C {
         &self.costs[group * self.metrics + metric]
-    }
-
-    /// Opens a node of a group; returns the one that encloses it.
-    pub(super) fn open(&mut self, group: usize, node: i64) -> Option<i64> {
-        self.all[group].open.replace(node)
     }
 }

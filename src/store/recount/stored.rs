@@ -2,7 +2,7 @@
 
 use super::catalogue::{Functions, Metric, Run};
 use super::doubt::{Doubt, expect, expected};
-use super::groups::{Costs, is_sum};
+use super::groups::{LineCosts, is_sum};
 use super::tree::{Caller, Tree};
 use crate::sqlite::values::Value;
 use crate::store::rows::{Range, StoredRow, Table, Tables};
@@ -79,10 +79,10 @@ fn function_info(
         let costs = tree.functions.cost(group, metric);
         let group = &tree.functions.all[group];
         expect(
-            calls == group.calls
-                && primitive == group.primitive
+            calls == group.calls.0
+                && primitive == group.primitive.0
                 && is_sum(costs.exclusive, exclusive, costs.magnitude)
-                && is_sum(costs.outermost, cumulative, costs.magnitude)
+                && is_sum(costs.cumulative, cumulative, costs.magnitude)
                 && is_sum(costs.seen, seen, costs.magnitude),
         )
     };
@@ -114,7 +114,7 @@ fn line_info(
         let Some(Value::Text(file)) = columns.next() else {
             return Err(Doubt::Unexpected);
         };
-        let file = tree.files.number(file);
+        let file = tree.files.number(file)?;
         let (line, col) = (expected(columns.integer())?, expected(columns.integer())?);
         let calls = expected(columns.integer_or_null())?;
         let exclusive = expected(columns.real_or_null())?;
@@ -129,7 +129,7 @@ fn line_info(
         }
         let group = expected(group)?;
         let costs = tree.lines.cost(group, metric);
-        let Costs {
+        let LineCosts {
             magnitude,
             is_partial,
             ..
@@ -140,7 +140,7 @@ fn line_info(
             is_sum(costs.cumulative, cumulative, magnitude)
         };
         expect(
-            calls == tree.lines.all[group].calls
+            calls == tree.lines.all[group].calls.0
                 && is_sum(costs.exclusive, exclusive, magnitude)
                 && is_cumulative,
         )
@@ -192,7 +192,7 @@ fn edges(
         let outermost = real()?.or(cumulative);
         let seen = real()?.or(cumulative);
         expect(
-            calls == tree.edges.all[group].calls
+            calls == tree.edges.all[group].0
                 && is_sum(costs.exclusive, exclusive, magnitude)
                 && is_sum(costs.cumulative, cumulative, magnitude)
                 && is_sum(costs.outermost, outermost, magnitude)

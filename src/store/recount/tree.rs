@@ -6,22 +6,24 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 
 use super::catalogue::{Functions, Run};
 use super::doubt::{Doubt, expect, expected};
-use super::groups::Groups;
+use super::groups::{
+    Calls, EdgeCosts, FunctionCosts, FunctionNodes, Groups, Known, LineCosts, LineNodes,
+};
 use crate::base::sum::Sum;
 use crate::store::rows::{Cost, Costs, Node, Nodes, Tables};
 
 /// A line: number of its function, number of its file (0 if it is the function's own), line,
 /// column.
-pub(super) type LineKey = (usize, usize, i64, i64);
+pub(super) type LineKey = (u32, u32, i64, i64);
 
 /// An edge: number of the callee, and who called.
-pub(super) type EdgeKey = (usize, Caller);
+pub(super) type EdgeKey = (u32, Caller);
 
 /// Who called: a function with line and column.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Caller {
     /// `None` if no one did: the call is at the root.
-    pub(super) function: Option<usize>,
+    pub(super) function: Option<u32>,
     /// -1 if unknown.
     pub(super) line: i64,
     /// 0 if unknown.
@@ -37,12 +39,12 @@ const NO_CALLER: Caller = Caller {
 /// What the nodes of a run add up to.
 pub(super) struct Tree {
     /// By number of the function.
-    pub(super) functions: Groups<usize>,
-    pub(super) lines: Groups<LineKey>,
-    pub(super) edges: Groups<EdgeKey>,
+    pub(super) functions: Groups<u32, FunctionNodes, FunctionCosts>,
+    pub(super) lines: Groups<LineKey, LineNodes, LineCosts>,
+    pub(super) edges: Groups<EdgeKey, Calls, EdgeCosts>,
     pub(super) files: Files,
     /// The function nodes with their functions.
-    pub(super) function_nodes: FunctionNodes,
+    pub(super) function_nodes: NodeSet,
     /// What roots cost in each metric, and the same without signs.
     pub(super) roots: Vec<(Sum, f64)>,
     /// Rows of `node_costs`.
@@ -51,20 +53,20 @@ pub(super) struct Tree {
 
 /// Files of lines, numbered from 1.
 #[derive(Default)]
-pub(super) struct Files(HashMap<Vec<u8>, usize, DefaultHashBuilder>);
+pub(super) struct Files(HashMap<Vec<u8>, u32, DefaultHashBuilder>);
 
 impl Files {
     /// The number of a file; that of none is 0.
-    pub(super) fn number(&mut self, name: &[u8]) -> usize {
+    pub(super) fn number(&mut self, name: &[u8]) -> Result<u32, Doubt> {
         if name.is_empty() {
-            return 0;
+            return Ok(0);
         }
         if let Some(number) = self.0.get(name) {
-            return *number;
+            return Ok(*number);
         }
-        let number = self.0.len() + 1;
+        let number = expected(u32::try_from(self.0.len() + 1).ok())?;
         self.0.insert(name.to_vec(), number);
-        number
+        Ok(number)
     }
 }
 
@@ -72,13 +74,13 @@ impl Files {
 /// key of the hash function is random and secret (`SipHash`), so that no one can make another set of
 /// the same sum, and one by chance is of no concern (2^-64).
 #[derive(Clone, Debug, Default)]
-pub(super) struct FunctionNodes {
+pub(super) struct NodeSet {
     key: RandomState,
     count: u64,
     sum: u64,
 }
 
-impl FunctionNodes {
+impl NodeSet {
     /// The empty set, which can be compared with this one when it has got its members.
     pub(super) fn none(&self) -> Self {
         Self {
@@ -89,13 +91,13 @@ impl FunctionNodes {
     }
 
     /// Adds a node that is not there, with its function.
-    pub(super) fn add(&mut self, function: usize, node: i64) {
+    pub(super) fn add(&mut self, function: u32, node: i64) {
         self.count += 1;
         self.sum = self.sum.wrapping_add(self.key.hash_one((function, node)));
     }
 }
 
-impl PartialEq for FunctionNodes {
+impl PartialEq for NodeSet {
     fn eq(&self, other: &Self) -> bool {
         (self.count, self.sum) == (other.count, other.sum)
     }
@@ -105,7 +107,7 @@ impl PartialEq for FunctionNodes {
 struct Open {
     node: i64,
     last: i64,
-    function: usize,
+    function: u32,
     is_line: bool,
     /// Its group, of functions or of lines, and the node of the same group around it.
     group: usize,
@@ -127,7 +129,7 @@ impl Tree {
             lines: Groups::new(metrics),
             edges: Groups::new(metrics),
             files: Files::default(),
-            function_nodes: FunctionNodes::default(),
+            function_nodes: NodeSet::default(),
             roots: vec![Default::default(); metrics],
             costs: 0,
         };
@@ -147,7 +149,9 @@ impl Tree {
         }
         let mut costs = vec![Cost::default(); metrics];
         let mut open = Vec::new();
-        let mut pairs: HashMap<_, i64, DefaultHashBuilder> = HashMap::default();
+        let mut known = vec![Known::default(); metrics];
+        // For each two functions of an edge: the last node of those of the edge so far.
+        let mut pairs: Groups<(u32, Option<u32>), Option<i64>, ()> = Groups::new(0);
         let mut next = first;
         while let Some(node) = nodes.next()? {
             expect(node.id == next && node.size >= 0 && node.last() <= last)?;
@@ -163,11 +167,12 @@ impl Tree {
             }
             tree.close(&mut open, node.id);
             let (is_line, group) = tree.group(&node, function, open.last())?;
-            let outer = if is_line {
-                tree.lines.open(group, node.id)
+            let innermost = if is_line {
+                &mut tree.lines.all[group].open
             } else {
-                tree.functions.open(group, node.id)
+                &mut tree.functions.all[group].open
             };
+            let outer = innermost.replace(node.id);
             is_in_place(&node, &open, outer)?;
             let parent = open.last().map_or(NO_CALLER, |parent| parent.caller);
             let is_outermost = outer.is_none();
@@ -179,25 +184,33 @@ impl Tree {
                 }
             }
             if is_line {
-                tree.lines.all[group].add(node.calls, is_outermost)?;
+                tree.lines.all[group].calls.add(node.calls)?;
                 for (sums, cost) in tree.lines.costs(group).iter_mut().zip(&costs) {
-                    sums.add(*cost, is_outermost, is_outermost);
+                    sums.add(*cost, is_outermost);
                 }
             } else {
-                expect(costs.iter().all(|cost| cost.cumulative.is_some()))?;
+                for (known, cost) in known.iter_mut().zip(&costs) {
+                    known.exclusive = cost.exclusive;
+                    known.cumulative = expected(cost.cumulative)?;
+                }
                 tree.function_nodes.add(function, node.id);
-                tree.functions.all[group].add(node.calls, is_outermost)?;
-                for (sums, cost) in tree.functions.costs(group).iter_mut().zip(&costs) {
-                    sums.add(*cost, is_outermost, is_outermost);
+                let nodes = &mut tree.functions.all[group];
+                nodes.calls.add(node.calls)?;
+                if is_outermost {
+                    nodes.primitive.add(node.calls)?;
+                }
+                for (sums, cost) in tree.functions.costs(group).iter_mut().zip(&known) {
+                    sums.add(*cost, is_outermost);
                 }
                 if !functions.is_container(function) {
                     // No node of the same two functions is around this one.
-                    let last_before = pairs.entry((function, parent.function)).or_insert(i64::MIN);
-                    let is_outer_pair = *last_before < node.id;
-                    *last_before = node.last().max(*last_before);
-                    let edge = tree.edges.number((function, parent));
-                    tree.edges.all[edge].add(node.calls, is_outer_pair)?;
-                    for (sums, cost) in tree.edges.costs(edge).iter_mut().zip(&costs) {
+                    let pair = pairs.number((function, parent.function))?;
+                    let last_before = &mut pairs.all[pair];
+                    let is_outer_pair = *last_before < Some(node.id);
+                    *last_before = (*last_before).max(Some(node.last()));
+                    let edge = tree.edges.number((function, parent))?;
+                    tree.edges.all[edge].add(node.calls)?;
+                    for (sums, cost) in tree.edges.costs(edge).iter_mut().zip(&known) {
                         sums.add(*cost, is_outer_pair, is_outermost);
                     }
                 }
@@ -231,12 +244,12 @@ impl Tree {
     /// Closes the nodes that end before a node.
     fn close(&mut self, open: &mut Vec<Open>, node: i64) {
         while let Some(ended) = open.pop_if(|top| top.last < node) {
-            let groups = if ended.is_line {
-                &mut self.lines.all
+            let innermost = if ended.is_line {
+                &mut self.lines.all[ended.group].open
             } else {
-                &mut self.functions.all
+                &mut self.functions.all[ended.group].open
             };
-            groups[ended.group].open = ended.outer;
+            *innermost = ended.outer;
         }
     }
 
@@ -244,18 +257,18 @@ impl Tree {
     fn group(
         &mut self,
         node: &Node<'_>,
-        function: usize,
+        function: u32,
         parent: Option<&Open>,
     ) -> Result<(bool, usize), Doubt> {
         let Some(line) = node.line else {
             expect(node.col.is_none() && node.file.is_none())?;
-            return Ok((false, self.functions.number(function)));
+            return Ok((false, self.functions.number(function)?));
         };
         let is_below = |parent: &Open| !parent.is_line && parent.function == function;
         expect(parent.is_some_and(is_below))?;
-        let file = self.files.number(node.file.unwrap_or_default());
+        let file = self.files.number(node.file.unwrap_or_default())?;
         let key = (function, file, line, node.col.unwrap_or(0));
-        Ok((true, self.lines.number(key)))
+        Ok((true, self.lines.number(key)?))
     }
 }
 
