@@ -2,6 +2,7 @@
 
 pub mod error;
 pub(crate) mod hash_index;
+pub(crate) mod held;
 pub(crate) mod hex;
 pub(crate) mod interner;
 pub mod limits;

@@ -16,7 +16,7 @@ use crate::tidy::{is_a, nothing, sources};
 pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "base",
-        "errors, limits of the system, threads, hash index and interner",
+        "errors, limits of the system, threads, hash index and interner, what waits in temporary files",
         &[],
     ),
     ("sqlite", "SQLite's file format, and nothing of profdb", &[]),
@@ -93,7 +93,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "formats/export",
         "what a writer is, and the run that it sees",
-        &["events", "store", "report", "formats/format.rs"],
+        &["base", "events", "store", "report", "formats/format.rs"],
     ),
     (
         "formats/common",

@@ -12,8 +12,8 @@
 use std::io::{self, Write};
 
 use super::error::ExportError;
-use super::held::{Held, Spill};
 use super::request::Output;
+use crate::base::held::{Held, Spill};
 
 /// Bytes that a file has at most unless more are asked for (limit: size of the output).
 pub const MOST_BYTES: u64 = 4 << 30;
@@ -222,8 +222,8 @@ impl Write for Counted<'_> {
 mod tests {
     use std::fs::File;
 
-    use super::super::held::PIECE;
     use super::*;
+    use crate::base::held::PIECE;
 
     /// More than one file for what is held back would need.
     const PIECES: u8 = 200;

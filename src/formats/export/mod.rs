@@ -7,7 +7,6 @@
 mod bound;
 mod difference;
 pub(in crate::formats) mod error;
-pub(in crate::formats) mod held;
 pub(in crate::formats) mod losses;
 pub(in crate::formats) mod profile;
 mod request;
@@ -25,9 +24,9 @@ pub(in crate::formats) use request::Metrics;
 pub use request::{Layout, Output, Request};
 
 use self::bound::{Bound, HELD_BACK};
-use self::held::PIECE;
 use self::profile::Profile;
 use super::options::OptionDef;
+use crate::base::held::PIECE;
 use crate::report::ReportError;
 use crate::store::{Database, RunInfo};
 

@@ -28,12 +28,12 @@ use std::io::Write;
 use hashbrown::HashMap;
 
 use super::unknown_interval::UNKNOWN_INTERVAL;
+use crate::base::held::Column;
 use crate::events::Kind;
 use crate::formats::common::samples::{FrameKey, Frames, LINE_FILES, Sample, each_sample};
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
 use crate::formats::common::written::{are_in_step, json, lose_raw_names};
 use crate::formats::export::error::ExportError;
-use crate::formats::export::held::Column;
 use crate::formats::export::losses::{
     ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS,
     KINDS, LABELS, LARGE, LINE_ZERO, Losses, METRIC, METRICS, RAW_NAMES, RECORDED, SAME_NAME,

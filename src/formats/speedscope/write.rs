@@ -24,12 +24,12 @@
 
 use std::io::{self, Write};
 
+use crate::base::held::Column;
 use crate::events::Kind;
 use crate::formats::common::samples::{Frames, LINE_FILES, Sample, each_sample};
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
 use crate::formats::common::written::{json, lose_raw_names};
 use crate::formats::export::error::ExportError;
-use crate::formats::export::held::Column;
 use crate::formats::export::losses::{
     ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS,
     LABELS, LARGE, LINE_ZERO, Losses, METRIC, METRICS, MODULES, NEGATIVE, RAW_NAMES, RECORDED,

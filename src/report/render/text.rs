@@ -21,6 +21,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::layout::{Layout, RenderError};
 use super::table::{Table, named_run, push_indent};
+use crate::base::held::Cells;
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::Kind;
@@ -45,7 +46,11 @@ pub(super) fn write(
     layout: &Layout,
     out: &mut dyn Write,
 ) -> Result<(), RenderError> {
-    let (table, sizes) = match side_by_side(answer, layout)? {
+    let Measured {
+        table,
+        sizes,
+        mut cells,
+    } = match side_by_side(answer, layout)? {
         Some(measured) => measured,
         None => measured(answer, layout)?,
     };
@@ -77,12 +82,12 @@ pub(super) fn write(
         writeln!(out)?;
     }
     let mut line = String::new();
-    let mut write = |out: &mut dyn Write, push: &dyn Fn(&Shown, &mut String)| -> io::Result<()> {
+    let mut write = |out: &mut dyn Write, push: &mut PushCell<'_>| -> io::Result<()> {
         line.clear();
         let columns = table.columns.iter().zip(&sizes).zip(&widths);
         for (at, ((column, size), width)) in columns.enumerate() {
             cell.clear();
-            push(column, &mut cell);
+            push(column, &mut cell)?;
             let limit = if size.is_name() {
                 longest_name
             } else {
@@ -107,28 +112,59 @@ pub(super) fn write(
         line.push('\n');
         out.write_all(line.as_bytes())
     };
-    write(out, &|column, cell| cell.push_str(&column.title))?;
+    write(out, &mut |column, cell| {
+        cell.push_str(&column.title);
+        Ok(())
+    })?;
+    // A table without columns has no cells that would say how many rows it has.
+    if !table.columns.is_empty()
+        && let Some(mut cells) = cells.reader()?
+    {
+        while !cells.is_at_end() {
+            write(out, &mut |_, cell| cells.next(cell))?;
+        }
+        return Ok(());
+    }
     answer.each(|row| {
-        let push = |column: &Shown, cell: &mut String| push_whole(&table, row, column, cell);
-        write(out, &push).map_err(RenderError::from)
+        let mut push = |column: &Shown, cell: &mut String| {
+            push_whole(&table, row, column, cell);
+            Ok(())
+        };
+        write(out, &mut push).map_err(RenderError::from)
     })
 }
 
-/// The table and how wide its columns have to be. All rows are read twice, for the widths and for
-/// the text: they may be too many to be kept.
-fn measured(answer: &mut Answer<'_>, layout: &Layout) -> Result<(Table, Vec<Size>), RenderError> {
+/// Adds the cell of a column in the current row to a text.
+type PushCell<'p> = dyn FnMut(&Shown, &mut String) -> io::Result<()> + 'p;
+
+/// A table and how wide its columns have to be.
+struct Measured {
+    table: Table,
+    sizes: Vec<Size>,
+    /// Its cells, row by row, if they are not too many: else all rows are read twice, for the widths
+    /// and for the text.
+    cells: Cells,
+}
+
+fn measured(answer: &mut Answer<'_>, layout: &Layout) -> Result<Measured, RenderError> {
     let table = Table::of(answer, layout)?;
     let mut sizes = table.columns.iter().map(Size::of).collect::<Vec<_>>();
     let mut cell = String::new();
+    let mut cells = Cells::default();
     answer.each(|row| {
         for (size, column) in sizes.iter_mut().zip(&table.columns) {
             cell.clear();
             push_whole(&table, row, column, &mut cell);
             size.see(&cell, &row[column.at]);
+            cells.push(&cell);
         }
         Ok::<_, StoreError>(())
     })?;
-    Ok((table, sizes))
+    Ok(Measured {
+        table,
+        sizes,
+        cells,
+    })
 }
 
 /// The flag for exclusive and cumulative costs side by side.
@@ -136,10 +172,7 @@ const BOTH: &str = "both";
 
 /// The table with exclusive and cumulative costs side by side, where the report has them, a terminal
 /// is wide enough for all names, and no flag says which costs are wanted.
-fn side_by_side(
-    answer: &mut Answer<'_>,
-    layout: &Layout,
-) -> Result<Option<(Table, Vec<Size>)>, RenderError> {
+fn side_by_side(answer: &mut Answer<'_>, layout: &Layout) -> Result<Option<Measured>, RenderError> {
     let Some(screen) = layout.width else {
         return Ok(None);
     };
@@ -154,12 +187,13 @@ fn side_by_side(
     }
     let mut both = layout.clone();
     both.flags.push(BOTH.to_owned());
-    let (table, sizes) = measured(answer, &both)?;
+    let measured = measured(answer, &both)?;
+    let sizes = &measured.sizes;
     let gaps = GAP.len() * sizes.len().saturating_sub(1);
     let width = gaps + sizes.iter().map(Size::width).sum::<usize>();
     let mut costs = sizes.iter().filter(|size| size.kind == Kind::Cost);
     let is_better = width <= screen && costs.all(|size| size.has_value);
-    Ok(is_better.then_some((table, sizes)))
+    Ok(is_better.then_some(measured))
 }
 
 /// Adds a cell, indented as deep as what it names lies in a tree.

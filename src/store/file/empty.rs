@@ -31,8 +31,6 @@ fn made() -> Result<Vec<u8>, Cause> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::disallowed_methods, reason = "a small file of our own")]
-
     use rusqlite::{Connection, OpenFlags};
 
     use super::*;

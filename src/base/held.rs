@@ -5,16 +5,21 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 
 /// Bytes that go to an output at once.
-pub(super) const PIECE: usize = 64 * 1024;
+pub(crate) const PIECE: usize = 64 * 1024;
 
 /// Bytes of a column that stay in memory: a writer holds several of them.
 const OF_COLUMN: usize = 2 << 20;
 
+/// Bytes of cells that stay in memory, and bytes of cells at all: a folder for temporary files may
+/// itself be memory.
+const OF_CELLS: usize = 8 << 20;
+const MOST_OF_CELLS: u64 = 256 << 20;
+
 /// Makes a file that ends with the program.
-pub(super) type Spill = fn() -> io::Result<File>;
+pub(crate) type Spill = fn() -> io::Result<File>;
 
 /// Bytes that wait.
-pub(super) struct Held {
+pub(crate) struct Held {
     memory: Vec<u8>,
     /// Bytes in memory at most.
     in_memory: usize,
@@ -26,7 +31,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    pub(super) fn new(in_memory: usize, spill: Spill) -> Self {
+    pub(crate) fn new(in_memory: usize, spill: Spill) -> Self {
         Self {
             memory: Vec::new(),
             in_memory,
@@ -37,7 +42,7 @@ impl Held {
     }
 
     /// How many there are.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.in_file + self.memory.len() as u64
     }
 
@@ -45,7 +50,7 @@ impl Held {
     ///
     /// # Errors
     /// When no file can be made, or it takes no more. What was there before is still there.
-    pub(super) fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.memory.len() + bytes.len() > self.in_memory {
             let mut file = match self.file.take() {
                 Some(file) => file,
@@ -62,7 +67,10 @@ impl Held {
     }
 
     /// Reads all of them, from the first on.
-    fn reader(&mut self) -> io::Result<impl Read + '_> {
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn reader(&mut self) -> io::Result<impl Read + '_> {
         let in_file = self.in_file;
         let file = self.file.as_mut().map(|file| {
             file.rewind()?;
@@ -82,7 +90,7 @@ impl Held {
     ///
     /// # Errors
     /// When the output fails, or the file cannot be read.
-    pub(super) fn release(mut self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn release(mut self, out: &mut dyn Write) -> io::Result<()> {
         let all = self.bytes();
         let copied = io::copy(&mut self.reader()?, out)?;
         if copied < all {
@@ -93,7 +101,7 @@ impl Held {
 }
 
 /// A column of numbers of `N` bytes each, at most 8, which waits until those before it are written.
-pub(in crate::formats) struct Column<const N: usize> {
+pub(crate) struct Column<const N: usize> {
     held: Held,
     count: u64,
     /// No file takes them: those that come stay in memory.
@@ -112,12 +120,12 @@ impl<const N: usize> Default for Column<N> {
 
 impl<const N: usize> Column<N> {
     /// How many numbers there are.
-    pub(in crate::formats) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Adds the low bytes of a number.
-    pub(in crate::formats) fn push(&mut self, number: u64) {
+    pub(crate) fn push(&mut self, number: u64) {
         let bytes = number.to_le_bytes();
         let bytes = bytes.get(..N).unwrap_or(&bytes);
         self.count += 1;
@@ -131,7 +139,7 @@ impl<const N: usize> Column<N> {
     ///
     /// # Errors
     /// The function's, and those of reading the file.
-    pub(in crate::formats) fn each<E: From<io::Error>>(
+    pub(crate) fn each<E: From<io::Error>>(
         &mut self,
         mut each: impl FnMut(u64) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -142,6 +150,86 @@ impl<const N: usize> Column<N> {
             reader.read_exact(bytes.get_mut(..N).unwrap_or_default())?;
             each(u64::from_le_bytes(bytes))?;
         }
+        Ok(())
+    }
+}
+
+/// Texts that are read again one by one, as long as they are not too many.
+pub(crate) struct Cells {
+    held: Held,
+    /// No file takes them, or they are too many: none is there.
+    are_lost: bool,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self {
+            held: Held::new(OF_CELLS, tempfile::tempfile),
+            are_lost: false,
+        }
+    }
+}
+
+impl Cells {
+    /// Adds a text.
+    pub(crate) fn push(&mut self, text: &str) {
+        let Ok(length) = u32::try_from(text.len()) else {
+            self.are_lost = true;
+            return;
+        };
+        if self.are_lost || self.held.bytes() > MOST_OF_CELLS {
+            self.are_lost = true;
+            return;
+        }
+        let added = self.held.add(&length.to_le_bytes());
+        self.are_lost = added.and_then(|()| self.held.add(text.as_bytes())).is_err();
+    }
+
+    /// Reads all texts, from the first on; `None` if they are not there.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn reader(&mut self) -> io::Result<Option<CellReader<impl Read + '_>>> {
+        if self.are_lost {
+            return Ok(None);
+        }
+        let left = self.held.bytes();
+        let reader = self.held.reader()?;
+        Ok(Some(CellReader {
+            reader,
+            bytes: Vec::new(),
+            left,
+        }))
+    }
+}
+
+/// Reads the texts of [`Cells`].
+pub(crate) struct CellReader<R> {
+    reader: R,
+    /// Those of the last text.
+    bytes: Vec<u8>,
+    /// Bytes that have not been read.
+    left: u64,
+}
+
+impl<R: Read> CellReader<R> {
+    /// Whether there is no further text.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Adds the next text to one.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn next(&mut self, text: &mut String) -> io::Result<()> {
+        let mut length = [0; 4];
+        self.reader.read_exact(&mut length)?;
+        let length = u32::from_le_bytes(length);
+        self.bytes.resize(length as usize, 0);
+        self.reader.read_exact(&mut self.bytes)?;
+        text.push_str(str::from_utf8(&self.bytes).map_err(|_| io::ErrorKind::InvalidData)?);
+        self.left = self.left.saturating_sub(4 + u64::from(length));
         Ok(())
     }
 }
@@ -158,6 +246,30 @@ mod tests {
         });
         assert!(read.is_ok());
         all
+    }
+
+    #[test]
+    fn cells_come_back_or_none_does() {
+        let texts = ["", "a", "∆ ⍙", &"long".repeat(OF_CELLS / 16), "end"];
+        let spills: [(Spill, bool); 2] = [
+            (tempfile::tempfile, true),
+            (|| Err(io::ErrorKind::StorageFull.into()), false),
+        ];
+        for (spill, is_kept) in spills {
+            let mut cells = Cells::default();
+            cells.held.spill = spill;
+            (0..9).for_each(|_| texts.iter().for_each(|text| cells.push(text)));
+            let mut reader = cells.reader().expect("a file");
+            assert_eq!(reader.is_some(), is_kept);
+            let mut count = 0;
+            while let Some(cells) = reader.as_mut().filter(|cells| !cells.is_at_end()) {
+                let mut text = String::new();
+                cells.next(&mut text).expect("a text");
+                assert!(text == texts[count % texts.len()]);
+                count += 1;
+            }
+            assert_eq!(count, if is_kept { 9 * texts.len() } else { 0 });
+        }
     }
 
     /// More than memory holds, with a file and where none can be made or takes nothing; read twice.
