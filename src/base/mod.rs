@@ -2,10 +2,10 @@
 
 pub mod error;
 pub(crate) mod hash_index;
-pub(crate) mod held;
 pub(crate) mod hex;
 pub(crate) mod interner;
 pub mod limits;
 pub(crate) mod scc;
+pub(crate) mod spool;
 pub(crate) mod sum;
 pub(crate) mod threads;

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 use super::error::ExportError;
 use super::request::Output;
-use crate::base::held::{Held, Spill};
+use crate::base::spool::{Spill, Spool};
 
 /// Bytes that a file has at most unless more are asked for (limit: size of the output).
 pub const MOST_BYTES: u64 = 4 << 30;
@@ -58,7 +58,7 @@ impl Bound<'_> {
         }
         let mut bounded = Bounded {
             bound: self,
-            held: Some(Held::new(IN_MEMORY, self.spill)),
+            held: Some(Spool::new(IN_MEMORY, self.spill)),
             again,
             out,
             refused: None,
@@ -133,7 +133,7 @@ impl Bound<'_> {
 struct Bounded<'b, 'w> {
     bound: &'b Bound<'b>,
     /// What has been written so far; `None` once the output has it.
-    held: Option<Held>,
+    held: Option<Spool>,
     again: &'b mut WriteAll<'w>,
     out: &'b mut dyn Write,
     refused: Option<ExportError>,
@@ -223,7 +223,7 @@ mod tests {
     use std::fs::File;
 
     use super::*;
-    use crate::base::held::PIECE;
+    use crate::base::spool::PIECE;
 
     /// More than one file for what is held back would need.
     const PIECES: u8 = 200;

@@ -26,7 +26,7 @@ pub use request::{Layout, Output, Request};
 use self::bound::{Bound, HELD_BACK};
 use self::profile::Profile;
 use super::options::OptionDef;
-use crate::base::held::PIECE;
+use crate::base::spool::PIECE;
 use crate::report::ReportError;
 use crate::store::{Database, RunInfo};
 

@@ -28,7 +28,7 @@ use std::io::Write;
 use hashbrown::HashMap;
 
 use super::unknown_interval::UNKNOWN_INTERVAL;
-use crate::base::held::Column;
+use crate::base::spool::Column;
 use crate::events::Kind;
 use crate::formats::common::samples::{FrameKey, Frames, LINE_FILES, Sample, each_sample};
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
@@ -495,12 +495,12 @@ impl<'p> Threads<'p> {
             ",\"samples\":{{\"length\":{},\"weightType\":\"{weight_type}\"",
             thread.stacks.count()
         )?;
-        held_column(out, "stack", &mut thread.stacks, push_or_null)?;
-        held_column(out, "weight", &mut thread.weights, |weight, text| {
+        spooled_column(out, "stack", &mut thread.stacks, push_or_null)?;
+        spooled_column(out, "weight", &mut thread.weights, |weight, text| {
             push_weight(weight.cast_signed(), text);
         })?;
         let mut time = 0_i64;
-        held_column(out, "time", &mut thread.weights, |weight, text| {
+        spooled_column(out, "time", &mut thread.weights, |weight, text| {
             push_weight(time, text);
             // A negative weight takes no time, so that the time line does not run backwards.
             time = time.saturating_add(weight.cast_signed().max(0));
@@ -519,8 +519,8 @@ impl<'p> Threads<'p> {
         let mut texts = Numbers::default();
         let stacks = thread.prefixes.count();
         write!(out, ",\"stackTable\":{{\"length\":{stacks}")?;
-        held_column(out, "prefix", &mut thread.prefixes, push_or_null)?;
-        held_column(out, "frame", &mut thread.stack_frames, push_number)?;
+        spooled_column(out, "prefix", &mut thread.prefixes, push_or_null)?;
+        spooled_column(out, "frame", &mut thread.stack_frames, push_number)?;
         constants(out, &["category", "subcategory"], "0", stacks)?;
         let frames = thread.frames.all;
         write!(out, "}},\"frameTable\":{{\"length\":{}", frames.len())?;
@@ -698,7 +698,7 @@ fn column<T: std::fmt::Display>(
 }
 
 /// A column of a table that has waited; how its numbers are written is said.
-fn held_column<const N: usize>(
+fn spooled_column<const N: usize>(
     out: &mut dyn Write,
     name: &str,
     numbers: &mut Column<N>,

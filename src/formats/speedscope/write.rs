@@ -24,7 +24,7 @@
 
 use std::io::{self, Write};
 
-use crate::base::held::Column;
+use crate::base::spool::Column;
 use crate::events::Kind;
 use crate::formats::common::samples::{Frames, LINE_FILES, Sample, each_sample};
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};

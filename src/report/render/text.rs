@@ -21,7 +21,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::layout::{Layout, RenderError};
 use super::table::{Table, named_run, push_indent};
-use crate::base::held::Cells;
+use crate::base::spool::Cells;
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::Kind;

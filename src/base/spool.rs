@@ -19,7 +19,7 @@ const MOST_OF_CELLS: u64 = 256 << 20;
 pub(crate) type Spill = fn() -> io::Result<File>;
 
 /// Bytes that wait.
-pub(crate) struct Held {
+pub(crate) struct Spool {
     memory: Vec<u8>,
     /// Bytes in memory at most.
     in_memory: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Held {
     in_file: u64,
 }
 
-impl Held {
+impl Spool {
     pub(crate) fn new(in_memory: usize, spill: Spill) -> Self {
         Self {
             memory: Vec::new(),
@@ -102,7 +102,7 @@ impl Held {
 
 /// A column of numbers of `N` bytes each, at most 8, which waits until those before it are written.
 pub(crate) struct Column<const N: usize> {
-    held: Held,
+    spool: Spool,
     count: u64,
     /// No file takes them: those that come stay in memory.
     is_full: bool,
@@ -111,7 +111,7 @@ pub(crate) struct Column<const N: usize> {
 impl<const N: usize> Default for Column<N> {
     fn default() -> Self {
         Self {
-            held: Held::new(OF_COLUMN, tempfile::tempfile),
+            spool: Spool::new(OF_COLUMN, tempfile::tempfile),
             count: 0,
             is_full: false,
         }
@@ -129,9 +129,9 @@ impl<const N: usize> Column<N> {
         let bytes = number.to_le_bytes();
         let bytes = bytes.get(..N).unwrap_or(&bytes);
         self.count += 1;
-        self.is_full = self.is_full || self.held.add(bytes).is_err();
+        self.is_full = self.is_full || self.spool.add(bytes).is_err();
         if self.is_full {
-            self.held.memory.extend_from_slice(bytes);
+            self.spool.memory.extend_from_slice(bytes);
         }
     }
 
@@ -144,7 +144,7 @@ impl<const N: usize> Column<N> {
         mut each: impl FnMut(u64) -> Result<(), E>,
     ) -> Result<(), E> {
         let count = self.count;
-        let mut reader = self.held.reader()?;
+        let mut reader = self.spool.reader()?;
         for _ in 0..count {
             let mut bytes = [0; 8];
             reader.read_exact(bytes.get_mut(..N).unwrap_or_default())?;
@@ -156,7 +156,7 @@ impl<const N: usize> Column<N> {
 
 /// Texts that are read again one by one, as long as they are not too many.
 pub(crate) struct Cells {
-    held: Held,
+    spool: Spool,
     /// No file takes them, or they are too many: none is there.
     are_lost: bool,
 }
@@ -164,7 +164,7 @@ pub(crate) struct Cells {
 impl Default for Cells {
     fn default() -> Self {
         Self {
-            held: Held::new(OF_CELLS, tempfile::tempfile),
+            spool: Spool::new(OF_CELLS, tempfile::tempfile),
             are_lost: false,
         }
     }
@@ -177,12 +177,14 @@ impl Cells {
             self.are_lost = true;
             return;
         };
-        if self.are_lost || self.held.bytes() > MOST_OF_CELLS {
+        if self.are_lost || self.spool.bytes() > MOST_OF_CELLS {
             self.are_lost = true;
             return;
         }
-        let added = self.held.add(&length.to_le_bytes());
-        self.are_lost = added.and_then(|()| self.held.add(text.as_bytes())).is_err();
+        let added = self.spool.add(&length.to_le_bytes());
+        self.are_lost = added
+            .and_then(|()| self.spool.add(text.as_bytes()))
+            .is_err();
     }
 
     /// Reads all texts, from the first on; `None` if they are not there.
@@ -193,8 +195,8 @@ impl Cells {
         if self.are_lost {
             return Ok(None);
         }
-        let left = self.held.bytes();
-        let reader = self.held.reader()?;
+        let left = self.spool.bytes();
+        let reader = self.spool.reader()?;
         Ok(Some(CellReader {
             reader,
             bytes: Vec::new(),
@@ -257,7 +259,7 @@ mod tests {
         ];
         for (spill, is_kept) in spills {
             let mut cells = Cells::default();
-            cells.held.spill = spill;
+            cells.spool.spill = spill;
             (0..9).for_each(|_| texts.iter().for_each(|text| cells.push(text)));
             let mut reader = cells.reader().expect("a file");
             assert_eq!(reader.is_some(), is_kept);
@@ -283,7 +285,7 @@ mod tests {
         ];
         for spill in spills {
             let (mut column, mut short) = (Column::<8>::default(), Column::<4>::default());
-            (column.held.spill, short.held.spill) = (spill, spill);
+            (column.spool.spill, short.spool.spill) = (spill, spill);
             for number in &numbers {
                 column.push(*number);
                 short.push(*number);
