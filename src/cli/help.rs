@@ -252,7 +252,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("TERM", "A terminal that is dumb has no pager"),
     (
         "TMPDIR",
-        "Folder for the temporary database of a file that is asked without importing it",
+        "Folder for temporary files: of files that are asked, exports and tables",
     ),
 ];
 
