@@ -116,11 +116,12 @@ JOBS = [
     Job("folder, 1,000 x 3,300", "profdb import --db $all $folder", 2.0, ("one file, 3,300,000 nodes",), "rm -f $all", False),
 ]
 
-# With 10,000 runs in one database: milliseconds of processor time, the start of the program included.
+# With many runs in one database: milliseconds of processor time, the start of the program included.
 RUNS = [
     Job("10,000 runs: their list", "profdb runs --db $runs", 30, grows=False),
     Job("10,000 runs: of the latest", "profdb report --db $runs", 30, grows=False),
     Job("10,000 runs: of one by its tag", "profdb report --db $runs --run build=wanted", 30, grows=False),
+    Job("500 runs of 5,000 functions: steps", "profdb steps --db $series --min-share 0", 5000, grows=False),
 ]
 
 
@@ -212,6 +213,7 @@ class Bench:
                 "folder": self.folder,
                 "two": self.two,
                 "twenty": self.twenty,
+                "series": self.series,
             }[name]()
         return self.names[name]
 
@@ -251,6 +253,18 @@ class Bench:
             run([self.options.profdb, "import", "--db", database, "--tag", f"side={side}", file])
             file.unlink()
         return str(database)
+
+    def series(self):
+        """A database with 500 runs of one program of 5,000 functions: one in ten becomes slower, each in another run."""
+        folder, chance = self.work / "series", random.Random(1)
+        folder.mkdir()
+        for at in range(500):
+            costs = (chance.gauss(1e4, 300) * (1.2 if function % 10 == 0 and function < 10 * at else 1) for function in range(5000))
+            lines = (f"main;f{function} {cost:.0f}\n" for function, cost in enumerate(costs))
+            (folder / f"{at:03}.folded").write_text("".join(lines))
+        database = str(self.work / "series.db")
+        run([self.options.profdb, "import", "--db", database, folder])
+        return database
 
     def is_wanted(self, name, grows=False):
         """Whether --only names it; without it, other numbers of rows are asked of what has to do with them."""
@@ -457,7 +471,7 @@ def main():
             bench.many_runs()
             for _ in range(options.rounds):
                 bench.measure(runs)
-            show(options, "questions, 10000 runs", "10,000 runs in one database", runs_table(bench, runs))
+            show(options, "questions, 10000 runs", "many runs in one database", runs_table(bench, runs))
         shell = [question for question in SHELL if bench.is_wanted(f"shell: {question.title}")]
         if shell and shutil.which("sqlite3"):
             bench.four_runs()

@@ -125,14 +125,14 @@ fn by(text: &str) -> Result<By, String> {
     }
 }
 
-fn effect(text: &str) -> Result<f64, String> {
+pub(super) fn effect(text: &str) -> Result<f64, String> {
     percentage(text)
         .ok()
         .filter(|effect| *effect > 0.0)
         .ok_or_else(|| "expected a percentage above 0, such as 5".to_owned())
 }
 
-fn probability(text: &str) -> Result<f64, String> {
+pub(super) fn probability(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok();
     number
         .filter(|number| *number > 0.0 && *number < 0.5)

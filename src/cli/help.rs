@@ -106,6 +106,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "profdb steps",
+        &[
+            "profdb steps --where branch=main",
+            "profdb steps --since 20 --format markdown",
+            "profdb steps --fn '#.Shop.*' --all",
+        ],
+    ),
+    (
         "profdb sql",
         &[
             "profdb sql 'SELECT function, exclusive FROM summary ORDER BY exclusive DESC LIMIT 5'",

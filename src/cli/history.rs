@@ -4,10 +4,15 @@ use clap::Args;
 
 use super::args::run_set;
 use super::database::{DatabaseArgs, open_to_read};
+use super::diff::{effect, probability};
 use super::failure::{Failure, complain, database as failed, say, unchosen};
 use super::output::{OutputArgs, print};
+use super::sides::noise;
 use crate::base::error::Stop;
+use crate::events::Noise;
+use crate::history::reading::Measured;
 use crate::history::series::KEYS;
+use crate::history::steps::{Request, of_history, with_steps};
 use crate::history::{HistoryError, Series, answer, history, series};
 use crate::store::{Database, Fitting, RunSet, Tag};
 
@@ -25,8 +30,48 @@ pub(super) struct History {
     /// What FN is the name of, and what is added up: function, module or file
     #[arg(long, value_name = "WORD", default_value = "function", value_parser = by)]
     by: Fitting,
+    /// Also where it changed, and what would have been seen where it did not
+    #[arg(long)]
+    steps: bool,
+    #[command(flatten)]
+    search: SearchArgs,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// How steps are searched.
+#[derive(Debug, Args)]
+pub(super) struct SearchArgs {
+    /// How figures vary though nothing has changed: exact, timed, sampled or unknown [default: as
+    /// the runs say]
+    #[arg(long, value_name = "KIND", value_parser = noise)]
+    noise: Option<Noise>,
+    /// Smallest change that matters, in percent [default: 5]
+    #[arg(long, value_name = "N", value_parser = effect)]
+    min_effect: Option<f64>,
+    /// False discovery rate of steps, and how often intervals may miss [default: 0.05]
+    #[arg(long, value_name = "P", value_parser = probability)]
+    alpha: Option<f64>,
+}
+
+impl SearchArgs {
+    /// Whether anything is said here.
+    fn is_given(&self) -> bool {
+        self.noise.is_some() || self.min_effect.is_some() || self.alpha.is_some()
+    }
+
+    /// What is asked, with what is said here.
+    pub(super) fn request(&self) -> Request {
+        let usual = Request::default();
+        Request {
+            noise: self.noise,
+            alpha: self.alpha.unwrap_or(usual.alpha),
+            min_effect: self
+                .min_effect
+                .map_or(usual.min_effect, |percent| percent / 100.0),
+            ..usual
+        }
+    }
 }
 
 /// Which runs, and which of them are a series.
@@ -51,7 +96,7 @@ fn keys(text: &str) -> Result<Keys, String> {
     Tag::keys(text).map(Keys).map_err(|error| error.to_string())
 }
 
-fn by(text: &str) -> Result<Fitting, String> {
+pub(super) fn by(text: &str) -> Result<Fitting, String> {
     [Fitting::Function, Fitting::Module, Fitting::File]
         .into_iter()
         .find(|by| by.name() == text)
@@ -100,27 +145,45 @@ pub(super) fn without(error: HistoryError, stop: &Stop) -> Failure {
     }
 }
 
+/// Says which runs have no place in a history.
+pub(super) fn say_left_out(measured: &Measured) {
+    if measured.left_out.is_empty() {
+        return;
+    }
+    let runs: Vec<String> = measured.left_out.iter().map(i64::to_string).collect();
+    say(format!(
+        "left out, for want of the metric {} in {}: runs {}",
+        measured.metric,
+        measured.unit,
+        runs.join(", ")
+    ));
+}
+
 pub(super) fn run(asked: &History, stop: &Stop) -> Result<(), Failure> {
     let target = asked.output.target(&asked.series.database.path())?;
     let layout = asked.output.layout(None, Vec::new());
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
+    if !asked.steps && asked.search.is_given() {
+        return Err(complain(
+            "--noise, --min-effect and --alpha are about --steps",
+            Failure::Usage,
+        ));
+    }
     let source = open_to_read(&asked.series.database, stop)?;
     let (series, others) = asked.series.latest(&source, stop)?;
     let name = asked.function.as_deref().map(|name| (asked.by, name));
     let found = history(&source, series, asked.metric.as_deref(), name);
     let found = found.map_err(|error| without(error, stop))?;
     others.iter().for_each(say);
-    if !found.measured.left_out.is_empty() {
-        let runs: Vec<String> = found.measured.left_out.iter().map(i64::to_string).collect();
-        say(format!(
-            "left out, for want of the metric {} in {}: runs {}",
-            found.measured.metric,
-            found.measured.unit,
-            runs.join(", ")
-        ));
-    }
+    say_left_out(&found.measured);
     let mut answer = answer(&source, &found);
+    if asked.steps {
+        let search = asked.search.request();
+        let changes = of_history(&source, &found, &search);
+        let changes = changes.map_err(|error| without(error, stop))?;
+        with_steps(&mut answer, &found, &changes, &search);
+    }
     print(&mut answer, &layout, &target, stop)
 }

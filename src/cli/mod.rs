@@ -49,6 +49,7 @@ mod sides;
 mod source;
 mod sql;
 mod state;
+mod steps;
 mod tag;
 mod walk;
 

@@ -11,7 +11,7 @@ use super::help::explained;
 use super::{
     check, compact, complete, completions, convert, delete, diff, dump, dyalog_switches, export,
     first_word, formats, gate, history, identify, import, man, merge, report, runs, schema, show,
-    sql, tag,
+    sql, steps, tag,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -59,6 +59,8 @@ enum Command {
     Gate(Box<gate::Gate>),
     /// Says what a function, or the whole run, cost from run to run
     History(Box<history::History>),
+    /// Says which functions changed, and between which commits
+    Steps(Box<steps::Steps>),
     /// Runs one SQL statement, read-only
     Sql(sql::Sql),
     /// Shows what an importer understands of a file, event by event
@@ -144,6 +146,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Diff(diff) => diff::run(&diff, stop),
         Command::Gate(gate) => gate::run(&gate, stop),
         Command::History(asked) => history::run(&asked, stop),
+        Command::Steps(asked) => steps::run(&asked, stop),
         Command::Sql(sql) => sql::run(&sql, stop),
         Command::Dump(dump) => dump::run(&dump, stop),
         Command::Check(check) => check::run(&check, stop),

@@ -346,9 +346,20 @@ fn heading(history: &History) -> Heading {
 }
 
 /// A number of things, as it is said.
-fn counted(count: usize, what: &str) -> String {
+pub(super) fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
+}
+
+/// What the runs of a series have in common, as it is said.
+pub(super) fn key_of(series: &Series) -> String {
+    let key = series.key.iter().filter(|(_, value)| !value.is_empty());
+    let key: Vec<String> = key.map(|(key, value)| format!("{key}={value}")).collect();
+    if key.is_empty() {
+        "all".to_owned()
+    } else {
+        key.join(", ")
+    }
 }
 
 /// What stands above a table.
@@ -356,19 +367,9 @@ fn lines(history: &History) -> Vec<String> {
     let Measured {
         metric, unit, runs, ..
     } = &history.measured;
-    let key = history
-        .series
-        .key
-        .iter()
-        .filter(|(_, value)| !value.is_empty());
-    let key: Vec<String> = key.map(|(key, value)| format!("{key}={value}")).collect();
-    let key = if key.is_empty() {
-        "all".to_owned()
-    } else {
-        key.join(", ")
-    };
     let mut lines = vec![format!(
-        "Series: {key}; {} at {}, in the order of {}",
+        "Series: {}; {} at {}, in the order of {}",
+        key_of(&history.series),
         counted(runs.len(), "run"),
         counted(history.series.positions.len(), "position"),
         history.series.order.name(),

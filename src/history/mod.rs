@@ -5,6 +5,7 @@ mod answer;
 pub mod reading;
 pub mod series;
 mod sparkline;
+pub mod steps;
 
 pub use answer::{History, answer, history};
 pub use reading::HistoryError;

@@ -254,6 +254,10 @@ pub enum Meaning {
     New,
     /// Cost of new less that of base.
     Delta,
+    /// Cost before a change.
+    Before,
+    /// Cost after a change.
+    After,
     /// A path from the root.
     Path,
     /// The key of a label.
@@ -266,7 +270,7 @@ pub enum Meaning {
 
 impl Meaning {
     /// The meanings by their words in headers.
-    const ALL: [(&'static str, Self); 28] = [
+    const ALL: [(&'static str, Self); 30] = [
         ("element", Self::Element),
         ("line", Self::Line),
         ("depth", Self::Depth),
@@ -291,6 +295,8 @@ impl Meaning {
         ("base", Self::Base),
         ("new", Self::New),
         ("delta", Self::Delta),
+        ("before", Self::Before),
+        ("after", Self::After),
         ("path", Self::Path),
         ("key", Self::Key),
         ("value", Self::Value),

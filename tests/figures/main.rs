@@ -26,6 +26,7 @@ mod folded;
 mod ghc;
 mod ghc_px;
 mod gprof;
+mod history_steps;
 mod lispworks_tree;
 mod made_up;
 mod noise;

@@ -7,7 +7,7 @@ mod search;
 mod series;
 mod variance;
 
-pub use series::{Drift, Found, Kind, Limits, Point, Step};
+pub use series::{Drift, FEWEST, Found, Kind, Limits, Point, Step};
 
 /// Finds the steps of a series, whose points are in the order of time.
 ///
@@ -28,7 +28,7 @@ pub fn find(points: &[Point], kind: Kind, limits: &Limits) -> Found {
     {
         return found;
     }
-    if points.len() < search::FEWEST {
+    if points.len() < FEWEST {
         return Found::default();
     }
     let search = search::Search::new(points, kind, limits);

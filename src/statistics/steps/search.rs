@@ -16,8 +16,6 @@ use super::potts::{Sums, cuts};
 use super::series::{Drift, Found, Kind, Limits, Point, Step};
 use super::variance::{Variation, clipped};
 
-/// Positions from which anything is said of a series that varies.
-pub(super) const FEWEST: usize = 8;
 /// Positions that a level has at least.
 pub(super) const SHORTEST: usize = 3;
 /// A cut must lower the sum of squares by as many long-run variances, times the logarithm of the number of positions.

@@ -2,6 +2,9 @@
 
 use super::super::summary::{mean, median, squares};
 
+/// Positions from which anything is said of a series that varies.
+pub const FEWEST: usize = 8;
+
 /// What was measured at one position of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {

@@ -7,7 +7,7 @@
 use crate::report::header::{Column, Meaning, TitledMedium};
 
 /// Titles by what a column shows, in tables, CSV and XML; `@` means the unit of the metric.
-const TITLES: [(Meaning, [&str; 3]); 27] = [
+const TITLES: [(Meaning, [&str; 3]); 29] = [
     (Meaning::Element, ["Element", "Element", "Element"]),
     (Meaning::Line, ["Line", "Line", "Line"]),
     (Meaning::Depth, ["Depth", "Depth", "Depth"]),
@@ -43,6 +43,8 @@ const TITLES: [(Meaning, [&str; 3]); 27] = [
     (Meaning::Base, ["base @", "BaseTime", "BaseTime"]),
     (Meaning::New, ["new @", "NewTime", "NewTime"]),
     (Meaning::Delta, ["delta", "DeltaTime", "DeltaTime"]),
+    (Meaning::Before, ["before @", "TimeBefore", "TimeBefore"]),
+    (Meaning::After, ["after @", "TimeAfter", "TimeAfter"]),
     (Meaning::Path, ["Path", "Path", "Path"]),
     (Meaning::Key, ["Key", "Key", "Key"]),
     (Meaning::Value, ["Value", "Value", "Value"]),

@@ -1,0 +1,86 @@
+//! `profdb steps`
+
+use clap::Args;
+
+use super::args::{count, percentage};
+use super::database::open_to_read;
+use super::failure::{Failure, complain, say};
+use super::history::{SearchArgs, SeriesArgs, by, say_left_out, without};
+use super::output::{OutputArgs, print};
+use super::sides::digest_of_rules;
+use crate::base::error::Stop;
+use crate::history::steps::{Request, Since, answer, steps};
+use crate::store::Fitting;
+
+#[derive(Debug, Args)]
+pub(super) struct Steps {
+    #[command(flatten)]
+    series: SeriesArgs,
+    /// What to count [default: the choice of the last run]
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// One row per function, module or file
+    #[arg(long, value_name = "WORD", default_value = "function", value_parser = by)]
+    by: Fitting,
+    /// Only functions (or modules, or files) of this name; * and ? fit any text and any character
+    #[arg(long = "fn", value_name = "FN")]
+    function: Option<String>,
+    /// Smallest part of the total that a function must have to be searched, in percent, on average
+    /// over all positions
+    #[arg(long, value_name = "N", default_value = "0.1", value_parser = percentage)]
+    min_share: f64,
+    /// Only steps from a commit on (its name, or the beginning of it), or in the last so many positions
+    #[arg(long, value_name = "COMMIT|N", value_parser = since)]
+    since: Option<Since>,
+    /// Also functions in which nothing was found, with what would have been
+    #[arg(long)]
+    all: bool,
+    /// Only the first rows
+    #[arg(long, value_name = "N", value_parser = count)]
+    first: Option<u64>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// A number of positions has at most as many digits; a longer one is the beginning of a commit.
+const DIGITS: usize = 6;
+
+fn since(text: &str) -> Result<Since, String> {
+    match text.parse::<usize>() {
+        Ok(0) => Err("expected a commit, or a number of positions above 0".to_owned()),
+        Ok(number) if text.len() <= DIGITS => Ok(Since::Last(number)),
+        _ if text.is_empty() => Err("expected a commit, or a number of positions".to_owned()),
+        _ => Ok(Since::Commit(text.to_owned())),
+    }
+}
+
+pub(super) fn run(asked: &Steps, stop: &Stop) -> Result<(), Failure> {
+    let target = asked.output.target(&asked.series.database.path())?;
+    let layout = asked.output.layout(None, Vec::new());
+    layout
+        .check(true)
+        .map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let source = open_to_read(&asked.series.database, stop)?;
+    let (series, others) = asked.series.latest(&source, stop)?;
+    let question = Request {
+        metric: asked.metric.clone(),
+        by: asked.by,
+        name: asked.function.clone(),
+        min_share: asked.min_share / 100.0,
+        since: asked.since.clone(),
+        all: asked.all,
+        ..asked.search.request()
+    };
+    let mut found = steps(&source, series, question).map_err(|error| without(error, stop))?;
+    if let Some(first) = asked.first {
+        let first = usize::try_from(first).unwrap_or(usize::MAX);
+        found.changes.truncate(first);
+    }
+    others.iter().for_each(say);
+    say_left_out(&found.measured);
+    let rules = digest_of_rules(&source, stop)?;
+    let mut answer = answer(&source, &found, rules.as_deref());
+    print(&mut answer, &layout, &target, stop)
+}
