@@ -50,16 +50,20 @@ const SUBMODULE: &[u8] = b"160000 ";
 /// Nanoseconds of a second.
 const SECOND: i64 = 1_000_000_000;
 
-/// The tags that the repository of a folder gives to its profiles. What is left out, and why, is said on standard error.
-pub(super) fn tags(folder: &Path, stop: &Stop) -> Result<Vec<Tag>, Failure> {
+/// The tags that the repository of a folder gives to its profiles, besides those that are given. What is left out, and why, is
+/// said on standard error.
+pub(super) fn tags(folder: &Path, given: &[Tag], stop: &Stop) -> Result<Vec<Tag>, Failure> {
+    let is_given = |key: &str| given.iter().any(|tag| tag.key == key);
     let name = folder.display();
     let found = Repository::open(folder, stop).and_then(|repository| repository.facts());
     let facts = found.map_err(|unknown| match unknown {
         Unknown::Interrupted => Failure::Interrupted,
         Unknown::Said(message) => complain(format!("--git: {name}: {message}"), Failure::Input),
     })?;
-    for omission in facts.omissions {
-        say(format!("--git: {name}: {omission}"));
+    for (tag, omission) in facts.omissions {
+        if !is_given(tag) {
+            say(format!("--git: {name}: {omission}"));
+        }
     }
     let values = [
         facts.commit,
@@ -69,6 +73,7 @@ pub(super) fn tags(folder: &Path, stop: &Stop) -> Result<Vec<Tag>, Failure> {
         facts.is_dirty.map(|is_dirty| is_dirty.to_string()),
     ];
     let tags = TAGS.into_iter().zip(values);
+    let tags = tags.filter(|(key, _)| !is_given(key));
     let tags = tags.filter_map(|(key, value)| {
         let key = key.to_owned();
         value.map(|value| Tag { key, value })
@@ -86,8 +91,8 @@ struct Facts {
     /// How many commits there are from it to the first one, by first parents.
     commit_count: Option<String>,
     is_dirty: Option<bool>,
-    /// What is not known, and why.
-    omissions: Vec<String>,
+    /// Tags that are left out, and why: of several for one reason, the first.
+    omissions: Vec<(&'static str, String)>,
 }
 
 /// A repository, as it describes itself.
@@ -176,17 +181,19 @@ impl<'s> Repository<'s> {
             .filter(|_| head.is_done)
             .map(str::to_owned);
         if facts.branch.is_none() {
-            facts.omissions.push(
+            facts.omissions.push((
+                "branch",
                 "HEAD is on no branch (detached): no tag branch; --tag branch=NAME says it"
                     .to_owned(),
-            );
+            ));
         }
         let commit = self.ask(&["rev-parse", "--quiet", "--verify", "HEAD^{commit}"])?;
         if !commit.is_done {
-            facts.omissions.push(
+            facts.omissions.push((
+                "commit",
                 "there is no commit yet: no tags commit, commit_time, commit_count and dirty"
                     .to_owned(),
-            );
+            ));
             return Ok(facts);
         }
         let commit = commit.text();
@@ -196,16 +203,16 @@ impl<'s> Repository<'s> {
             let count = beside.ask(&["rev-list", "--count", "--first-parent", &commit], None)?;
             facts.commit_count = Some(count.text()).filter(|_| count.is_done);
             if !count.is_done {
-                facts
-                    .omissions
-                    .push(format!("no tag commit_count: {}", count.first_message()));
+                let said = format!("no tag commit_count: {}", count.first_message());
+                facts.omissions.push(("commit_count", said));
             }
         } else {
-            facts.omissions.push(
+            facts.omissions.push((
+                "commit_count",
                 "the clone is shallow, which does not tell how many commits there are: no tag commit_count; \
                  `git fetch --unshallow` gets them"
                     .to_owned(),
-            );
+            ));
         }
         let time = beside.ask(
             &["rev-list", "--max-count=1", "--timestamp", &commit, "--"],
@@ -219,7 +226,9 @@ impl<'s> Repository<'s> {
         match beside.is_dirty() {
             Ok(Ok(is_dirty)) => facts.is_dirty = Some(is_dirty),
             Ok(Err(reason)) | Err(Unknown::Said(reason)) => {
-                facts.omissions.push(format!("no tag dirty: {reason}"));
+                facts
+                    .omissions
+                    .push(("dirty", format!("no tag dirty: {reason}")));
             }
             Err(Unknown::Interrupted) => return Err(Unknown::Interrupted),
         }

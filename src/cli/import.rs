@@ -121,10 +121,9 @@ fn check_tags(tags: &[Tag]) -> Result<(), Failure> {
 /// The tags that are given, and those of git besides.
 fn all_tags(import: &Import, stop: &Stop) -> Result<Vec<Tag>, Failure> {
     let mut tags = match &import.git {
-        Some(folder) => git::tags(folder, stop)?,
+        Some(folder) => git::tags(folder, &import.tags, stop)?,
         None => Vec::new(),
     };
-    tags.retain(|tag| import.tags.iter().all(|given| given.key != tag.key));
     tags.extend(import.tags.iter().cloned());
     Ok(tags)
 }

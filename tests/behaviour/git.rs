@@ -255,6 +255,9 @@ fn what_is_unknown_is_left_out_and_said() {
         "{said}"
     );
 
+    let (_, said) = repository.imported(&["--git", "--tag", "branch=mine"]);
+    assert_eq!(said, "", "which is said already");
+
     let url = format!("file://{}", repository.top.display());
     repository.git(&[
         "clone",

@@ -16,6 +16,7 @@ mod gate;
 mod gate_formats;
 mod git;
 mod groups;
+mod history;
 mod hostile;
 mod hostile_databases;
 mod identities;

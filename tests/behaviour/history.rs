@@ -1,0 +1,190 @@
+//! `profdb history` says what the view `history` says, and counts what a run does not mention as nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use serde_json::Value as Json;
+
+fn told(database: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    let output = command.args(arguments).arg("--db").arg(database).output();
+    let output = output.expect("it was built");
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn rows(database: &Path, arguments: &[&str]) -> Vec<Json> {
+    let text = told(database, &[arguments, &["--format", "json"]].concat());
+    let answer: Json = serde_json::from_str(&text).expect("JSON");
+    answer["rows"].as_array().expect("rows").clone()
+}
+
+/// Columns of the view that the report has by the same names.
+const COLUMNS: [&str; 19] = [
+    "run_id",
+    "position",
+    "commit_id",
+    "branch",
+    "host",
+    "recorded_at",
+    "metric",
+    "unit",
+    "function",
+    "module",
+    "file",
+    "calls",
+    "exclusive",
+    "exclusive_pct",
+    "cumulative",
+    "cumulative_pct",
+    "total",
+    "functions",
+    "identity_id",
+];
+
+/// A number without the digit in which readers of JSON differ.
+fn digits(number: f64) -> String {
+    format!("{number:.12e}")
+}
+
+/// A value of either, as one text.
+fn json(value: &Json) -> String {
+    match value {
+        Json::Null => "NULL".to_owned(),
+        Json::Number(number) => digits(number.as_f64().expect("a number")),
+        Json::String(text) => text.clone(),
+        other => panic!("{other}"),
+    }
+}
+
+fn sql(value: Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        Value::Integer(number) => digits(number as f64),
+        Value::Real(number) => digits(number),
+        Value::Text(text) => text,
+        Value::Blob(_) => panic!("no column of the view"),
+    }
+}
+
+/// Whether a row is of one of the runs.
+fn is_of(runs: [i32; 2], row: &[String]) -> bool {
+    runs.iter().any(|run| digits((*run).into()) == row[0])
+}
+
+#[test]
+fn the_report_says_what_the_view_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("h.db");
+    // Several functions of one name, edges only, and a tree; runs of which each series has several.
+    for (at, file) in [
+        "pstats/work.pstats",
+        "cpuprofile/small-main.cpuprofile",
+        "callgrind/plain.out.gz",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let sample = Path::new("tests/samples").join(file);
+        for commit in ["a", "b"] {
+            let tags = [
+                format!("commit={commit}"),
+                format!("commit_count={}{}", at, u8::from(commit == "b")),
+            ];
+            let path = sample.to_str().expect("ASCII");
+            told(
+                &database,
+                &["import", path, "--tag", &tags[0], "--tag", &tags[1]],
+            );
+        }
+    }
+    let connection = Connection::open(&database).expect("it was imported");
+    let columns = COLUMNS.join(", ");
+    let mut view = connection
+        .prepare(&format!("SELECT {columns} FROM history ORDER BY run_id"))
+        .expect("the view");
+    let view = view
+        .query_map([], |row| {
+            (0..COLUMNS.len()).map(|at| Ok(sql(row.get(at)?))).collect()
+        })
+        .expect("rows");
+    let view: Vec<Vec<String>> = view.collect::<Result<_, _>>().expect("rows");
+    let mut tried = 0;
+    for runs in [[1, 2], [3, 4], [5, 6]] {
+        let set = format!("{},{}", runs[0], runs[1]);
+        let metrics: BTreeSet<&String> = view
+            .iter()
+            .filter(|row| is_of(runs, row))
+            .map(|row| &row[6])
+            .collect();
+        for metric in metrics {
+            let found = rows(
+                &database,
+                &["history", "*", "--where", &set, "--metric", metric],
+            );
+            let said: BTreeSet<Vec<String>> = found
+                .iter()
+                .filter(|row| row["functions"] != 0)
+                .map(|row| COLUMNS.iter().map(|column| json(&row[*column])).collect())
+                .collect();
+            let expected: BTreeSet<Vec<String>> = view
+                .iter()
+                .filter(|row| is_of(runs, row) && row[6] == *metric)
+                .cloned()
+                .collect();
+            let differs: Vec<_> = said.symmetric_difference(&expected).take(4).collect();
+            assert!(differs.is_empty(), "{set}: {metric}: {differs:?}");
+            tried += said.len();
+        }
+    }
+    assert!(tried > 100, "{tried} rows");
+}
+
+#[test]
+fn what_a_run_does_not_mention_cost_nothing_in_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("h.db");
+    let file = folder.path().join("run.folded");
+    for (number, text) in ["m;a 5\nm;b 1\n", "m;a 6\n", "m;a 7\nm;b 3\n"]
+        .iter()
+        .enumerate()
+    {
+        fs::write(&file, text).expect("room");
+        let tag = format!("commit_count={number}");
+        told(
+            &database,
+            &["import", file.to_str().expect("UTF-8"), "--tag", &tag],
+        );
+    }
+    let costs = |arguments: &[&str]| -> Vec<(f64, i64)> {
+        let of = |row: &Json| {
+            let functions = row["functions"].as_i64().expect("a count");
+            (row["exclusive"].as_f64().expect("a cost"), functions)
+        };
+        rows(&database, arguments).iter().map(of).collect()
+    };
+    assert_eq!(costs(&["history", "b"]), [(1.0, 1), (0.0, 0), (3.0, 1)]);
+    assert_eq!(costs(&["history", "a"]), [(5.0, 1), (6.0, 1), (7.0, 1)]);
+    // The whole run, and all functions of a module together.
+    let totals: BTreeMap<i64, f64> = rows(&database, &["history"])
+        .iter()
+        .map(|row| {
+            (
+                row["run_id"].as_i64().expect("a run"),
+                row["total"].as_f64().expect("a cost"),
+            )
+        })
+        .collect();
+    assert_eq!(totals, BTreeMap::from([(1, 6.0), (2, 6.0), (3, 10.0)]));
+    let module = costs(&["history", "--by", "module", "*"]);
+    assert_eq!(module, [(6.0, 3), (6.0, 2), (10.0, 3)]);
+}
