@@ -1,6 +1,7 @@
 //! What the program does to files, disks, other programs and strange inputs.
 
 mod all_metrics;
+mod builds;
 mod checks;
 mod compact;
 mod comparing;
