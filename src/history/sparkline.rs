@@ -14,7 +14,8 @@ pub(super) fn sparkline(figures: &[f64]) -> (String, usize) {
     let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
     let high = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let bars = figures.iter().map(|figure| {
-        let height = (figure - low) / (high - low);
+        // Halves, as the difference of two figures may be more than a number can be.
+        let height = (figure / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
         if height.is_finite() {
             BARS[step(height)]
         } else {
@@ -54,7 +55,7 @@ mod tests {
             (&[5.0, 5.0], "▄▄"),
             (&[0.0, 1.0], "▁█"),
             (&[7.0, 0.0, 3.0, 1.0], "█▁▄▂"),
-            (&[1e308, -1e308], "▄▄"),
+            (&[1e308, -1e308], "█▁"),
             (&[1.0, f64::NAN], "▄▄"),
         ];
         for (figures, expected) in table {
