@@ -666,7 +666,7 @@ mod tests {
             ),
             (
                 "fn 'ä' <= 5 mses",
-                "line 1 column 13: expected a unit (ns, us, ms, s, B, kB, KiB, MB, MiB, GB, GiB, k, M), `%`, or an option (or, cumulative, metric, unless, base), found \"mses\"; did you mean ms",
+                "line 1 column 13: expected a unit (ns, us, ms, s, B, kB, KiB, MB, MiB, GB, GiB, k, M), `%`, or an option (or, cumulative, metric, unless, base), found \"mses\"; did you mean ms, M, s",
             ),
             (
                 "fn 'a' <= +5 % cumulativ",

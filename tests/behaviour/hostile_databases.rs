@@ -44,7 +44,7 @@ const RUNS: [&str; 6] = [
 ];
 
 /// Every command that opens a database, with the exit codes that it may end with on a damaged one.
-const COMMANDS: [&[&str]; 19] = [
+const COMMANDS: [&[&str]; 20] = [
     &["runs"],
     &["show"],
     &["report", "summary"],
@@ -59,6 +59,7 @@ const COMMANDS: [&[&str]; 19] = [
     &["gate", "--budget", "perf.budget", "1", "2", "--exit-zero"],
     &["history"],
     &["history", "*"],
+    &["steps"],
     &["compact"],
     &["identify"],
     &["tag", "1", "reviewed=yes"],
@@ -263,6 +264,14 @@ fn every_connection_is_on_its_guard() {
         "dyalog_csv",
         AGAIN.as_bytes(),
     );
+    // The folder is synced from the first transaction on.
+    let added = added.and_then(|database| {
+        add(
+            database,
+            "dyalog_csv",
+            AGAIN.replace("#.g", "#.h").as_bytes(),
+        )
+    });
     let kinds = [
         ("new", new, false),
         ("written to", added.expect("it can be imported"), false),

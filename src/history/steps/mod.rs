@@ -2,7 +2,7 @@
 //!
 //! Each function is a series of own costs, one at each position; what is no noise in it ([`crate::statistics::steps`]) is corrected
 //! for the number of functions that were searched. Steps of one place that make up for each other are one change of the code, and
-//! none of its cost ([`shifts`]).
+//! none of its cost.
 
 mod answer;
 mod change;
