@@ -589,10 +589,13 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
     if ruled.found.iter().any(has_other) && rule.thing == Thing::Any {
         ruled.found.retain(has_other);
     }
+    // That something is gone tells nothing of what there are too few runs for.
+    let mut subjects = ruled.found.iter().map(|found| &found.subject);
+    let has_too_few = subjects.any(|subject| subject.answer == Answer::TooFew);
     let worst = |answers: &[Answer]| {
         let found = answers.iter().find(|answer| {
-            let mut found = ruled.found.iter();
-            found.any(|found| found.subject.answer == **answer)
+            let mut subjects = ruled.found.iter().map(|found| &found.subject);
+            subjects.any(|subject| subject.answer == **answer && !(has_too_few && subject.is_gone))
         });
         found.copied()
     };

@@ -439,6 +439,36 @@ fn what_is_gone_keeps_its_limit() {
     );
 }
 
+/// Of one run on either side nothing is known of what varies: neither of what is in both, nor of what is in one.
+#[test]
+fn what_is_gone_is_no_reason_to_pass_what_was_not_tested() {
+    let place = Place::new();
+    place.file("base.folded", &[("parse", 400), ("retired", 600)]);
+    place.file("new.folded", &[("parse", 400), ("added", 6)]);
+    let sides = ["base.folded", "new.folded", "--noise", "sampled"];
+    let budget = "any <= +10 %\nnew <= 1 % of total\n";
+    check(&place, budget, &sides, &["too few"; 2], 4);
+    let told = place.gate(budget, &sides);
+    for said in [
+        "no tests: nothing could be tested",
+        "no function is shown to be new: expected 3 runs of base, found 1",
+    ] {
+        assert!(told.out.contains(said), "{}", told.out);
+    }
+    // A rule about nothing else is kept.
+    check(&place, "fn 'retired' <= +10 %", &sides, &["pass"], 0);
+    // Figures that are counted completely need no test.
+    let exact = ["base.folded", "new.folded", "--noise", "exact"];
+    check(&place, budget, &exact, &["pass", "fail"], 1);
+    let told = place.gate(budget, &exact);
+    assert!(
+        told.out
+            .contains("no tests: figures are compared as they are"),
+        "{}",
+        told.out
+    );
+}
+
 #[test]
 fn a_name_that_is_nowhere_ends_with_4() {
     let place = usual();

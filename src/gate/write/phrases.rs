@@ -86,7 +86,10 @@ pub(super) fn base(base: &NamedBase) -> String {
 /// How sure the gate is.
 pub(super) fn level(gate: &Gate) -> String {
     match gate.tests {
-        0 => "nothing varies: figures are compared".to_owned(),
+        0 if gate.rules.iter().any(|rule| rule.answer.is_judged()) => {
+            "no tests: figures are compared as they are".to_owned()
+        }
+        0 => "no tests: nothing could be tested".to_owned(),
         1 => format!(
             "1 test; without a reason it fails {} % of builds",
             100.0 * ALPHA
@@ -175,6 +178,9 @@ pub(super) fn details(subject: &Subject) -> String {
         && subject.base.is_none_or(|base| base == 0.0)
         && subject.names[0].is_empty()
     {
+        if subject.answer == Answer::TooFew {
+            return format!("no function is shown to be new: {}", subject.why);
+        }
         return "no function is new".to_owned();
     }
     let is_judged = subject.answer.is_judged();
