@@ -4,8 +4,12 @@ use super::budget::{BudgetError, Place};
 use crate::compare::CompareError;
 use crate::store::StoreError;
 
-/// The probability that a gate fails though nothing is over its limit, whatever the number of its rules and functions.
+/// The probability that a gate fails though nothing has changed, whatever the number of its rules and functions; that of an amount
+/// or a share, though all are just at their limits.
 pub const ALPHA: f64 = 0.01;
+
+/// The probability that a gate fails though all changes are just at their limits, whatever the number of its rules and functions.
+pub const AT_LIMIT: f64 = 0.05;
 
 /// The probability that a rule passes though what it watches is just at its limit.
 pub const PASSES: f64 = 0.05;
@@ -98,6 +102,9 @@ pub struct Subject {
     pub p: Option<f64>,
     /// The same among all tests of the gate (Holm 1979).
     pub adjusted: Option<f64>,
+    /// Probability of a figure so far up if nothing has changed, among all tests of the gate; of an amount or a share, which knows
+    /// of no change, that of `adjusted`.
+    pub unchanged: Option<f64>,
     /// The smallest figure of new that would fail in four of five cases, in the unit of the metric.
     pub fails_from: Option<f64>,
     /// New does not have it any more.

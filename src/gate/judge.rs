@@ -1,7 +1,7 @@
 //! Judges every rule of a budget, all tests together.
 
 use super::answer::{
-    ALPHA, About, Answer, Gate, GateError, Named, NamedBase, PASSES, RuleAnswer, Subject,
+    ALPHA, AT_LIMIT, About, Answer, Gate, GateError, Named, NamedBase, PASSES, RuleAnswer, Subject,
 };
 use super::budget::{Budget, Change, Limit, Rule, Thing};
 use super::figures::{BaseRuns, Figures};
@@ -40,6 +40,8 @@ struct Found {
     estimate: Option<Estimate>,
     /// The natural logarithm of the limit, as that distribution has it.
     ln_limit: f64,
+    /// That of a figure that has not changed; of an amount or a share, that of the limit.
+    ln_unchanged: f64,
 }
 
 /// How a thing is judged.
@@ -47,8 +49,8 @@ struct Found {
 enum Test {
     /// Nothing varies, or nothing tells how much it does: the figure is over the limit, keeps it, or neither.
     Figure(Option<bool>),
-    /// The probability of a figure so far over the limit, and whether it is shown to keep it.
-    P(f64, bool),
+    /// Whether the figure is shown to keep its limit; its distribution tells whether it is over it.
+    Tested(bool),
     /// Not at all.
     Not,
 }
@@ -73,20 +75,23 @@ pub fn judge(question: &Question<'_, '_>) -> Result<Gate, GateError> {
     for (rule, base) in question.budget.rules.iter().zip(question.base_of) {
         ruled.push(of_rule(question, &mut figures, rule, *base, &mut warnings)?);
     }
-    let p: Vec<f64> = ruled
-        .iter()
-        .flat_map(|ruled| &ruled.found)
-        .filter_map(|found| found.subject.p)
-        .collect();
-    let mut adjusted = holm(&p).into_iter();
-    #[expect(clippy::cast_precision_loss, reason = "a number of tests")]
-    let level = ALPHA / p.len().max(1) as f64;
+    let adjusted = |of: &dyn Fn(&Found) -> Option<f64>| {
+        let found = ruled.iter().flat_map(|ruled| &ruled.found);
+        holm(&found.filter_map(of).collect::<Vec<f64>>())
+    };
+    let over = adjusted(&|found| found.subject.p);
+    let unchanged = adjusted(&|found| found.subject.unchanged);
+    let tests = over.len();
+    let mut adjusted = over.into_iter().zip(unchanged);
     for (ruled, rule) in ruled.iter_mut().zip(&question.budget.rules) {
         for found in &mut ruled.found {
-            if found.subject.p.is_some() {
-                found.subject.adjusted = adjusted.next();
+            if found.subject.p.is_some()
+                && let Some((over, unchanged)) = adjusted.next()
+            {
+                found.subject.adjusted = Some(over);
+                found.subject.unchanged = Some(unchanged);
             }
-            decide(found, rule, level);
+            decide(found, rule, tests);
         }
         look_before(ruled);
         close(ruled, rule, &mut warnings);
@@ -113,7 +118,7 @@ pub fn judge(question: &Question<'_, '_>) -> Result<Gate, GateError> {
             })
             .collect(),
         new: question.new.iter().map(named).collect(),
-        tests: p.len(),
+        tests,
         warnings: once,
     })
 }
@@ -350,6 +355,7 @@ fn tested(
         limit: 0.0,
         p: None,
         adjusted: None,
+        unchanged: None,
         fails_from: None,
         is_gone: has_base && is_there(0) && !is_there(1),
         why: String::new(),
@@ -364,6 +370,7 @@ fn tested(
         (found < least).then(|| format!("expected {least} runs of {of}, found {found}"))
     };
     let mut ln_limit = f64::NEG_INFINITY;
+    let mut ln_unchanged = None;
     let mut tested = None;
     let test = match *limit {
         Most::Change(ratio, more) => {
@@ -405,14 +412,14 @@ fn tested(
                 of_level(&mut subject, tested, &new, allowed)
             } else {
                 ln_limit = (allowed / before).ln();
+                ln_unchanged = Some(0.0);
                 tested = thing.estimate.or_else(|| limits::ratio(&base, &new));
                 if let Some(estimate) = tested {
                     subject.interval = Some(estimate.interval(PASSES));
                     if estimate.ln_ratio.is_finite() {
                         subject.ratio = Some(estimate.ln_ratio.exp());
                     }
-                    let keeps = estimate.at_most(PASSES) <= ln_limit;
-                    Test::P(estimate.above(ln_limit), keeps)
+                    Test::Tested(estimate.at_most(PASSES) <= ln_limit)
                 } else {
                     subject.answer = Answer::TooFew;
                     "nothing tells how much figures vary: expected more runs"
@@ -443,8 +450,10 @@ fn tested(
             }
         }
     };
-    if let Test::P(p, _) = test {
-        subject.p = Some(p);
+    let ln_unchanged = ln_unchanged.unwrap_or(ln_limit);
+    if let (Test::Tested(_), Some(estimate)) = (test, tested) {
+        subject.p = Some(estimate.above(ln_limit));
+        subject.unchanged = Some(estimate.above(ln_unchanged));
     }
     Found {
         subject,
@@ -452,6 +461,7 @@ fn tested(
         thing,
         estimate: tested,
         ln_limit,
+        ln_unchanged,
     }
 }
 
@@ -488,14 +498,11 @@ fn of_level(subject: &mut Subject, estimate: Option<Estimate>, new: &[f64], most
         return by_figures(new, most);
     };
     subject.interval = Some(estimate.interval(PASSES));
-    Test::P(
-        estimate.above(most.ln()),
-        estimate.at_most(PASSES) <= most.ln(),
-    )
+    Test::Tested(estimate.at_most(PASSES) <= most.ln())
 }
 
-/// Decides on a thing, all tests being known. `level` is that of the strictest of them.
-fn decide(found: &mut Found, rule: &Rule, level: f64) {
+/// Decides on a thing, the number of all tests being known.
+fn decide(found: &mut Found, rule: &Rule, tests: usize) {
     let subject = &mut found.subject;
     match found.test {
         Test::Not => return,
@@ -507,19 +514,28 @@ fn decide(found: &mut Found, rule: &Rule, level: f64) {
                 None => Answer::Unclear,
             };
         }
-        Test::P(_, keeps) => {
-            let from = found
-                .estimate
-                .and_then(|estimate| estimate.found_from(found.ln_limit, level));
+        Test::Tested(keeps) => {
+            // What is found at the strictest level of Holm's procedure is found at all.
+            #[expect(clippy::cast_precision_loss, reason = "a number of tests")]
+            let found_from = |ln_limit: f64, alpha: f64| {
+                let estimate = found.estimate?;
+                estimate.found_from(ln_limit, alpha / tests.max(1) as f64)
+            };
+            let over = found_from(found.ln_limit, AT_LIMIT);
+            let changed = found_from(found.ln_unchanged, ALPHA);
+            let from = over.zip(changed).map(|(over, changed)| over.max(changed));
             let unit = match (subject.about, subject.base) {
                 (About::Change, Some(base)) if base > 0.0 => base,
                 _ => 1.0,
             };
             subject.fails_from = from.map(|from| unit * from.exp());
-            subject.answer = match subject.adjusted {
-                Some(adjusted) if adjusted < ALPHA => Answer::Fail,
-                _ if keeps => Answer::Pass,
-                _ => Answer::Unclear,
+            let is_below = |p: Option<f64>, alpha: f64| p.is_some_and(|p| p < alpha);
+            let is_over = is_below(subject.adjusted, AT_LIMIT);
+            let has_changed = is_below(subject.unchanged, ALPHA);
+            subject.answer = match keeps {
+                _ if is_over && has_changed => Answer::Fail,
+                true => Answer::Pass,
+                false => Answer::Unclear,
             };
         }
     }

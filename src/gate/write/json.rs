@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json as value};
 
-use super::super::answer::{ALPHA, About, Named, RuleAnswer, Subject};
+use super::super::answer::{ALPHA, AT_LIMIT, About, Named, RuleAnswer, Subject};
 use super::told::Told;
 
 /// Writes a gate as one JSON object and a line end.
@@ -22,6 +22,7 @@ pub fn json(told: &Told<'_>) -> String {
         "outcome": told.outcome().name(),
         "exit_code": told.exit_code,
         "alpha": ALPHA,
+        "alpha_at_limit": AT_LIMIT,
         "tests": gate.tests,
         "prove": told.policy.prove,
         "strict": told.policy.strict,
@@ -78,6 +79,7 @@ fn subject(subject: &Subject) -> Json {
         "fails_from": finite(subject.fails_from),
         "p": finite(subject.p),
         "p_adjusted": finite(subject.adjusted),
+        "p_unchanged": finite(subject.unchanged),
         "gone": subject.is_gone,
         "why": subject.why,
     })
