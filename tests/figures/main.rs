@@ -23,6 +23,7 @@ mod firefox;
 mod flame_graphs;
 mod flame_graphs_shown;
 mod folded;
+mod gate;
 mod ghc;
 mod ghc_px;
 mod gprof;

@@ -29,7 +29,7 @@ use std::path::Path;
 
 /// What a profiler does to a program's costs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Counts of samples.
     Sampled,
     /// Times that are measured.
@@ -111,24 +111,24 @@ fn estimates(comparison: &Comparison, shared: &Shared) -> Vec<Estimate> {
 
 /// A kind of noise.
 #[derive(Clone, Copy)]
-struct Cell {
-    kind: Kind,
+pub(super) struct Cell {
+    pub(super) kind: Kind,
     /// Runs a side; of one, there is a history of [`EARLIER`] runs.
-    runs: usize,
+    pub(super) runs: usize,
     /// How much each function varies from run to run by itself, as a part of its cost.
-    variation: f64,
+    pub(super) variation: f64,
     /// How much all functions of a run vary together.
-    shared: f64,
+    pub(super) shared: f64,
     /// Samples that come together.
-    burst: f64,
+    pub(super) burst: f64,
     /// Samples of a run; what a timed run takes.
-    samples: f64,
+    pub(super) samples: f64,
     /// Share of the functions that vary four times as much as the others.
-    wild: f64,
+    pub(super) wild: f64,
 }
 
 impl Cell {
-    const QUIET: Self = Cell {
+    pub(super) const QUIET: Self = Cell {
         kind: Kind::Sampled,
         runs: 5,
         variation: 0.0,
@@ -182,7 +182,7 @@ fn shares() -> Vec<f64> {
 }
 
 /// Shares of functions as programs have them, by Zipf's law; 5 % of the cost is in functions that are not compared.
-fn shares_by_rank(functions: usize) -> Vec<f64> {
+pub(super) fn shares_by_rank(functions: usize) -> Vec<f64> {
     let weights: Vec<f64> = (1..=functions)
         .map(|rank| (rank as f64).powf(-1.1))
         .collect();
@@ -191,14 +191,14 @@ fn shares_by_rank(functions: usize) -> Vec<f64> {
 }
 
 /// Draws runs of a program.
-struct Draw {
+pub(super) struct Draw {
     random: Xoshiro256PlusPlus,
     /// Which part of the cost each function has.
     shares: Vec<f64>,
 }
 
 impl Draw {
-    fn new(shares: Vec<f64>) -> Self {
+    pub(super) fn new(shares: Vec<f64>) -> Self {
         Draw {
             random: Xoshiro256PlusPlus::seed_from_u64(7),
             shares,
@@ -216,7 +216,13 @@ impl Draw {
     }
 
     /// The figures of some runs; each of the functions `slower` takes `times` as long.
-    fn runs(&mut self, cell: &Cell, runs: usize, slower: &[usize], times: f64) -> Figures {
+    pub(super) fn runs(
+        &mut self,
+        cell: &Cell,
+        runs: usize,
+        slower: &[usize],
+        times: f64,
+    ) -> Figures {
         let shares = self.shares.clone();
         let factors: Vec<f64> = (0..runs).map(|_| self.lognormal(cell.shared)).collect();
         let mut figures = Vec::with_capacity(shares.len() * runs);
@@ -257,7 +263,7 @@ impl Draw {
 
 /// Means over comparisons that have nothing to do with each other.
 #[derive(Clone, Copy, Default)]
-struct Rate {
+pub(super) struct Rate {
     count: f64,
     sum: f64,
     squares: f64,
@@ -270,21 +276,21 @@ impl Rate {
         self.squares += value * value;
     }
 
-    fn add_event(&mut self, happened: bool) {
+    pub(super) fn add_event(&mut self, happened: bool) {
         self.add(f64::from(u8::from(happened)));
     }
 
-    fn mean(&self) -> f64 {
+    pub(super) fn mean(&self) -> f64 {
         self.sum / self.count
     }
 
     /// Within two standard errors.
-    fn is_at_most(&self, bound: f64) -> bool {
+    pub(super) fn is_at_most(&self, bound: f64) -> bool {
         self.mean() <= bound + 2.0 * self.standard_error()
     }
 
     /// Standard error of a rate that is `expected`.
-    fn error_at(&self, expected: f64) -> f64 {
+    pub(super) fn error_at(&self, expected: f64) -> f64 {
         (expected * (1.0 - expected) / self.count).sqrt()
     }
 
@@ -410,7 +416,7 @@ fn noise_is_seldom_taken_for_change() {
 }
 
 /// Leaves a table where docs/design/0018-noise.md can take it from.
-fn keep(name: &str, table: &str) {
+pub(super) fn keep(name: &str, table: &str) {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(path, table).expect("the folder for tests can be written");
 }
