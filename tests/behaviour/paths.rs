@@ -24,7 +24,7 @@ const NAMES: [&str; 8] = [
 ];
 
 /// Each command that opens a database; `DB` is its name, and `OTHER` one that is merged into it.
-const COMMANDS: [&[&str]; 19] = [
+const COMMANDS: [&[&str]; 20] = [
     &["import", "--db", "DB", "a.csv"],
     &["import", "--db", "DB", "b.csv"],
     &["import", "--db", "DB", "a.csv"],
@@ -36,6 +36,7 @@ const COMMANDS: [&[&str]; 19] = [
     &["show", "--db", "DB", "1"],
     &["diff", "--db", "DB", "1", "2"],
     &["history", "--db", "DB"],
+    &["steps", "--db", "DB"],
     &["gate", "--db", "DB", "--budget", "perf.budget", "1", "2"],
     &["check", "--db", "DB"],
     &["delete", "--db", "DB", "1"],
