@@ -109,6 +109,7 @@ fn write(
         title: String::new(),
     };
     let mut first = 0;
+    let mut other_totals = 0;
     // Once through the tree for each metric: a sample has one weight in this format.
     for (at, metric) in profile.metrics.iter().enumerate() {
         if metric.metric_id == profile.metric.metric_id {
@@ -121,11 +122,18 @@ fn write(
             .each()
             .filter(|(loss, _)| at == 0 || OF_METRICS.contains(loss))
         {
-            losses.add(loss, count);
+            if loss == TOTALS && metric.metric_id != profile.metric.metric_id {
+                other_totals += count;
+            } else {
+                losses.add(loss, count);
+            }
         }
     }
-    // Without a stack, nothing says what was measured: readers take it for samples.
-    if profiles.count == 0 {
+    // Without a stack, nothing says what was measured: readers take it for samples. The other
+    // metrics are lost whole, and not their totals besides.
+    if profiles.count > 0 {
+        losses.add(TOTALS, other_totals);
+    } else {
         let is_samples = |metric: &MetricInfo| metric.name == "samples" && metric.unit == "count";
         losses.written = Some(vec![profile.metric.metric_id]);
         losses.add(METRICS, profile.metrics.len().saturating_sub(1) as u64);

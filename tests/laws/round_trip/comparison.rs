@@ -36,6 +36,8 @@ pub(super) struct Trip<'p> {
     pub(super) became: Vec<Option<usize>>,
     /// How much really was lost, by the name of the loss that should say so.
     pub(super) seen: BTreeMap<&'static str, u64>,
+    /// How much may have been lost besides, where rounding alone would explain what is seen.
+    pub(super) perhaps: BTreeMap<&'static str, u64>,
     /// Times have come back as they were measured.
     pub(super) is_raw: bool,
     /// Threads and the like of which there is one less, and which may go by another name.
@@ -320,9 +322,15 @@ impl Trip<'_> {
             }
             key.module = letters(&key.module);
         }
+        // LispWorks quotes what is no function, and some names of functions.
+        let is_quoted = self.format == "lispworks_tree"
+            && (key.name.starts_with('"') || key.kind != "function");
         if self.tells("names") {
             for text in [&mut key.name, &mut key.module, &mut key.file] {
                 *text = letters(text);
+            }
+            if is_quoted {
+                key.name.insert(0, '"');
             }
         }
         let has_modules = ["ghc_px", "business_rules"].contains(&self.format);
@@ -715,8 +723,10 @@ impl Trip<'_> {
             .for_each(|pair| self.figures(before, after, *pair, &mut faults));
         self.faults.extend(faults);
         let is_judged = self.tells("inclusive") || self.holds_own_costs();
-        if is_judged && self.is_other_inclusive(before, after) {
+        if is_judged && self.is_other_inclusive(before, after, true) {
             self.differs(&["inclusive"]);
+        } else if is_judged && self.is_other_inclusive(before, after, false) {
+            *self.perhaps.entry("inclusive").or_default() += 1;
         }
         self.calls(before, after);
     }
@@ -977,8 +987,9 @@ impl Trip<'_> {
         self.format == "business_rules" && !self.before.is_tree
     }
 
-    /// Whether cost with what was called is another one, in any metric.
-    fn is_other_inclusive(&self, before: usize, after: usize) -> bool {
+    /// Whether cost with what was called is another one, in any metric: certainly, or perhaps by
+    /// rounding alone.
+    fn is_other_inclusive(&self, before: usize, after: usize, certainly: bool) -> bool {
         let (one, now) = (&self.before.functions[before], &self.after.functions[after]);
         let differs = |(metric, other): &(usize, usize)| {
             let [own, all] = one.costs[*metric];
@@ -986,7 +997,11 @@ impl Trip<'_> {
                 // What rounding and figures below 0 make of the own cost is no loss of this sort.
                 return all.is_none_or(|all| differ(own.unwrap_or(0.0), all, 0.0));
             }
-            let by = self.tolerance_of_sums(all.unwrap_or(0.0), *metric);
+            let by = if certainly {
+                self.tolerance_of_sums(all.unwrap_or(0.0), *metric)
+            } else {
+                0.0
+            };
             match (all, now.costs[*other][1]) {
                 (Some(all), Some(found)) => differ(all, found, by),
                 (all, found) => all.is_some() != found.is_some(),
@@ -1043,7 +1058,8 @@ impl Trip<'_> {
             .iter()
             .map(|function| function.walked[metric][0])
             .sum();
-        if self.before.is_tree {
+        // Callgrind's files hold what functions cost, whatever their places say.
+        if self.before.is_tree && self.format != "callgrind" {
             [
                 all,
                 walked,

@@ -42,6 +42,7 @@ impl Trip<'_> {
         for loss in self.losses.clone() {
             let told = self.lost.get(loss).copied().unwrap_or(0);
             let seen = self.seen.get(loss).copied().unwrap_or(0);
+            let perhaps = self.perhaps.get(loss).copied().unwrap_or(0);
             let fault = match self.evidence(loss) {
                 Evidence::Exactly(count) if count != told => {
                     Some(format!("count: {loss}: {told} told, {count} lost"))
@@ -51,7 +52,7 @@ impl Trip<'_> {
                     Some(format!("idle: {loss}: {told} told, nothing lost"))
                 }
                 // Of functions that do not come back at all, nobody sees what else they lose.
-                Evidence::Counted if told < seen || told > seen + self.gone => {
+                Evidence::Counted if told < seen || told > seen + perhaps + self.gone => {
                     Some(format!("count: {loss}: {told} told, {seen} lost"))
                 }
                 _ => None,

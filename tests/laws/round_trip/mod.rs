@@ -136,6 +136,7 @@ fn faults_of_format(
                 metrics: Vec::new(),
                 became: Vec::new(),
                 seen: BTreeMap::new(),
+                perhaps: BTreeMap::new(),
                 is_raw: false,
                 dropped: Vec::new(),
                 gone: 0,
