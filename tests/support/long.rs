@@ -24,11 +24,8 @@ pub(crate) enum Form {
     Strangers,
     Questions,
     Noise,
-    RoundTrips,
 }
 
-/// Those that numbers choose among. `RoundTrips` draws ten times as many runs as the law is known
-/// to hold for: whoever asks for it looks for faults, which no other change has to answer for.
 const FORMS: [Form; 9] = [
     Form::Kills,
     Form::Interrupts,

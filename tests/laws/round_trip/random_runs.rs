@@ -15,12 +15,12 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::super::pages::is_the_same_without_pages;
 use super::{faults_of, open};
-use crate::support::long::Form;
 use crate::support::streams::{Pair, Said, Spot, Stack, Stream, definitions, streams};
 
-/// How many runs are tried.
-const FEW: u64 = 60;
-const MANY: u64 = 600;
+/// How many runs are tried. `RANDOM_RUNS` asks for more, and `RANDOM_SEED`, any text, for others
+/// than the same ones every time: a change is never refused for what it did not touch. What they
+/// find joins [`found_before`].
+const RUNS: usize = 60;
 
 /// How often a run with a fault is made smaller at most.
 const MOST_STEPS: usize = 200;
@@ -85,8 +85,7 @@ fn each_random_run(
         }
     }
     let trees = std::iter::from_fn(|| streams().new_tree(&mut runner).ok());
-    let times = Form::RoundTrips.times("RANDOM_RUNS", FEW, MANY);
-    let times = usize::try_from(times).expect("a few hundred");
+    let times = wish("RANDOM_RUNS").map_or(RUNS, |runs| runs.parse().expect("a number"));
     for (run, mut tree) in trees
         .filter(|tree| threads_hold(&tree.current()))
         .take(times)
@@ -200,14 +199,18 @@ fn found_before() -> Vec<Stream> {
     ]
 }
 
-/// Random numbers: the same ones every time, so that a change is never refused for what it did not
-/// touch. `RANDOM_SEED`, any text, asks for others; what they find joins `found_before`.
+/// What the environment asks for.
 #[expect(
     clippy::disallowed_methods,
     reason = "the wish of whoever runs the tests"
 )]
+fn wish(name: &str) -> Option<String> {
+    env::var(name).ok()
+}
+
+/// Random numbers.
 fn runner() -> TestRunner {
-    let Ok(wish) = env::var("RANDOM_SEED") else {
+    let Some(wish) = wish("RANDOM_SEED") else {
         return TestRunner::deterministic();
     };
     let mut seed = [0; 32];
