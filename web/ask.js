@@ -14,7 +14,7 @@ const COLUMNS = {
   summary: 'function seen calls cum_pct avg module file kind exclusive exclusive_pct cumulative cumulative_pct',
   lines: 'function line col calls cum_pct avg code module file exclusive exclusive_pct cumulative cumulative_pct',
   calls: 'calls cum_pct avg caller caller_module caller_file kind exclusive cumulative cumulative_pct',
-  call_lines: 'caller_line caller_col calls cum_pct avg code caller caller_module caller_file kind exclusive cumulative cumulative_pct',
+  call_lines: 'caller_line caller_col calls cum_pct avg code caller caller_module caller_file line_file kind exclusive cumulative cumulative_pct',
   callees: 'calls cum_pct avg callee callee_module callee_file kind exclusive cumulative cumulative_pct',
   function: 'function line col calls exclusive cumulative cumulative_pct callees code module file exclusive_pct',
   tree: 'depth function line col calls exclusive cumulative exclusive_ticks cumulative_ticks code module file node_id parent_id',
@@ -98,7 +98,7 @@ export async function ask(run, question) {
   return ranked(run, entries, header);
 }
 
-/** @typedef {{name: string, module: string | null, file: string | null, kind: string | null, id: number, of: number, line: number | null, col: number, calls: number, exclusive: number, cumulative: number, seen: number, element?: string}} Entry */
+/** @typedef {{name: string, module: string | null, file: string | null, kind: string | null, id: number, of: number, line: number | null, col: number, calls: number, exclusive: number, cumulative: number, seen: number, element?: string, line_file?: string, caller_file?: string | null}} Entry */
 
 /** What a report shows, in no order. @param {Run} run @param {any} seen @param {string} report @returns {Promise<Entry[]>} */
 async function entriesOf(run, seen, report) {
@@ -131,13 +131,14 @@ async function entriesOf(run, seen, report) {
   const grouped = new Map();
   for (const call of await callsOf(run, seen, isCallees)) {
     const of = call.function;
-    const [line, col] = byLine && call.line >= 0 ? [call.line, call.col] : [null, 0];
-    const key = `${of} ${line} ${col} ${call.kind}`;
+    const [from, line, col] = byLine && call.line >= 0 ? [call.file, call.line, call.col] : ['', null, 0];
+    const key = `${of} ${line} ${col} ${call.kind} ${from}`;
     let entry = grouped.get(key);
     if (!entry) {
       const about = of < 0 ? { name: '(root)', module: null, file: null, id: 0, of } : of < names.name.length ? functionOf(of) : { name: LEFT_OUT, module: '', file: '', id: 0, of: -1 };
-      const element = line === null ? about.name : `${about.name}[${line}${col === 0 ? '' : `:${col}`}]`;
-      entry = { ...unknown, ...about, kind: call.kind, line, col, calls: 0, exclusive: 0, cumulative: 0, element };
+      const isElsewhere = from !== '' && from !== about.file;
+      const element = line === null ? about.name : `${about.name}[${isElsewhere ? `${from}:` : ''}${line}${col === 0 ? '' : `:${col}`}]`;
+      entry = { ...unknown, ...about, ...(isElsewhere && { line_file: from, file: from, caller_file: about.file }), kind: call.kind, line, col, calls: 0, exclusive: 0, cumulative: 0, element };
       grouped.set(key, entry);
     }
     entry.calls += call.calls;
@@ -199,7 +200,8 @@ function ranked(run, entries, header) {
       caller: isRoot ? null : entry.name,
       callee: entry.name,
       caller_module: entry.module,
-      caller_file: entry.file,
+      caller_file: entry.caller_file ?? entry.file,
+      line_file: entry.line_file ?? null,
       callee_module: entry.module,
       callee_file: entry.file,
       caller_line: entry.line,
@@ -230,33 +232,25 @@ async function ofFunction(run, seen, header) {
       ? await run.lineFigures(at)
       : addUp(paths.tree, paths.costs, paths.ranges, (place) => paths.tree.line[place], lines.count);
   const calls = (await callsOfLines(run, seen)).filter((call) => functions.has(call.caller));
-  /** @type {{of: number, file: string, line: number, col: number, calls: number, exclusive: number, cumulative: number, hasCallees: boolean}[]} */
+  /** @type {{of: number, file: string, line: number, col: number, calls: number, exclusive: number, cumulative: number}[]} */
   const found = [];
-  /** @type {Map<string, string>} */
-  const first = new Map();
-  for (const [line] of figures) {
-    const key = `${lines.function[line]} ${lines.line[line]}`;
-    const known = first.get(key);
-    if (known === undefined || compareTexts(lines.file[line], known) < 0) first.set(key, lines.file[line]);
-  }
   for (const [line, sums] of figures) {
     const of = lines.function[line];
     if (!functions.has(of)) continue;
     const file = lines.file[line] === '' ? names.file[of] : lines.file[line];
-    const hasCallees = first.get(`${of} ${lines.line[line]}`) === lines.file[line];
-    found.push({ of, file, line: lines.line[line], col: lines.col[line], ...sums, hasCallees });
+    found.push({ of, file, line: lines.line[line], col: lines.col[line], ...sums });
   }
-  const isCalled = (/** @type {any} */ row, /** @type {any} */ call) => row.of === call.caller && row.line === call.line && (row.col === 0 || row.col === call.col);
+  const isCalled = (/** @type {any} */ row, /** @type {any} */ call) => row.of === call.caller && row.file === call.file && row.line === call.line && (row.col === 0 || row.col === call.col);
   const only = new Map();
   for (const call of calls) {
     if (!found.some((row) => isCalled(row, call))) {
-      only.set(`${call.caller} ${call.line} ${call.col}`, { of: call.caller, file: names.file[call.caller], line: call.line, col: call.col, calls: NaN, exclusive: NaN, cumulative: NaN, hasCallees: true });
+      only.set(`${call.caller} ${call.line} ${call.col} ${call.file}`, { of: call.caller, file: call.file, line: call.line, col: call.col, calls: NaN, exclusive: NaN, cumulative: NaN });
     }
   }
   found.push(...only.values());
   const texts = await sourceOf(run, found, functions);
   for (const [key, { of, file, line }] of texts.own) {
-    if (!found.some((row) => `${row.of} ${row.file} ${row.line}` === key)) found.push({ of, file, line, col: 0, calls: NaN, exclusive: NaN, cumulative: NaN, hasCallees: false });
+    if (!found.some((row) => `${row.of} ${row.file} ${row.line}` === key)) found.push({ of, file, line, col: 0, calls: NaN, exclusive: NaN, cumulative: NaN });
   }
   if (found.length === 0) throw new Unanswered(`Run ${run.number} knows no lines of ${plain(header.question.fn ?? '')}, and no source is stored with it.`);
   found.sort(
@@ -271,7 +265,7 @@ async function ofFunction(run, seen, header) {
   const base = header.question.percentOf === 'selection' && header.selected !== null ? header.selected : header.total;
   const share = (/** @type {number} */ cost) => (base === 0 || Number.isNaN(cost) ? null : (100 * cost) / base);
   const rows = found.map((row) => {
-    const called = row.hasCallees ? calls.filter((call) => isCalled(row, call)) : [];
+    const called = calls.filter((call) => isCalled(row, call));
     called.sort((one, other) => compareNumbers(orNull(other.cumulative), orNull(one.cumulative)) || compareTexts(names.name[one.function], names.name[other.function]) || names.id[one.function] - names.id[other.function]);
     return [
       names.name[row.of],
@@ -288,7 +282,7 @@ async function ofFunction(run, seen, header) {
       share(row.exclusive),
     ];
   });
-  const elements = found.map((row) => `${names.name[row.of]}[${row.line}${row.col === 0 ? '' : `:${row.col}`}]`);
+  const elements = found.map((row) => `${names.name[row.of]}[${row.file === names.file[row.of] ? '' : `${row.file}:`}${row.line}${row.col === 0 ? '' : `:${row.col}`}]`);
   return { columns: COLUMNS.function.split(' '), rows, header, functions: found.map((row) => row.of), elements };
 }
 
@@ -301,12 +295,13 @@ async function callsOfLines(run, seen) {
       ? (await run.edges(at)).filter((edge) => edge.caller === of).map((edge) => ({ ...edge, function: edge.callee }))
       : calleesOf(paths.tree, paths.costs, paths.of, lines, run.names.name.length);
   const sums = new Map();
-  for (const { caller, line, col, function: callee, cumulative } of calls) {
+  for (const { caller, file: elsewhere, line, col, function: callee, cumulative } of calls) {
     if (line < 0 || callee >= run.names.name.length) continue;
-    const key = `${caller} ${line} ${col} ${callee}`;
+    const file = elsewhere === '' ? run.names.file[caller] : elsewhere;
+    const key = `${caller} ${line} ${col} ${callee} ${file}`;
     const sum = sums.get(key);
     // SQL's SUM passes over what is unknown.
-    if (!sum) sums.set(key, { caller, line, col, function: callee, cumulative });
+    if (!sum) sums.set(key, { caller, file, line, col, function: callee, cumulative });
     else if (!Number.isNaN(cumulative)) sum.cumulative = (Number.isNaN(sum.cumulative) ? 0 : sum.cumulative) + cumulative;
   }
   return [...sums.values()];
@@ -360,7 +355,7 @@ function knownLines(run) {
       add(of, lines.file[at] === '' ? names.file[of] : lines.file[at], lines.line[at]);
     }
     for (const edge of await run.edges(0)) {
-      if (edge.caller >= 0 && edge.line >= 0) add(edge.caller, names.file[edge.caller], edge.line);
+      if (edge.caller >= 0 && edge.line >= 0) add(edge.caller, edge.file === '' ? names.file[edge.caller] : edge.file, edge.line);
     }
     names.line.forEach((line, of) => {
       if (line > 0) add(of, names.file[of], line);

@@ -5,7 +5,7 @@ import { Unanswered } from './texts.js';
 /** @typedef {{name: string, unit: string, total: number, timer_readings: boolean}} Metric */
 /** @typedef {{id: number[], kind: string[], name: string[], module: string[], file: string[], line: number[], line_files: string[]}} Names */
 /** @typedef {{calls: number, exclusive: number, cumulative: number, seen: number}} Figures `NaN` for what is unknown. */
-/** @typedef {{caller: number, callee: number, line: number, col: number, isBack: boolean, calls: number, exclusive: number, cumulative: number, outermost: number}} Edge Caller -1 for the root, line -1 if unknown. */
+/** @typedef {{caller: number, callee: number, file: string, line: number, col: number, isBack: boolean, calls: number, exclusive: number, cumulative: number, outermost: number}} Edge Caller -1 for the root, file '' for the caller's own, line -1 if unknown. */
 /** @typedef {{count: number, function: Int32Array, file: string[], line: Float64Array, col: Float64Array}} Lines File is '' for the function's own. */
 /** @typedef {{places: [number, string, number][], texts: [number, string][][]}} Sources */
 
@@ -123,6 +123,7 @@ export class Run {
         rows.push({
           callee,
           caller: reader.number() - 1,
+          file: this.names.line_files[reader.number()],
           line: reader.signed(),
           col: reader.signed(),
           isBack: reader.number() === 1,

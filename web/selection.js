@@ -4,7 +4,7 @@ import { Tree } from './profile.js';
 /** @typedef {{operator: ',' | '>', functions: number[]}} Picked */
 /** @typedef {{places: number[], outermost: number[]}} Selected Places that a path leads to, and those that are in no other one. */
 /** @typedef {{calls: number, exclusive: number, cumulative: number, seen: number}} Sums */
-/** @typedef {{function: number, line: number, col: number, calls: number, exclusive: number, cumulative: number}} CallSums */
+/** @typedef {{function: number, file: string, line: number, col: number, calls: number, exclusive: number, cumulative: number}} CallSums */
 
 /** Those of places in order that are in no other one. @param {Tree} tree @param {number[]} places */
 function outermostOf(tree, places) {
@@ -72,12 +72,20 @@ export function addUp(tree, costs, ranges, key, keys) {
   return sums;
 }
 
+/** @typedef {{file: string[], line: Float64Array, col: Float64Array}} LinePlaces */
+
+/** Where a line is: file, '' for its function's own; number, -1 if there is no line; and column.
+ * @param {number} line @param {LinePlaces} lines @returns {[string, number, number]} */
+function placeOf(line, lines) {
+  return line < 0 ? ['', -1, 0] : [lines.file[line], lines.line[line], lines.col[line]];
+}
+
 /** Adds a call to those of one function from one line.
- * @param {Map<string, CallSums>} sums @param {[number, number, number]} key @param {number} calls @param {number} own @param {number} all */
-function addCall(sums, [of, line, col], calls, own, all) {
-  const name = `${of} ${line} ${col}`;
+ * @param {Map<string, CallSums>} sums @param {number} of @param {[string, number, number]} place @param {number} calls @param {number} own @param {number} all */
+function addCall(sums, of, [file, line, col], calls, own, all) {
+  const name = `${of} ${line} ${col} ${file}`;
   let sum = sums.get(name);
-  if (!sum) sums.set(name, (sum = { function: of, line, col, calls: 0, exclusive: 0, cumulative: 0 }));
+  if (!sum) sums.set(name, (sum = { function: of, file, line, col, calls: 0, exclusive: 0, cumulative: 0 }));
   sum.calls += calls;
   sum.exclusive += own;
   sum.cumulative += all;
@@ -85,7 +93,7 @@ function addCall(sums, [of, line, col], calls, own, all) {
 
 /** Who called what is selected: function -1 for the root, line -1 if it is unknown.
  * @param {Tree} tree @param {{own: Float64Array, all: Float64Array}} costs @param {Selected} selected
- * @param {{line: Float64Array, col: Float64Array}} lines @param {(at: number) => boolean} isCode */
+ * @param {LinePlaces} lines @param {(at: number) => boolean} isCode */
 export function callersOf(tree, costs, selected, lines, isCode) {
   /** @type {Map<string, CallSums>} */
   const sums = new Map();
@@ -94,15 +102,14 @@ export function callersOf(tree, costs, selected, lines, isCode) {
     const above = tree.parent[place];
     const isKnown = above >= 0 && isCode(tree.function[above]);
     const line = isKnown ? tree.line[above] : -1;
-    const key = /** @type {[number, number, number]} */ ([isKnown ? tree.function[above] : -1, line < 0 ? -1 : lines.line[line], line < 0 ? 0 : lines.col[line]]);
-    addCall(sums, key, tree.calls[place], costs.own[place], outermost.has(place) ? costs.all[place] : 0);
+    addCall(sums, isKnown ? tree.function[above] : -1, placeOf(line, lines), tree.calls[place], costs.own[place], outermost.has(place) ? costs.all[place] : 0);
   }
   return [...sums.values()];
 }
 
 /** Whom it called, with the line of the caller: on each path a function counts once, at the outer call.
  * @param {Tree} tree @param {{own: Float64Array, all: Float64Array}} costs @param {Selected} selected
- * @param {{line: Float64Array, col: Float64Array}} lines @param {number} functions */
+ * @param {LinePlaces} lines @param {number} functions */
 export function calleesOf(tree, costs, selected, lines, functions) {
   /** @type {Map<string, CallSums & {caller: number}>} */
   const sums = new Map();
@@ -118,10 +125,11 @@ export function calleesOf(tree, costs, selected, lines, functions) {
       if (isOuter) open[of] = tree.last[place];
       const line = tree.line[tree.parent[place]];
       const from = tree.function[caller];
-      const name = `${of} ${from} ${line < 0 ? -1 : lines.line[line]} ${line < 0 ? 0 : lines.col[line]}`;
+      const [file, at, col] = placeOf(line, lines);
+      const name = `${of} ${from} ${at} ${col} ${file}`;
       let sum = sums.get(name);
       if (!sum) {
-        sum = { function: of, caller: from, line: line < 0 ? -1 : lines.line[line], col: line < 0 ? 0 : lines.col[line], calls: 0, exclusive: 0, cumulative: 0 };
+        sum = { function: of, caller: from, file, line: at, col, calls: 0, exclusive: 0, cumulative: 0 };
         sums.set(name, sum);
       }
       sum.calls += tree.calls[place];

@@ -13,6 +13,13 @@ ancestor_walk (node_id, at_id) AS (
   JOIN functions AS f ON f.function_id = n.function_id
   WHERE f.kind NOT IN ('function', 'pseudo') AND (n.parent_id IS NULL OR n.parent_id < n.node_id)
 ),
+-- Edges that were stored before version 12 do not say from which file they come: these runs have none that does.
+with_files AS MATERIALIZED (
+  SELECT DISTINCT m.run_id
+  FROM metrics AS m
+  JOIN edges AS e ON e.metric_id = m.metric_id
+  WHERE e.line_file <> ''
+),
 called AS (
   SELECT
     r.run_id,
@@ -21,6 +28,7 @@ called AS (
     n.outer_id,
     n.function_id AS callee_id,
     COALESCE(p.function_id, 0) AS caller_id,
+    IIF(r.run_id IN (SELECT run_id FROM with_files), COALESCE(p.file, ''), '') AS line_file,
     COALESCE(p.line, -1) AS caller_line,
     COALESCE(p.col, 0) AS caller_col
   FROM ancestor_walk AS c
@@ -36,6 +44,7 @@ paired AS (
     c.node_id,
     c.callee_id,
     c.caller_id,
+    c.line_file,
     c.caller_line,
     c.caller_col,
     -- No node of the same two functions is around this one.
@@ -53,6 +62,7 @@ counted AS (
     m.metric_id,
     p.callee_id,
     p.caller_id,
+    p.line_file,
     p.caller_line,
     p.caller_col,
     CASE COUNT(*) WHEN COUNT(t.calls) THEN SUM(t.calls) END AS calls,
@@ -64,15 +74,16 @@ counted AS (
   FROM paired AS p
   JOIN tree AS t ON t.run_id = p.run_id AND t.node_id = p.node_id
   JOIN metrics AS m ON m.run_id = t.run_id AND m.name = t.metric
-  GROUP BY m.metric_id, p.callee_id, p.caller_id, p.caller_line, p.caller_col
+  GROUP BY m.metric_id, p.callee_id, p.caller_id, p.line_file, p.caller_line, p.caller_col
 )
-SELECT e.metric_id, e.callee_id, e.caller_id, e.caller_line, e.caller_col
+SELECT e.metric_id, e.callee_id, e.caller_id, e.caller_line, e.caller_col, e.line_file
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
 JOIN edges AS e ON e.metric_id = m.metric_id
 LEFT JOIN counted AS c ON c.metric_id = e.metric_id
                       AND c.callee_id = e.callee_id
                       AND c.caller_id = e.caller_id
+                      AND c.line_file = e.line_file
                       AND c.caller_line = e.caller_line
                       AND c.caller_col = e.caller_col
 WHERE r.fidelity = 'tree'
@@ -86,13 +97,14 @@ WHERE r.fidelity = 'tree'
     OR COALESCE(ABS(e.seen - c.seen), 9e999) > c.rounding
   )
 UNION ALL
-SELECT c.metric_id, c.callee_id, c.caller_id, c.caller_line, c.caller_col
+SELECT c.metric_id, c.callee_id, c.caller_id, c.caller_line, c.caller_col, c.line_file
 FROM counted AS c
 LEFT JOIN edges AS e ON e.metric_id = c.metric_id
                     AND e.callee_id = c.callee_id
                     AND e.caller_id = c.caller_id
+                    AND e.line_file = c.line_file
                     AND e.caller_line = c.caller_line
                     AND e.caller_col = c.caller_col
                     AND e.back = 0
 WHERE e.callee_id IS NULL
-ORDER BY 1, 2, 3, 4, 5;
+ORDER BY 1, 2, 3, 4, 5, 6;

@@ -31,6 +31,7 @@ CREATE TEMP TABLE IF NOT EXISTS element_costs (
 );
 CREATE TEMP TABLE IF NOT EXISTS callers_of_selection (
   caller_id  INTEGER NOT NULL, -- who called; 0 for the root
+  line_file  TEXT,             -- file of the line where it is not the caller's own; else NULL
   line       INTEGER,          -- from which line; NULL if unknown
   col        INTEGER,          -- from which column; NULL if unknown
   kind       TEXT NOT NULL,    -- call
@@ -41,6 +42,7 @@ CREATE TEMP TABLE IF NOT EXISTS callers_of_selection (
 CREATE TEMP TABLE IF NOT EXISTS callees_of_selection (
   callee_id  INTEGER NOT NULL, -- who was called: a function, or the first of its group
   caller_id  INTEGER NOT NULL, -- who called
+  line_file  TEXT,             -- file of the line where it is not the caller's own; else NULL
   line       INTEGER,          -- from which line; NULL if unknown
   col        INTEGER,          -- from which column; NULL if unknown
   kind       TEXT NOT NULL,    -- call

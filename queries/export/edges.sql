@@ -8,9 +8,10 @@ SELECT
   e.calls,
   e.exclusive,
   e.cumulative,
-  e.seen
+  e.seen,
+  e.line_file
 FROM runs AS r
 CROSS JOIN metrics AS m ON m.run_id = r.run_id AND m.metric_id = :metric
 CROSS JOIN edges AS e ON e.metric_id = m.metric_id
 WHERE r.run_id = :run
-ORDER BY e.caller_id, e.callee_id, e.caller_line, e.caller_col, e.back
+ORDER BY e.caller_id, e.callee_id, e.back, e.line_file, e.caller_line, e.caller_col

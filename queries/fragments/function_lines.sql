@@ -2,21 +2,23 @@
 
 -- Calls from lines.
 line_calls AS (
-  SELECT e.caller_id AS id, e.line, COALESCE(e.col, 0) AS col, e.callee_id, SUM(e.cumulative) AS cumulative
-  FROM callees_of_selection AS e WHERE e.line IS NOT NULL GROUP BY e.caller_id, e.line, COALESCE(e.col, 0), e.callee_id
+  SELECT e.caller_id AS id, COALESCE(e.line_file, f.file) AS file, e.line, COALESCE(e.col, 0) AS col, e.callee_id,
+    SUM(e.cumulative) AS cumulative
+  FROM callees_of_selection AS e CROSS JOIN functions AS f WHERE e.line IS NOT NULL AND f.function_id = e.caller_id
+  GROUP BY e.caller_id, COALESCE(e.line_file, f.file), e.line, COALESCE(e.col, 0), e.callee_id
 )
 
--- Lines with figures, and those of which only calls are known. Who was called is known by function and line, and shown at the
--- line in the function's own file, if several files have it.
+-- Lines with figures, and those of which only calls are known.
 figured_lines AS (
-  SELECT i.function_id AS id, IIF(i.file = '', f.file, i.file) AS file, i.line, i.col, i.calls, i.exclusive, i.cumulative,
-    i.file = MIN(i.file) OVER (PARTITION BY i.function_id, i.line) AS has_callees
+  SELECT i.function_id AS id, IIF(i.file = '', f.file, i.file) AS file, i.line, i.col, i.calls, i.exclusive, i.cumulative
   FROM line_costs AS i CROSS JOIN functions AS f
   WHERE i.function_id IN (SELECT function_id FROM $path_functions) AND f.function_id = i.function_id
   UNION ALL
-  SELECT DISTINCT c.id, f.file, c.line, c.col, NULL, NULL, NULL, 1 FROM line_calls AS c CROSS JOIN functions AS f
-  WHERE f.function_id = c.id
-    AND NOT EXISTS (SELECT 1 FROM line_costs AS l WHERE l.function_id = c.id AND l.line = c.line AND l.col IN (0, c.col))
+  SELECT DISTINCT c.id, c.file, c.line, c.col, NULL, NULL, NULL FROM line_calls AS c CROSS JOIN functions AS f
+  WHERE f.function_id = c.id AND NOT EXISTS (
+    SELECT 1 FROM line_costs AS l
+    WHERE l.function_id = c.id AND l.file = IIF(c.file = f.file, '', c.file) AND l.line = c.line AND l.col IN (0, c.col)
+  )
 )
 
 -- Lines that the run knows, and those where its functions begin.
@@ -24,7 +26,7 @@ known_lines AS (
   SELECT i.function_id, IIF(i.file = '', f.file, i.file) AS file, i.line FROM metrics AS m CROSS JOIN line_info AS i
   CROSS JOIN functions AS f WHERE m.run_id = :run AND i.metric_id = m.metric_id AND f.function_id = i.function_id
   UNION
-  SELECT e.caller_id, f.file, e.caller_line FROM metrics AS m CROSS JOIN edges AS e CROSS JOIN functions AS f
+  SELECT e.caller_id, IIF(e.line_file = '', f.file, e.line_file), e.caller_line FROM metrics AS m CROSS JOIN edges AS e CROSS JOIN functions AS f
   WHERE m.run_id = :run AND e.metric_id = m.metric_id AND e.caller_line >= 0 AND f.function_id = e.caller_id
   UNION
   SELECT i.function_id, f.file, f.first_line FROM metrics AS m CROSS JOIN function_info AS i CROSS JOIN functions AS f
@@ -43,9 +45,9 @@ line_marks AS (
 -- Lines with figures, and lines of the source of the functions without: a line is of the functions that have the last known line
 -- before it. A text without a file is that of one function.
 all_lines AS (
-  SELECT l.id, l.file, l.line, l.col, l.calls, l.exclusive, l.cumulative, l.has_callees FROM figured_lines AS l
+  SELECT l.id, l.file, l.line, l.col, l.calls, l.exclusive, l.cumulative FROM figured_lines AS l
   UNION ALL
-  SELECT s.id, s.file, s.line, 0, NULL, NULL, NULL, 0 FROM (
+  SELECT s.id, s.file, s.line, 0, NULL, NULL, NULL FROM (
     SELECT id, file, line, is_text, MAX(own) OVER above AS own, MAX(known) OVER above AS known
     FROM line_marks WINDOW above AS (PARTITION BY id, file ORDER BY line)
   ) AS s WHERE s.is_text AND (s.file = '' OR s.own = s.known)

@@ -7,8 +7,8 @@ selected AS (
 
 -- Who called the selected nodes. A container (a thread, a root) is no caller: its calls come from the root.
 callers_of_selection AS (
-  SELECT COALESCE(c.function_id, 0) AS caller_id, IIF(c.function_id IS NULL, NULL, above.line) AS line,
-    IIF(c.function_id IS NULL, NULL, above.col) AS col, 'call' AS kind, n.calls, n.exclusive,
+  SELECT COALESCE(c.function_id, 0) AS caller_id, IIF(c.function_id IS NULL, NULL, above.file) AS line_file,
+    IIF(c.function_id IS NULL, NULL, above.line) AS line, IIF(c.function_id IS NULL, NULL, above.col) AS col, 'call' AS kind, n.calls, n.exclusive,
     IIF(s.outermost, n.cumulative, 0.0) AS cumulative
   FROM subtrees AS s CROSS JOIN $nodes AS n
   LEFT JOIN nodes AS above ON above.node_id = n.parent_id
@@ -18,7 +18,7 @@ callers_of_selection AS (
 
 -- Whom the selected nodes called: on each path a pair counts once, at the outer call.
 callees_of_selection AS (
-  SELECT $own_group AS callee_id, above.function_id AS caller_id, above.line, above.col, 'call' AS kind,
+  SELECT $own_group AS callee_id, above.function_id AS caller_id, above.file AS line_file, above.line, above.col, 'call' AS kind,
     n.calls, n.exclusive, IIF(n.node_id <= MAX(n.last_id) OVER (PARTITION BY $own_group ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
       0.0, n.cumulative) AS cumulative
   FROM subtrees AS s CROSS JOIN $nodes AS n CROSS JOIN nodes AS above CROSS JOIN subtrees AS caller$group_of

@@ -30,28 +30,29 @@
 --> caller         TEXT json                                   the calling function; NULL at the root
 --> caller_module  TEXT json                                   its module; NULL at the root
 --> caller_file    TEXT json                                   its source file; NULL at the root
+--> line_file      TEXT is=file csv optional json              source file of the line where it is not that of the caller
 --> kind           TEXT json                                   call, or back: known to exist, without cost of its own
 --> exclusive      COST json                                   cost of the called function itself
 --> cumulative     COST json                                   cost of the called function and what it called
 --> cumulative_pct PERCENT json                                the same, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
 WITH callers AS (
-  SELECT e.caller_id, e.line, e.col, e.kind, CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
+  SELECT e.caller_id, e.line_file, e.line, e.col, e.kind, CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
     CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END AS exclusive,
     CASE COUNT(*) WHEN COUNT(e.cumulative) THEN SUM(e.cumulative) END AS cumulative
   FROM callers_of_selection AS e
-  GROUP BY e.caller_id, e.line, e.col, e.kind
+  GROUP BY e.caller_id, e.line_file, e.line, e.col, e.kind
 ),
 entries AS (
-  SELECT COALESCE(f.name, '(root)') AS name, f.module, f.file, i.kind, i.caller_id AS id, i.line, i.col,
+  SELECT COALESCE(f.name, '(root)') AS name, f.module, COALESCE(i.line_file, f.file) AS file, i.kind, i.caller_id AS id, i.line, i.col,
     i.calls, i.exclusive, i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM callers AS i LEFT JOIN functions AS f ON f.function_id = i.caller_id
 )
 SELECT
-  r.name || COALESCE('[' || r.line || COALESCE(':' || r.col, '') || ']', '') AS element, r.name AS name,
+  r.name || COALESCE('[' || IIF(r.file = f.file, '', r.file || ':') || r.line || COALESCE(':' || r.col, '') || ']', '') AS element, r.name AS name,
   r.line AS caller_line, r.col AS caller_col, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls,
   r.cum_pct AS cum_pct, r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, IIF(r.id = 0, NULL, r.name) AS caller,
-  r.module AS caller_module, r.file AS caller_file, r.kind AS kind, r.exclusive AS exclusive,
+  r.module AS caller_module, f.file AS caller_file, NULLIF(r.file, f.file) AS line_file, r.kind AS kind, r.exclusive AS exclusive,
   r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
-FROM ranked AS r$up_to
+FROM ranked AS r LEFT JOIN functions AS f ON f.function_id = r.id$up_to
 ORDER BY $sorted$first;

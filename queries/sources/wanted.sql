@@ -11,7 +11,7 @@ CROSS JOIN line_info AS i ON i.metric_id = m.metric_id
 JOIN functions AS f ON f.function_id = i.function_id
 WHERE m.run_id = :run
 UNION
-SELECT f.function_id, f.file, f.name, e.caller_line, 0
+SELECT f.function_id, CASE e.line_file WHEN '' THEN f.file ELSE e.line_file END, f.name, e.caller_line, 0
 FROM metrics AS m
 CROSS JOIN edges AS e ON e.metric_id = m.metric_id
 JOIN functions AS f ON f.function_id = e.caller_id

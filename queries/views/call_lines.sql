@@ -18,8 +18,9 @@ CREATE VIEW call_lines (
   cumulative,      -- cost of the function and what it called when called from there, in unit
   cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
   kind,            -- call, or back: a call known to exist, without cost of its own
-  includes_back    -- 1 if calls and cost of this call may include what arrived over back edges to the same function,
+  includes_back,   -- 1 if calls and cost of this call may include what arrived over back edges to the same function,
                    -- which the profiler folds into it; else 0
+  line_file        -- source file of the line where it is not the caller's own (inlined or included code); else NULL
 ) AS
 SELECT
   r.run_id,
@@ -43,7 +44,8 @@ SELECT
     SELECT 1
     FROM edges AS b
     WHERE b.metric_id = e.metric_id AND b.callee_id = e.callee_id AND b.back = 1
-  )
+  ),
+  NULLIF(e.line_file, '')
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
 JOIN edges AS e ON e.metric_id = m.metric_id

@@ -53,6 +53,8 @@ pub(super) fn part(
     }
     let numbers = numbers(run, &functions, &lines);
     let mut names = names(&functions);
+    let files = line_files(database, &metrics, &lines)?;
+    names["line_files"] = json!(files.keys().collect::<Vec<_>>());
     let mut blocks = Vec::new();
     for (at, metric) in metrics.iter().enumerate() {
         blocks.push((
@@ -61,12 +63,10 @@ pub(super) fn part(
         ));
         blocks.push((
             format!("edges-{at}"),
-            call_block(database, metric, &numbers)?,
+            call_block(database, metric, &numbers, &files)?,
         ));
     }
-    let mut files = BTreeMap::new();
-    let lines_of = line_blocks(database, &metrics, &numbers, &lines, &mut files)?;
-    names["line_files"] = json!(files.keys().collect::<Vec<_>>());
+    let lines_of = line_blocks(database, &metrics, &numbers, &lines, &files)?;
     blocks.push(("names".to_owned(), column::text(&names.to_string())));
     blocks.push((
         "statements".to_owned(),
@@ -278,11 +278,36 @@ fn function_block(
     Ok(column.finish())
 }
 
+/// The files of lines and of calls where they are not those of their functions, and the empty name for
+/// those: each with its number, in the order of their names.
+fn line_files(
+    database: &Database,
+    metrics: &[MetricInfo],
+    lines: &[LineFigures],
+) -> Result<BTreeMap<String, u64>, PageError> {
+    let mut files = BTreeMap::from([(String::new(), 0)]);
+    let mut add = |file: &str| {
+        if !files.contains_key(file) {
+            files.insert(file.to_owned(), 0);
+        }
+    };
+    lines.iter().for_each(|line| add(&line.file));
+    // Every metric has the same calls.
+    if let Some(first) = metrics.first() {
+        database.each_call_figure(first.metric_id, |call| add(&call.line_file))?;
+    }
+    for (number, at) in files.values_mut().zip(0..) {
+        *number = at;
+    }
+    Ok(files)
+}
+
 /// Calls between functions in a metric.
 fn call_block(
     database: &Database,
     metric: &MetricInfo,
     numbers: &Numbers,
+    files: &BTreeMap<String, u64>,
 ) -> Result<Vec<u8>, PageError> {
     let mut rows = Vec::new();
     database.each_call_figure(metric.metric_id, |row| rows.push(row))?;
@@ -296,6 +321,7 @@ fn call_block(
             0 => 0,
             caller => numbers.function(caller)? + 1,
         });
+        column.number(files.get(&row.line_file).copied().unwrap_or_default());
         column.signed(row.line);
         column.signed(row.col);
         column.number(row.is_back.into());
@@ -308,22 +334,16 @@ fn call_block(
     Ok(column.finish())
 }
 
-/// Lines, and their calls and costs in every metric. Files get a number each, in the order of their names.
+/// Lines, and their calls and costs in every metric.
 fn line_blocks(
     database: &Database,
     metrics: &[MetricInfo],
     numbers: &Numbers,
     lines: &[LineFigures],
-    files: &mut BTreeMap<String, u64>,
+    files: &BTreeMap<String, u64>,
 ) -> Result<Vec<(String, Vec<u8>)>, PageError> {
     if lines.is_empty() {
         return Ok(Vec::new());
-    }
-    for line in lines {
-        files.insert(line.file.clone(), 0);
-    }
-    for (number, at) in files.values_mut().zip(0..) {
-        *number = at;
     }
     let mut column = Column::new();
     let mut last = 0;

@@ -222,6 +222,8 @@ pub struct EdgeRow {
     pub callee: FunctionId,
     /// Who calls; `None` at the root.
     pub caller: Option<FunctionId>,
+    /// The file of that line where it is not the caller's own.
+    pub line_file: Option<Arc<str>>,
     /// From which line; `None` if unknown.
     pub caller_line: Option<u32>,
     /// From which column; 0 if unknown.

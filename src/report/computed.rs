@@ -161,8 +161,8 @@ pub(super) fn fill(
         filled.insert("callers_of_selection");
         calls(
             connection,
-            "INSERT INTO temp.callers_of_selection (caller_id, line, col, kind, calls, exclusive, cumulative)
-             VALUES (?1, ?3, ?4, 'call', ?5, ?6, ?7)",
+            "INSERT INTO temp.callers_of_selection (caller_id, line_file, line, col, kind, calls, exclusive, cumulative)
+             VALUES (?1, CAST(?8 AS TEXT), ?3, ?4, 'call', ?5, ?6, ?7)",
             &sums.callers,
         )?;
     }
@@ -170,8 +170,8 @@ pub(super) fn fill(
         filled.insert("callees_of_selection");
         calls(
             connection,
-            "INSERT INTO temp.callees_of_selection (caller_id, callee_id, line, col, kind, calls, exclusive, cumulative)
-             VALUES (?1, ?2, ?3, ?4, 'call', ?5, ?6, ?7)",
+            "INSERT INTO temp.callees_of_selection (caller_id, callee_id, line_file, line, col, kind, calls, exclusive, cumulative)
+             VALUES (?1, ?2, CAST(?8 AS TEXT), ?3, ?4, 'call', ?5, ?6, ?7)",
             &sums.callees,
         )?;
     }
@@ -248,7 +248,8 @@ fn calls(connection: &Connection, sql: &str, calls: &[CallCosts]) -> rusqlite::R
             costs.col,
             costs.calls,
             costs.exclusive,
-            costs.cumulative
+            costs.cumulative,
+            costs.line_file
         ])
     })
 }

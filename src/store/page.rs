@@ -54,6 +54,8 @@ pub struct CallFigures {
     pub caller_id: i64,
     /// The callee.
     pub callee_id: i64,
+    /// The file of the line where that is not the caller's own, else empty.
+    pub line_file: String,
     /// The line of the caller; -1 if unknown.
     pub line: i64,
     /// Column or clause of that line; 0 if unknown.
@@ -139,6 +141,7 @@ impl Database {
             each(CallFigures {
                 caller_id: row.get(0)?,
                 callee_id: row.get(1)?,
+                line_file: row.get(9)?,
                 line: row.get(2)?,
                 col: row.get(3)?,
                 is_back: row.get(4)?,

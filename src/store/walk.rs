@@ -70,12 +70,14 @@ pub struct LineRow {
 }
 
 /// A pair of caller and callee, with its cost in one metric; `None` where it is unknown.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EdgeRow {
     /// The caller; `None` at the root.
     pub caller_id: Option<i64>,
     /// The callee.
     pub callee_id: i64,
+    /// The file of the line that it comes from; empty where it is the caller's own.
+    pub line_file: String,
     /// From which line.
     pub line: Option<i64>,
     /// From which column or clause of it; 0 if unknown.
@@ -359,6 +361,7 @@ fn edge(row: &Row<'_>) -> rusqlite::Result<EdgeRow> {
     Ok(EdgeRow {
         caller_id: row.get(0)?,
         callee_id: row.get(1)?,
+        line_file: row.get(9)?,
         line: row.get(2)?,
         col: row.get(3)?,
         is_back: row.get(4)?,

@@ -53,10 +53,11 @@ fn run(database: &Database) -> RunInfo {
 /// What the tables say of the lines of a function: those with figures, and those that called.
 fn told(database: &Database, function: i64) -> Vec<Line> {
     let sql = "WITH calls AS (
-                 SELECT caller_line AS line, NULLIF(caller_col, 0) AS col, COUNT(DISTINCT callee_id) AS callees
+                 SELECT line_file AS file, caller_line AS line, NULLIF(caller_col, 0) AS col,
+                   COUNT(DISTINCT callee_id) AS callees
                  FROM edges
                  WHERE metric_id = (SELECT default_metric_id FROM runs) AND caller_id = ?1 AND caller_line >= 0
-                 GROUP BY 1, 2
+                 GROUP BY 1, 2, 3
                ),
                figures AS (
                  SELECT line, NULLIF(col, 0) AS col, file, calls, exclusive, cumulative FROM line_info
@@ -64,11 +65,11 @@ fn told(database: &Database, function: i64) -> Vec<Line> {
                )
                SELECT f.file, f.line, f.col, f.calls, f.exclusive, f.cumulative, COALESCE(c.callees, 0)
                FROM figures AS f
-               LEFT JOIN calls AS c ON c.line = f.line AND c.col IS f.col
-                 AND f.file = (SELECT MIN(o.file) FROM figures AS o WHERE o.line = f.line)
+               LEFT JOIN calls AS c ON c.file = f.file AND c.line = f.line AND c.col IS f.col
                UNION ALL
-               SELECT '', c.line, c.col, NULL, NULL, NULL, c.callees
-               FROM calls AS c WHERE NOT EXISTS (SELECT 1 FROM figures AS f WHERE f.line = c.line AND f.col IS c.col)
+               SELECT c.file, c.line, c.col, NULL, NULL, NULL, c.callees
+               FROM calls AS c
+               WHERE NOT EXISTS (SELECT 1 FROM figures AS f WHERE f.file = c.file AND f.line = c.line AND f.col IS c.col)
                ORDER BY 1, 2, 3";
     let mut statement = database.connection().prepare(sql).expect("a statement");
     let rows = statement.query_map([function], |row| {

@@ -606,7 +606,7 @@ fn costs_and_calls_of_lines() {
     })
     .into_iter()
     .collect();
-    let calls = "SELECT caller_file, caller_line, file, function, SUM(calls), SUM(cumulative) FROM call_lines
+    let calls = "SELECT COALESCE(line_file, caller_file), caller_line, file, function, SUM(calls), SUM(cumulative) FROM call_lines
                  WHERE caller_line IS NOT NULL GROUP BY 1, 2, 3, 4";
     let calls: BTreeMap<_, _> = rows(&database, calls, |row| {
         let name = named(&row.get::<_, String>(2)?, &row.get::<_, String>(3)?);

@@ -9,6 +9,7 @@
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use profdb::base::error::Stop;
 use profdb::events::{
@@ -145,7 +146,7 @@ fn say_edges(sink: &mut dyn Sink, truth: &RunSummary, parts: &[u32]) {
             seen,
         };
         let line = row.caller_line.map(|line| Line {
-            file: "",
+            file: row.line_file.as_deref().unwrap_or_default(),
             line,
             col: row.caller_col,
         });
@@ -211,11 +212,18 @@ fn infos(totals: &RunSummary) -> BTreeMap<(FunctionId, Option<(u32, bool)>), Inf
         .collect()
 }
 
-fn edges(totals: &RunSummary) -> BTreeMap<(FunctionId, Option<FunctionId>, Option<u32>), EdgeRow> {
+/// Callee, caller, and file and line of the caller.
+type EdgeOf = (FunctionId, Option<FunctionId>, Option<Arc<str>>, Option<u32>);
+
+fn edge_of(row: &EdgeRow) -> EdgeOf {
+    (row.callee, row.caller, row.line_file.clone(), row.caller_line)
+}
+
+fn edges(totals: &RunSummary) -> BTreeMap<EdgeOf, EdgeRow> {
     totals
         .edges
         .iter()
-        .map(|row| ((row.callee, row.caller, row.caller_line), row))
+        .map(|row| (edge_of(&row), row))
         .collect()
 }
 
@@ -247,10 +255,11 @@ proptest! {
         let mut seen: BTreeMap<FunctionId, Option<f64>> = BTreeMap::new();
         // Functions of which all callers say what their outermost calls cost.
         let mut paid: BTreeMap<FunctionId, bool> = BTreeMap::new();
-        for (((callee, caller, _), row), part) in truth.edges.iter().map(|row| {
-            let key = (row.callee, row.caller, row.caller_line);
-            (key, &expected[&key])
-        }).zip(parts.iter().cycle()) {
+        for ((key, part), row) in truth.edges.iter().map(|row| edge_of(&row)).zip(parts.iter().cycle()).map(|of| {
+            let row = &expected[&of.0];
+            (of, row)
+        }) {
+            let (callee, caller) = (key.0, key.1);
             let all = [row.cumulative, row.outermost, row.seen];
             let mut known = told(*part, all);
             if caller.is_none_or(|caller| !recur(caller, callee)) {
@@ -261,7 +270,7 @@ proptest! {
             let [cumulative, outermost, seen_here] = known;
             *paid.entry(callee).or_insert(true) &= outermost.is_some();
             let row = EdgeRow { cumulative, outermost, seen: seen_here, ..row.clone() };
-            prop_assert_eq!(&found[&(callee, caller, row.caller_line)], &row);
+            prop_assert_eq!(&found[&key], &row);
             if let Some(caller) = caller {
                 let sum = seen.entry(caller).or_insert(Some(0.0));
                 *sum = sum.zip(seen_here).map(|(sum, part)| sum + part);
@@ -272,13 +281,8 @@ proptest! {
         for ((function, place), figures) in &found {
             let true_figures = expected.get(&(*function, *place));
             if place.is_some() {
-                // Lines of one number in two files are one in the edges of the tree, so that only
-                // others can be compared.
-                let other = place.map(|(line, included)| (line, !included));
-                if !expected.contains_key(&(*function, other)) && !place.is_some_and(|(_, included)| included) {
-                    let cumulative = true_figures.and_then(|figures| figures.cumulative);
-                    prop_assert_eq!(figures.cumulative, cumulative.filter(|_| !recur(*function, *function)));
-                }
+                let cumulative = true_figures.and_then(|figures| figures.cumulative);
+                prop_assert_eq!(figures.cumulative, cumulative.filter(|_| !recur(*function, *function)));
                 continue;
             }
             let true_figures = true_figures.expect("a function of the tree");

@@ -320,12 +320,13 @@ fn sorted(mut outcome: Outcome) -> Outcome {
             row.metric,
             row.callee,
             row.caller,
+            row.line_file.clone(),
             row.caller_line,
             row.caller_col,
             row.kind,
         )
     };
-    outcome.edges.sort_by_key(key);
+    outcome.edges.sort_by_cached_key(key);
     outcome
 }
 

@@ -29,13 +29,14 @@ const TABLES: [&str; 5] = [
      JOIN metrics AS m ON m.metric_id = i.metric_id
      JOIN functions AS f ON f.function_id = i.function_id
      ORDER BY m.metric_id, f.name, f.file, f.kind",
-    "SELECT m.name, f.name, f.file, f.kind, c.name, c.file, c.kind, e.caller_line, e.caller_col, e.back, e.calls,
-       e.exclusive, e.cumulative, e.outermost, e.seen
+    "SELECT m.name, f.name, f.file, f.kind, c.name, c.file, c.kind, e.line_file, e.caller_line, e.caller_col,
+       e.back, e.calls, e.exclusive, e.cumulative, e.outermost, e.seen
      FROM edges AS e
      JOIN metrics AS m ON m.metric_id = e.metric_id
      JOIN functions AS f ON f.function_id = e.callee_id
      LEFT JOIN functions AS c ON c.function_id = e.caller_id
-     ORDER BY m.metric_id, f.name, f.file, f.kind, c.name, c.file, c.kind, e.caller_line, e.caller_col, e.back",
+     ORDER BY m.metric_id, f.name, f.file, f.kind, c.name, c.file, c.kind, e.line_file, e.caller_line,
+       e.caller_col, e.back",
 ];
 
 /// Figures of the tree, by path of names.

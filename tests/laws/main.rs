@@ -982,6 +982,7 @@ const CALL_TWINS: [Twin; 3] = [
             "caller",
             "caller_module",
             "caller_file",
+            "line_file",
             "caller_line",
             "caller_col",
             "kind",
@@ -990,9 +991,9 @@ const CALL_TWINS: [Twin; 3] = [
             "cumulative",
         ],
         sql:
-            "SELECT caller, caller_module, caller_file, caller_line, caller_col, kind, calls, exclusive, cumulative
+            "SELECT caller, caller_module, caller_file, line_file, caller_line, caller_col, kind, calls, exclusive, cumulative
               FROM call_lines WHERE run_id = ?1 AND metric = ?2 AND function = ?3
-              ORDER BY cumulative DESC, COALESCE(caller, '(root)'), caller_line, caller_col, caller_module, caller_file",
+              ORDER BY cumulative DESC, COALESCE(caller, '(root)'), caller_line, caller_col, caller_module, COALESCE(line_file, caller_file)",
     },
 ];
 

@@ -696,8 +696,9 @@ const TABLES: [&str; 7] = [
      ORDER BY metric_id, function_id",
     "SELECT metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded FROM line_info
      ORDER BY metric_id, function_id, file, line, col",
-    "SELECT metric_id, callee_id, caller_id, caller_line, caller_col, kind, calls, exclusive, cumulative, outermost, seen
-     FROM edges ORDER BY metric_id, callee_id, caller_id, caller_line, caller_col, kind",
+    "SELECT metric_id, callee_id, caller_id, line_file, caller_line, caller_col, kind, calls, exclusive, cumulative, outermost,
+       seen
+     FROM edges ORDER BY metric_id, callee_id, caller_id, line_file, caller_line, caller_col, kind",
 ];
 
 const FACTS: &str =

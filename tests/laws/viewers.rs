@@ -180,7 +180,7 @@ fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
         alike("own costs", &expected, &found, 0.0)?;
         let calls = "SELECT IIF(c.name = '', '???', c.name), REPLACE(c.module, '???', ''), REPLACE(c.file, '???', ''),
                        IIF(f.name = '', '???', f.name), REPLACE(f.module, '???', ''), REPLACE(f.file, '???', ''),
-                       CASE WHEN e.caller_line > 0 THEN e.caller_line END,
+                       REPLACE(e.line_file, '???', ''), CASE WHEN e.caller_line > 0 THEN e.caller_line END,
                        COALESCE(e.seen, e.cumulative)
                      FROM edges AS e
                      JOIN functions AS f ON f.function_id = e.callee_id

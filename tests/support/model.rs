@@ -28,8 +28,8 @@ pub(crate) struct Outcome {
 /// Who called; `None` at the root.
 type Caller = Option<CallSite>;
 
-/// A function and, if known, the line and column.
-type CallSite = (FunctionId, Option<(u32, u32)>);
+/// A function and, if known, its line.
+type CallSite = (FunctionId, Option<Place>);
 
 /// What the place of a node in the tree makes of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,10 +120,7 @@ fn merged_cost(metric: MetricId, path: &[Spot], samples: &[Stack]) -> Cost {
 }
 
 fn call_site(spot: Spot) -> CallSite {
-    (
-        spot.function,
-        spot.line.map(|place| (place.line, place.col)),
-    )
+    (spot.function, spot.line)
 }
 
 fn caller_function(caller: Caller) -> Option<FunctionId> {
@@ -531,8 +528,9 @@ fn edge_rows(stream: &Stream, nodes: &[Node], known: &[Known]) -> Vec<EdgeRow> {
                 metric,
                 callee,
                 caller: caller_function(caller),
-                caller_line: place.map(|(line, _)| line),
-                caller_col: place.map_or(0, |(_, col)| col),
+                line_file: place.and_then(|place| row_place(place).file),
+                caller_line: place.map(|place| place.line),
+                caller_col: place.map_or(0, |place| place.col),
                 kind,
                 calls: calls
                     .chain(tellers.pairs.iter().map(|&at| stream.edges[at].calls))

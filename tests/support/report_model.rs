@@ -16,7 +16,7 @@ use std::iter::once;
 use profdb::report::Value;
 
 use super::selection_model::{
-    Model, Name, Path, Row, Sum, col, count, element, element_in, put, real, text,
+    Model, Name, Path, Row, Sum, col, count, element_in, put, real, text,
 };
 use super::selection_runs::{Function, Run, Said};
 
@@ -491,7 +491,7 @@ impl Left<'_> {
             let place = nodes[node].parent.and_then(|parent| nodes[parent].place);
             (
                 self.caller(By::Function, node),
-                Some(place.map(|place| (place.line, place.col))),
+                Some(place),
             )
         };
         let sums = self.model.arrivals(asked.metric, members, key);
@@ -504,7 +504,7 @@ impl Left<'_> {
         &self,
         by: By,
         caller: Option<usize>,
-        line: Option<Option<(u32, u32)>>,
+        line: Option<Option<super::selection_runs::Place>>,
         sum: Sum,
     ) -> Entry {
         let label = caller.map(|caller| self.label(by, caller));
@@ -518,10 +518,17 @@ impl Left<'_> {
         };
         let mut ties = vec![text(&name)];
         let mut row = Row::new();
-        if let Some(line) = line {
+        let elsewhere = line.flatten().map_or("", |place| place.file);
+        let file_of_place = match file_of_line(elsewhere) {
+            Value::Null => file.clone(),
+            elsewhere => elsewhere,
+        };
+        if let Some(place) = line {
+            let line = place.map(|place| (place.line, place.col));
             let number = line.map_or(Value::Null, |(line, _)| Value::Integer(line.into()));
             ties.extend([number.clone(), col(line)]);
-            put(&mut row, "element", text(&element(&name, line)));
+            put(&mut row, "element", text(&element_in(&name, elsewhere, line)));
+            put(&mut row, "line_file", file_of_line(elsewhere));
             put(&mut row, "name", text(&name));
             put(&mut row, "caller_line", number);
             put(&mut row, "caller_col", col(line));
@@ -531,7 +538,7 @@ impl Left<'_> {
         }
         ties.extend([
             module.clone(),
-            file.clone(),
+            file_of_place,
             self.number(caller),
             text("call"),
         ]);

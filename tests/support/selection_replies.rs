@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use profdb::report::Value;
 
 use super::selection_model::{
-    Model, Path, Row, Sum, col, count, element, element_in, put, real, text,
+    Model, Path, Row, Sum, col, count, element_in, put, real, text,
 };
 use super::selection_runs::Place;
 
@@ -235,17 +235,18 @@ impl Model<'_> {
             let place = self.run.nodes[node]
                 .parent
                 .and_then(|parent| self.run.nodes[parent].place);
-            (
-                self.calling(node),
-                place.map(|place| (place.line, place.col)),
-            )
+            (self.calling(node), place)
         };
         let sums = self.arrivals(question.metric, members, key);
-        let rows = sums.map(|((caller, line), sum)| {
+        let rows = sums.map(|((caller, place), sum)| {
+            let line = place.map(|place| (place.line, place.col));
+            let file = place.map_or("", |place| place.file);
             let mut row = self.arrival(question, caller, sum);
             let name = caller.map_or("(root)", |caller| &self.run.functions[caller].name);
             put(&mut row, "name", text(name));
-            put(&mut row, "element", text(&element(name, line)));
+            put(&mut row, "element", text(&element_in(name, file, line)));
+            let elsewhere = (!file.is_empty()).then(|| text(file));
+            put(&mut row, "line_file", elsewhere.unwrap_or(Value::Null));
             put(
                 &mut row,
                 "caller_line",

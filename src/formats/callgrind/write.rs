@@ -377,9 +377,6 @@ struct Writer<'p> {
     has_objects: bool,
     /// By function: the numbers of object, file and name, once they have been written.
     positions: Vec<Option<[String; 3]>>,
-    /// Lines of functions, with their file where the function's own has none of that number: where
-    /// calls come from.
-    lines: HashMap<(usize, i64), Option<String>>,
     /// By the calls that are written, for each function.
     written: Vec<Written>,
     circles: Circles,
@@ -441,7 +438,6 @@ impl<'p> Writer<'p> {
                 .functions
                 .iter()
                 .any(|function| !function.module.is_empty()),
-            lines: HashMap::new(),
             positions: vec![None; profile.functions.len()],
         })
     }
@@ -513,12 +509,6 @@ impl<'p> Writer<'p> {
                 writeln!(out, "fi={}", self.files.name(&line_name(&place.file)))?;
                 place.file.clone_into(&mut file);
             }
-            let elsewhere = (!place.file.is_empty()).then(|| place.file.clone());
-            // Lines come by file, the function's own first (queries/export/lines.sql): it wins
-            // where another file has a line of this number, too.
-            self.lines
-                .entry((function, place.line))
-                .or_insert(elsewhere);
             let mut figures = Vec::with_capacity(self.metrics.len());
             for (part, at) in parts.iter_mut().zip(&self.metrics) {
                 losses.add(UNKNOWN, rows[*at].exclusive.is_none().into());
@@ -607,20 +597,14 @@ impl<'p> Writer<'p> {
                 file.clear();
             }
             let line = edge.line.unwrap_or(0);
-            let elsewhere = self
-                .lines
-                .get(&(caller, line))
-                .cloned()
-                .flatten()
-                .unwrap_or_default();
-            if elsewhere != file {
-                let shown = if elsewhere.is_empty() {
+            if edge.line_file != file {
+                let shown = if edge.line_file.is_empty() {
                     &profile.functions[caller].file
                 } else {
-                    &elsewhere
+                    &edge.line_file
                 };
                 writeln!(out, "fi={}", self.files.name(&line_name(shown)))?;
-                file = elsewhere;
+                edge.line_file.clone_into(&mut file);
             }
             losses.add(COLUMNS, (edge.col != 0).into());
             losses.add(LINE_ZERO, (edge.line == Some(0)).into());

@@ -1,6 +1,7 @@
 //! The dictionaries of call sites and edges.
 
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 
@@ -10,12 +11,13 @@ use crate::events::{EdgeKind, Frame, FunctionId};
 use crate::profile::ids::{CallSiteId, EdgeId};
 use crate::profile::sums::CallCount;
 
-/// Where a call is made: caller, line and column. Lines of one number are one call site, whatever
-/// their files.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// Where a call is made: caller, and a place in the source of it.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(in crate::profile) struct CallSite {
     /// `None` above the roots.
     pub(in crate::profile) caller: Option<FunctionId>,
+    /// The file of the line where it is not the caller's own.
+    pub(in crate::profile) file: Option<Arc<str>>,
     /// `None` if unknown.
     pub(in crate::profile) line: Option<u32>,
     /// 0 if unknown.
@@ -26,6 +28,7 @@ impl CallSite {
     /// What calls the roots.
     pub(in crate::profile) const ROOT: Self = Self {
         caller: None,
+        file: None,
         line: None,
         col: 0,
     };
@@ -34,6 +37,10 @@ impl CallSite {
     pub(in crate::profile) fn of(caller: Option<Frame<'_>>) -> Self {
         caller.map_or(Self::ROOT, |frame| Self {
             caller: Some(frame.function),
+            file: frame
+                .line
+                .filter(|line| !line.file.is_empty())
+                .map(|line| Arc::from(line.file)),
             line: frame.line.map(|line| line.line),
             col: frame.line.map_or(0, |line| line.col),
         })
@@ -50,12 +57,13 @@ pub(super) struct CallSites {
 impl CallSites {
     /// Finds or adds a call site.
     pub(super) fn intern(&mut self, site: CallSite) -> CallSiteId {
-        let next = CallSiteId::new(self.table.len());
-        let found = *self.ids.entry(site).or_insert(next);
-        if found == next {
-            self.table.push(site);
+        if let Some(known) = self.ids.get(&site) {
+            return *known;
         }
-        found
+        let id = CallSiteId::new(self.table.len());
+        self.ids.insert(site.clone(), id);
+        self.table.push(site);
+        id
     }
 
     pub(super) fn table(&self) -> &Table<CallSiteId, CallSite> {
@@ -117,10 +125,11 @@ impl Edges {
             return known;
         }
         let id = EdgeId::new(self.edges.table().len());
-        let CallSite { caller, line, .. } = sites.table()[site];
+        let CallSite { caller, line, .. } = &sites.table()[site];
+        let (caller, is_line) = (*caller, line.is_some());
         let pair_hash = self.hash_pair(callee, caller.map_or(u32::MAX, |caller| caller.0));
         let mut first = self.first_of_pair(pair_hash, callee, caller, sites);
-        if first.is_none() && line.is_some() {
+        if first.is_none() && is_line {
             // A first edge without a line is not among the pairs: it is found by its call site.
             first = caller.and_then(plain).and_then(|plain| {
                 self.edges.find(self.hash(callee, plain), |edge| {

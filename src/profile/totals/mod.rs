@@ -215,6 +215,7 @@ impl Totals {
                 let known = &mut self.lines.table_mut()[line];
                 let site = self.sites.intern(CallSite {
                     caller: Some(function),
+                    file: known.line.file.clone(),
                     line: Some(known.line.line),
                     col: known.line.col,
                 });

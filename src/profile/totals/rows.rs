@@ -119,12 +119,13 @@ impl RowSource<EdgeRow> for EdgeRows {
         let totals = &self.0.totals;
         let edge = EdgeId::new(at);
         let known = &totals.edges.table()[edge];
-        let site = totals.sites.table()[known.site];
+        let site = &totals.sites.table()[known.site];
         let sums = &totals.edge_sums[(edge, metric)];
         Some(EdgeRow {
             metric,
             callee: known.callee,
             caller: site.caller,
+            line_file: site.file.clone(),
             caller_line: site.line,
             caller_col: site.col,
             kind: known.kind,

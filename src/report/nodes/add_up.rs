@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use rusqlite::Connection;
 
-use super::functions::{Functions, number};
+use super::functions::{Functions, Lines, Place, number};
 use super::pass::{LineNodes, Needs, Open, Pass, Passed, Selected, Visit, pass};
 use super::question::{ContainerKind, NodeQuestion};
 use super::read::Next;
@@ -86,7 +86,8 @@ pub(in crate::report) struct CallCosts {
     pub(in crate::report) caller_id: i64,
     /// The callee, or the first function of its group; 0 for what is selected.
     pub(in crate::report) callee_id: i64,
-    /// Line and column of the caller.
+    /// File, if it is not that of the caller, line and column of the call.
+    pub(in crate::report) line_file: Option<Vec<u8>>,
     pub(in crate::report) line: Option<i64>,
     pub(in crate::report) col: Option<i64>,
     pub(in crate::report) calls: Option<i64>,
@@ -226,7 +227,7 @@ impl Total {
     }
 }
 
-/// Calls by function, line and column.
+/// Calls by function and place.
 #[derive(Default)]
 struct Calling {
     numbers: HashMap<Call, usize>,
@@ -234,8 +235,8 @@ struct Calling {
     totals: Vec<CallTotal>,
 }
 
-/// A caller, the group of its callee, and line and column of the caller.
-type Call = (Option<usize>, Option<usize>, Option<i64>, Option<i64>);
+/// A caller, the group of its callee, and the line of the caller.
+type Call = (Option<usize>, Option<usize>, Option<Place>);
 
 #[derive(Clone, Copy, Default)]
 struct CallTotal {
@@ -259,13 +260,16 @@ impl Calling {
         Ok(())
     }
 
-    fn rows(self, functions: &Functions) -> Vec<CallCosts> {
+    fn rows(self, functions: &Functions, places: &Lines) -> Vec<CallCosts> {
         let rows = self.keys.iter().zip(&self.totals);
-        rows.map(|((caller, callee, line, col), total)| CallCosts {
+        rows.map(|((caller, callee, place), total)| CallCosts {
             caller_id: caller.map_or(0, |caller| functions.all[caller].id),
             callee_id: callee.map_or(0, |group| functions.groups[group]),
-            line: *line,
-            col: *col,
+            line_file: place
+                .filter(|place| place.file != 0)
+                .map(|place| places.files[place.file].clone()),
+            line: place.map(|place| place.line),
+            col: place.and_then(|place| place.col),
             calls: total.calls.all(),
             exclusive: total.exclusive.value(),
             cumulative: total.cumulative.all(),
@@ -280,14 +284,6 @@ fn total(totals: &mut Vec<Total>, at: usize) -> &mut Total {
         totals.resize(at + 1, Total::default());
     }
     &mut totals[at]
-}
-
-/// Line and column of a node, as those of a caller.
-fn line(node: &Open) -> (Option<i64>, Option<i64>) {
-    match node.place {
-        Some(place) => (Some(place.line), place.col),
-        None => (None, None),
-    }
 }
 
 impl Visit for Adder {
@@ -307,8 +303,8 @@ impl Visit for Adder {
         }
         if let (true, true, Some(group)) = (self.wants.callees, node.is_callee, group) {
             let above = pass.above(node);
-            let (line, col) = above.map_or((None, None), line);
-            let call = (above.map(|above| above.function), Some(group), line, col);
+            let place = above.and_then(|above| above.place);
+            let call = (above.map(|above| above.function), Some(group), place);
             self.callees.add(call, node, node.is_outermost_callee)?;
         }
         let is_outermost = node.is_selected && !node.is_below_selected;
@@ -316,11 +312,8 @@ impl Visit for Adder {
             let above = pass.above(node);
             // A container is no caller: its calls come from the root.
             let call = match above.filter(|above| !pass.is_container(above.function)) {
-                Some(above) => {
-                    let (line, col) = line(above);
-                    (Some(above.function), None, line, col)
-                }
-                None => (None, None, None, None),
+                Some(above) => (Some(above.function), None, above.place),
+                None => (None, None, None),
             };
             self.callers.add(call, node, is_outermost)?;
         }
@@ -373,8 +366,8 @@ impl Adder {
                     figures: total.figures(with_readings, Costs::all),
                 })
                 .collect(),
-            callers: self.callers.rows(functions),
-            callees: self.callees.rows(functions),
+            callers: self.callers.rows(functions, places),
+            callees: self.callees.rows(functions, places),
             containers: self
                 .containers
                 .iter()

@@ -72,9 +72,22 @@ type Stretch = (i64, i64);
 
 /// An edge: its key without the metric, and calls and costs if the table has them.
 struct Edge {
-    key: [i64; 5],
+    key: EdgeKey,
     calls: Option<i64>,
     costs: [Option<f64>; 4],
+}
+
+/// The key of an edge, in the table and in its index.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct EdgeKey {
+    /// In the table the callee, in the index the caller.
+    function: i64,
+    /// In the table whether it is a back edge and the caller, in the index the callee and whether.
+    others: [i64; 2],
+    /// Empty where it is the caller's own.
+    file: Vec<u8>,
+    /// Line and column.
+    place: [i64; 2],
 }
 
 impl<'d> RunCopy<'d> {
@@ -195,20 +208,23 @@ impl<'d> RunCopy<'d> {
         (old, new): (i64, i64),
         stretches: &[Stretch],
     ) -> Result<(), StoreError> {
-        let ids = [Id::Function, Id::Caller];
-        self.groups(tables, (Table::Edges, old), stretches, ids, |edge| {
+        let table = (Table::Edges, old);
+        let ids = (Id::Function, 1, Id::Caller);
+        self.groups(tables, table, stretches, ids, |edge| {
             let Edge { key, calls, costs } = edge;
-            let [callee, caller, line, col, back] = key.map(Value::Integer);
+            let [back, caller] = key.others.map(Value::Integer);
+            let [line, col] = key.place.map(Value::Integer);
             let calls = calls.map_or(Value::Null, Value::Integer);
             let costs = costs.map(|cost| cost.map_or(Value::Null, Value::Real));
             let [exclusive, cumulative, outermost, seen] = costs;
             let row = [
                 Value::Integer(new),
-                callee,
+                Value::Integer(key.function),
+                back,
                 caller,
+                Value::Text(&key.file),
                 line,
                 col,
-                back,
                 calls,
                 exclusive,
                 cumulative,
@@ -227,29 +243,41 @@ impl<'d> RunCopy<'d> {
         (old, new): (i64, i64),
         callers: &[Stretch],
     ) -> Result<(), StoreError> {
-        let ids = [Id::Caller, Id::Function];
-        self.groups(tables, (Table::EdgesByCaller, old), callers, ids, |edge| {
-            let [caller, callee, line, col, back] = edge.key.map(Value::Integer);
-            let row = [Value::Integer(new), caller, callee, line, col, back];
+        let table = (Table::EdgesByCaller, old);
+        let ids = (Id::Caller, 0, Id::Function);
+        self.groups(tables, table, callers, ids, |edge| {
+            let key = &edge.key;
+            let [callee, back] = key.others.map(Value::Integer);
+            let [line, col] = key.place.map(Value::Integer);
+            let row = [
+                Value::Integer(new),
+                Value::Integer(key.function),
+                callee,
+                back,
+                Value::Text(&key.file),
+                line,
+                col,
+            ];
             pages.row(RunIndex::EdgesByCaller, &row)
         })
     }
 
     /// Reads edges, and gives those of one function after the other, each in the order of its new
-    /// key.
+    /// key. `ids` says what the function of the key is, and which of the others is a function of what
+    /// kind.
     fn groups(
         &mut self,
         tables: &Tables<'_>,
         (table, metric): (Table, i64),
         stretches: &[Stretch],
-        ids: [Id; 2],
+        (first_id, at, other_id): (Id, usize, Id),
         mut write: impl FnMut(&Edge) -> Result<(), Cause>,
     ) -> Result<(), StoreError> {
         let source = self.source;
         let failed = |error| source.failed(error);
         let mut group: Vec<Edge> = Vec::new();
         let mut written = |copy: &Self, group: &mut Vec<Edge>| -> Result<(), StoreError> {
-            group.sort_unstable_by_key(|edge| edge.key);
+            group.sort_unstable_by(|edge, other| edge.key.cmp(&other.key));
             let written = group.iter().try_for_each(&mut write);
             group.clear();
             written.map_err(|cause| copy.not_written(cause))
@@ -263,12 +291,12 @@ impl<'d> RunCopy<'d> {
             let mut rows = tables.rows(table, range).map_err(failed)?;
             while let Some(row) = rows.next().map_err(failed)? {
                 let mut edge = edge(row).ok_or_else(|| failed(damaged()))?;
-                for (part, id) in edge.key.iter_mut().zip(ids) {
-                    *part = self.new_id(id, *part)?;
-                }
+                let key = &mut edge.key;
+                key.function = self.new_id(first_id, key.function)?;
+                key.others[at] = self.new_id(other_id, key.others[at])?;
                 if group
                     .first()
-                    .is_some_and(|first| first.key[0] != edge.key[0])
+                    .is_some_and(|first| first.key.function != edge.key.function)
                 {
                     written(self, &mut group)?;
                 }
@@ -293,10 +321,16 @@ impl<'d> RunCopy<'d> {
 /// are NULL.
 fn edge(row: StoredRow<'_>) -> Option<Edge> {
     let mut columns = row.others;
-    let mut key = [row.at; 5];
-    for part in &mut key[1..] {
-        *part = columns.integer()?;
-    }
+    let others = [columns.integer()?, columns.integer()?];
+    let Value::Text(file) = columns.next()? else {
+        return None;
+    };
+    let key = EdgeKey {
+        function: row.at,
+        others,
+        file: file.to_vec(),
+        place: [columns.integer()?, columns.integer()?],
+    };
     let calls = columns.integer_or_null()?;
     let mut costs = [None; 4];
     for cost in &mut costs {

@@ -143,9 +143,9 @@ pub(super) const BY_METRIC: &[Table] = &[
             ("callee_id", Id::Function),
             ("caller_id", Id::Caller),
         ],
-        columns: "caller_line, caller_col, back, calls, exclusive, cumulative, outermost_other, seen_other",
+        columns: "back, line_file, caller_line, caller_col, calls, exclusive, cumulative, outermost_other, seen_other",
         rows: "metric_id = ?1",
-        order: "callee_id, caller_id, caller_line, caller_col, back",
+        order: "callee_id, back, caller_id, line_file, caller_line, caller_col",
     },
     Table {
         name: "node_labels",

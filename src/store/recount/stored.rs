@@ -160,24 +160,27 @@ fn edges(
     tables: &Tables<'_>,
     run: &Run,
     metric: usize,
-    tree: &Tree,
+    tree: &mut Tree,
     functions: &Functions,
 ) -> Result<u64, Doubt> {
     let mut there = 0;
     let mut compare = |row: StoredRow<'_>| {
         let callee = functions.number(row.at)?;
         let mut columns = row.others;
-        let mut integer = || expected(columns.integer());
-        let function = match integer()? {
+        let back = expected(columns.integer())?;
+        let function = match expected(columns.integer())? {
             0 => None,
             caller => Some(functions.number(caller)?),
         };
+        let Some(Value::Text(file)) = columns.next() else {
+            return Err(Doubt::Unexpected);
+        };
         let caller = Caller {
             function,
-            line: integer()?,
-            col: integer()?,
+            file: tree.files.number(file)?,
+            line: expected(columns.integer())?,
+            col: expected(columns.integer())?,
         };
-        let back = integer()?;
         if !run.is_tree || back != 0 {
             return Ok(());
         }

@@ -19,11 +19,13 @@ pub(super) type LineKey = (u32, u32, i64, i64);
 /// An edge: number of the callee, and who called.
 pub(super) type EdgeKey = (u32, Caller);
 
-/// Who called: a function with line and column.
+/// Who called: a function with file, line and column.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Caller {
     /// `None` if no one did: the call is at the root.
     pub(super) function: Option<u32>,
+    /// Number of the file of the line; 0 if it is the function's own.
+    pub(super) file: u32,
     /// -1 if unknown.
     pub(super) line: i64,
     /// 0 if unknown.
@@ -32,9 +34,18 @@ pub(super) struct Caller {
 
 const NO_CALLER: Caller = Caller {
     function: None,
+    file: 0,
     line: -1,
     col: 0,
 };
+
+/// Whether the edges of a run say from which file a call is made. Those that were stored before
+/// version 12 of the tables do not: lines of one number are one, whatever their files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum EdgeFiles {
+    Known,
+    Unknown,
+}
 
 /// What the nodes of a run add up to.
 pub(super) struct Tree {
@@ -56,6 +67,11 @@ pub(super) struct Tree {
 pub(super) struct Files(HashMap<Vec<u8>, u32, DefaultHashBuilder>);
 
 impl Files {
+    /// Whether no line is in another file than its function.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The number of a file; that of none is 0.
     pub(super) fn number(&mut self, name: &[u8]) -> Result<u32, Doubt> {
         if name.is_empty() {
@@ -122,6 +138,7 @@ impl Tree {
         tables: &Tables<'_>,
         run: &Run,
         functions: &Functions,
+        edge_files: EdgeFiles,
     ) -> Result<Self, Doubt> {
         let metrics = run.metrics.len();
         let mut tree = Self {
@@ -166,7 +183,8 @@ impl Tree {
                 costs[*metric] = found.unwrap_or(Cost::NONE);
             }
             tree.close(&mut open, node.id);
-            let (is_line, group) = tree.group(&node, function, open.last())?;
+            let file = tree.files.number(node.file.unwrap_or_default())?;
+            let (is_line, group) = tree.group(&node, function, file, open.last())?;
             let innermost = if is_line {
                 &mut tree.lines.all[group].open
             } else {
@@ -220,6 +238,10 @@ impl Tree {
             } else {
                 Caller {
                     function: Some(function),
+                    file: match edge_files {
+                        EdgeFiles::Known => file,
+                        EdgeFiles::Unknown => NO_CALLER.file,
+                    },
                     line: node.line.unwrap_or(NO_CALLER.line),
                     col: node.col.unwrap_or(NO_CALLER.col),
                 }
@@ -258,6 +280,7 @@ impl Tree {
         &mut self,
         node: &Node<'_>,
         function: u32,
+        file: u32,
         parent: Option<&Open>,
     ) -> Result<(bool, usize), Doubt> {
         let Some(line) = node.line else {
@@ -266,7 +289,6 @@ impl Tree {
         };
         let is_below = |parent: &Open| !parent.is_line && parent.function == function;
         expect(parent.is_some_and(is_below))?;
-        let file = self.files.number(node.file.unwrap_or_default())?;
         let key = (function, file, line, node.col.unwrap_or(0));
         Ok((true, self.lines.number(key)?))
     }

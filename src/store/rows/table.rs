@@ -100,16 +100,16 @@ impl Table {
             ),
             Self::Edges => table(
                 "edges",
-                "metric_id,callee_id,caller_id,caller_line,caller_col,back,\
+                "metric_id,callee_id,back,caller_id,line_file,caller_line,caller_col,\
                  calls,exclusive,cumulative,outermost_other,seen_other",
-                6,
+                7,
             ),
             Self::EdgesByCaller => Stored {
                 from: "edges INDEXED BY edges_by_caller",
                 ..table(
                     "edges_by_caller",
-                    "metric_id,caller_id,callee_id,caller_line,caller_col,back",
-                    6,
+                    "metric_id,caller_id,callee_id,back,line_file,caller_line,caller_col",
+                    7,
                 )
             },
         }

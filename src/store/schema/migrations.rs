@@ -68,6 +68,10 @@ pub(in crate::store) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../../../migrations/0011_recorded_utc.sql"),
         kind: MigrationKind::Restates,
     },
+    Migration {
+        sql: include_str!("../../../migrations/0012_edge_files.sql"),
+        kind: MigrationKind::Rewrites,
+    },
 ];
 
 /// The tables as all migrations together leave them, for a database that is empty: one step, and no

@@ -119,26 +119,28 @@ impl SqlRows<'_> {
 
     /// Rows of `edges`.
     pub(super) fn edges(&self, rows: &Rows<EdgeRow>) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO edges (metric_id, callee_id, caller_id, caller_line, caller_col, back, calls, exclusive,
+        let sql = "INSERT INTO edges (metric_id, callee_id, back, caller_id, line_file, caller_line, caller_col, calls, exclusive,
                                       cumulative, outermost_other, seen_other)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
         let mut insert = self.connection.prepare_cached(sql)?;
         for (key, row) in rows.sorted_by_key(|row| edge_key(row, self.ids)) {
             let EdgeKey {
                 metric,
                 callee,
+                back,
                 caller,
+                file,
                 line,
                 col,
-                back,
             } = key;
             insert.execute(params![
                 metric,
                 callee,
+                back,
                 caller,
+                file.as_deref().unwrap_or_default(),
                 line,
                 col,
-                back,
                 row.calls.map(integer),
                 row.exclusive,
                 row.cumulative,

@@ -125,7 +125,7 @@ impl Trees {
         // All metrics have the same edges.
         let mut keys: Vec<(EdgeKey, usize)> = Vec::with_capacity(rows.each());
         keys.extend(rows.of_metric(0).map(|(at, row)| (edge_key(&row, ids), at)));
-        keys.sort_unstable_by_key(|(key, _)| *key);
+        keys.sort_unstable_by(|(key, _), (other, _)| key.cmp(other));
         let mut record = Record::default();
         for (metric, metric_id) in metrics {
             for (position, (key, at)) in keys.iter().enumerate() {
@@ -135,24 +135,13 @@ impl Trees {
                 let Some(row) = rows.get(*metric, *at) else {
                     continue;
                 };
-                let EdgeKey {
-                    callee,
-                    caller,
-                    line,
-                    col,
-                    back,
-                    ..
-                } = *key;
                 let record = record
                     .start()
                     .integer(metric_id.0)
-                    .integer(callee.0)
-                    .integer(caller.0)
-                    .integer(line);
-                record
-                    .integer(i64::from(col))
-                    .integer(i64::from(back))
-                    .integer_or_null(row.calls.map(integer));
+                    .integer(key.callee.0)
+                    .integer(i64::from(key.back))
+                    .integer(key.caller.0);
+                place(record, key).integer_or_null(row.calls.map(integer));
                 record
                     .real_or_null(row.exclusive)
                     .real_or_null(row.cumulative);
@@ -164,30 +153,35 @@ impl Trees {
         }
         // Rows of the index are its own columns and then the rest of the table's key; the order is
         // sorted once and serves every metric.
-        keys.sort_unstable_by_key(|(key, _)| (key.caller, key.callee, key.line, key.col, key.back));
+        keys.sort_unstable_by(|(key, _), (other, _)| {
+            let order = (key.caller, key.callee, key.back).cmp(&(
+                other.caller,
+                other.callee,
+                other.back,
+            ));
+            order.then_with(|| {
+                (&key.file, key.line, key.col).cmp(&(&other.file, other.line, other.col))
+            })
+        });
         for (_, metric_id) in metrics {
-            for (
-                EdgeKey {
-                    callee,
-                    caller,
-                    line,
-                    col,
-                    back,
-                    ..
-                },
-                _,
-            ) in &keys
-            {
+            for (key, _) in &keys {
                 let record = record
                     .start()
                     .integer(metric_id.0)
-                    .integer(caller.0)
-                    .integer(callee.0)
-                    .integer(*line);
-                record.integer(i64::from(*col)).integer(i64::from(*back));
-                self.edges_by_caller.push(pages, record)?;
+                    .integer(key.caller.0)
+                    .integer(key.callee.0)
+                    .integer(i64::from(key.back));
+                self.edges_by_caller.push(pages, place(record, key))?;
             }
         }
         Ok(())
     }
+}
+
+/// Adds where a call is made: file, line and column.
+fn place<'r>(record: &'r mut Record, key: &EdgeKey) -> &'r mut Record {
+    record
+        .text(key.file.as_deref().unwrap_or_default())
+        .integer(key.line)
+        .integer(i64::from(key.col))
 }

@@ -309,7 +309,7 @@ impl Picture {
     ) -> Result<(), Failed> {
         let sql = "SELECT caller_id, callee_id, caller_line, caller_col, back, calls, exclusive, cumulative, seen
                    FROM edges WHERE metric_id = ?1
-                   ORDER BY caller_id, callee_id, caller_line, caller_col, back";
+                   ORDER BY caller_id, callee_id, line_file, caller_line, caller_col, back";
         for (at, id) in ids.iter().enumerate() {
             let found = read(database, sql, &[id], |row| {
                 let line: i64 = row.get(2)?;
