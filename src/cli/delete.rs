@@ -17,7 +17,7 @@ pub(super) struct Delete {
     #[arg(value_name = "SET", group = "which", value_parser = run_set())]
     runs: Option<RunSet>,
     /// The runs, as SET, which are listed, and deleted with --yes
-    #[arg(long = "where", value_name = "SET", group = "which", conflicts_with = "runs", value_parser = run_set())]
+    #[arg(long = "where", visible_alias = "run", value_name = "SET", group = "which", conflicts_with = "runs", value_parser = run_set())]
     filter: Option<RunSet>,
     /// Of each group of these runs, or of all, the N that were imported last stay
     #[arg(long, value_name = "N", group = "which", requires = "per", value_parser = kept)]

@@ -37,10 +37,13 @@ pub(super) struct Export {
     /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid, its title or a
     /// file; of several the one imported last [default: latest]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
+    set: Option<RunSet>,
+    /// The same, as reports have it
+    #[arg(long, value_name = "SET", value_parser = run_set(), conflicts_with = "set")]
     run: Option<RunSet>,
     /// Two profiles or runs, whose trees are written as one with both costs of every place; in
     /// folded, pprof and flamegraph
-    #[arg(long, value_names = ["BASE", "NEW"], num_args = 2, value_parser = run_set(), conflicts_with = "run")]
+    #[arg(long, value_names = ["BASE", "NEW"], num_args = 2, value_parser = run_set(), conflicts_with_all = ["set", "run"])]
     diff: Vec<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
@@ -123,7 +126,8 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
             Failure::Usage,
         ));
     }
-    let set = export.run.as_ref().unwrap_or(&RunSet::Latest);
+    let set = export.set.as_ref().or(export.run.as_ref());
+    let set = set.unwrap_or(&RunSet::Latest);
     let (mut source, run) = open_run(set, &export.database, None, &Options::default(), stop)?;
     let mut written = export.written.clone();
     // The format says that they are about two costs.

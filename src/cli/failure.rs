@@ -45,6 +45,8 @@ pub(super) fn explain(error: &clap::Error) -> Failure {
     match printed {
         Ok(()) if error.use_stderr() => Failure::Usage,
         Ok(()) => Failure::ClosedPipe,
+        // Nobody reads what is wrong with the command line, and it is no less wrong.
+        Err(_) if error.use_stderr() => Failure::Usage,
         Err(error) => output(error),
     }
 }

@@ -70,7 +70,7 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
         "`profdb import FILE` stores a profile, `profdb FILE` shows one without storing it",
     ),
     (
-        &["info", "describe", "header"],
+        &["info", "describe", "header", "state", "status"],
         "`profdb show` tells what is known of a run",
     ),
     (

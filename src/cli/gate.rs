@@ -84,10 +84,11 @@ pub(super) struct Gate {
     /// well (pass)
     #[arg(long, value_name = "WORD", default_value = "fail")]
     first_run: FirstRun,
-    /// How to write it: text, json, junit, github (annotations) or markdown
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Written,
-    /// Write to a file instead of the screen
+    /// How to write it: text (or txt), json, junit (or xml), github (annotations) or markdown (or md)
+    /// [default: as the name of --outfile ends, else text]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Written>,
+    /// Write to a file instead of the screen: .txt, .json, .xml (`JUnit`) or .md says in which format
     #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     outfile: Option<PathBuf>,
     /// Add a summary in Markdown, of 64 KiB at most, to the end of a file, such as
@@ -114,15 +115,51 @@ enum FirstRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Written {
     /// For people
+    #[value(alias = "txt")]
     Text,
     /// For programs
     Json,
     /// For programs that show tests: XML
+    #[value(alias = "xml")]
     Junit,
     /// Annotations of GitHub
     Github,
     /// A summary for the page of a build
+    #[value(alias = "md")]
     Markdown,
+}
+
+/// Endings of the names of files, and how an answer in them is written. A file without an ending has
+/// the format of the screen; that of a file with another ending cannot be guessed.
+const ENDINGS: [(&str, Written); 5] = [
+    ("txt", Written::Text),
+    ("text", Written::Text),
+    ("json", Written::Json),
+    ("xml", Written::Junit),
+    ("md", Written::Markdown),
+];
+
+impl Gate {
+    /// How the answer is written: as `--format` says, else as the name of the file ends.
+    ///
+    /// # Errors
+    /// When it ends as that of no format; it has been reported.
+    fn written(&self) -> Result<Written, Failure> {
+        let ending = self.outfile.as_deref().and_then(Path::extension);
+        let (None, Some(ending)) = (self.format, ending) else {
+            return Ok(self.format.unwrap_or(Written::Text));
+        };
+        let ending = ending.to_string_lossy().to_lowercase();
+        if let Some((_, written)) = ENDINGS.iter().find(|(name, _)| *name == ending) {
+            return Ok(*written);
+        }
+        let names = ENDINGS.map(|(name, _)| format!(".{name}")).join(", ");
+        let name = self.outfile.as_deref().unwrap_or(Path::new("")).display();
+        Err(complain(
+            format!("--outfile: {name}: expected {names}, or --format FORMAT"),
+            Failure::Usage,
+        ))
+    }
 }
 
 pub(super) fn run(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
@@ -134,6 +171,7 @@ pub(super) fn run(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
 }
 
 fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
+    let format = gate.written()?;
     let target = Target::named("--outfile", gate.outfile.as_deref())?;
     let summary = Target::named("--summary", gate.summary.as_deref())?;
     for (flag, target) in [("--outfile", &target), ("--summary", &summary)] {
@@ -201,7 +239,7 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
     if let Some(file) = &gate.summary {
         add(file, &write::markdown(&told))?;
     }
-    let text = match gate.format {
+    let text = match format {
         Written::Text => write::text(&told),
         Written::Json => write::json(&told),
         Written::Junit => write::junit(&told),

@@ -118,6 +118,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "profdb sql 'SELECT function, exclusive FROM summary ORDER BY exclusive DESC LIMIT 5'",
             "profdb sql 'SELECT count(*) FROM tree' run.xml",
+            "profdb sql - --format csv < question.sql",
         ],
     ),
     ("profdb dump", &["profdb dump run.xml"]),
@@ -125,7 +126,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "profdb check",
         &["profdb check", "profdb check --format json"],
     ),
-    ("profdb schema", &["profdb schema"]),
+    ("profdb schema", &["profdb schema", "profdb schema summary"]),
     (
         "profdb formats",
         &["profdb formats", "profdb formats speedscope"],

@@ -14,7 +14,7 @@ use crate::store::RunSet;
 #[derive(Debug, Args)]
 pub(super) struct Runs {
     /// Only these runs: latest, numbers, KEY=VALUE,... of their tags, the start of a uid, or a title
-    #[arg(long = "where", value_name = "SET", value_parser = run_set())]
+    #[arg(long = "where", visible_alias = "run", value_name = "SET", value_parser = run_set())]
     filter: Option<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,

@@ -1,6 +1,7 @@
-//! `profdb schema`
+//! `profdb schema [NAME]`
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
 use super::failure::Failure;
 use super::pager::{Lines, PagerArgs};
@@ -9,13 +10,53 @@ use crate::base::error::Stop;
 /// Made from the comments in the database itself; tests/house/docs/mod.rs keeps it so.
 const SCHEMA: &str = include_str!("../../docs/schema.md");
 
+/// What the section of a table or view begins with, and no other line.
+const SECTION: &str = "\n### ";
+
 #[derive(Debug, Args)]
 pub(super) struct Schema {
+    /// A table or view [default: all of them]
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
+    name: Option<String>,
     #[command(flatten)]
     pager: PagerArgs,
 }
 
 pub(super) fn run(schema: &Schema, stop: &Stop) -> Result<(), Failure> {
     let target = schema.pager.target(Lines::Wrapped);
-    target.write(stop, |out| Ok(out.write_all(SCHEMA.as_bytes())?))
+    let text = schema.name.as_deref().and_then(section).unwrap_or(SCHEMA);
+    target.write(stop, |out| Ok(out.write_all(text.as_bytes())?))
+}
+
+/// The tables and views.
+fn names() -> impl Iterator<Item = &'static str> {
+    let sections = SCHEMA.split(SECTION).skip(1);
+    sections.map(|section| section.lines().next().unwrap_or_default())
+}
+
+/// What is said of a table or view.
+fn section(name: &str) -> Option<&'static str> {
+    let start = SCHEMA.find(&format!("{SECTION}{name}\n"))? + 1;
+    let section = &SCHEMA[start..];
+    // The next section follows, or the next part of the page.
+    let end = section.find("\n\n##").map_or(section.len(), |end| end + 1);
+    Some(&section[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_and_view_has_its_section() {
+        let all: Vec<&str> = names().collect();
+        assert!(all.contains(&"summary") && all.contains(&"runs"), "{all:?}");
+        for name in all {
+            let section = section(name).expect(name);
+            assert!(section.starts_with(&format!("### {name}\n\n")), "{section}");
+            assert!(section.ends_with("|\n"), "{section}");
+            assert_eq!(section.matches("\n#").count(), 0, "{section}");
+        }
+        assert_eq!(section("sumary"), None);
+    }
 }

@@ -17,6 +17,9 @@ pub(super) struct Show {
     /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid, its title or a
     /// file; of several the one imported last [default: latest]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
+    set: Option<RunSet>,
+    /// The same, as reports have it
+    #[arg(long, value_name = "SET", value_parser = run_set(), conflicts_with = "set")]
     run: Option<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
@@ -26,7 +29,8 @@ pub(super) struct Show {
 
 pub(super) fn run(show: &Show, stop: &Stop) -> Result<(), Failure> {
     let target = show.list.target(&show.database.path())?;
-    let set = show.run.as_ref().unwrap_or(&RunSet::Latest);
+    let set = show.set.as_ref().or(show.run.as_ref());
+    let set = set.unwrap_or(&RunSet::Latest);
     let (source, run) = open_run(set, &show.database, None, &Options::default(), stop)?;
     tell(&source, &run, &show.list, &target, stop)
 }

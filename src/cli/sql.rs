@@ -1,17 +1,25 @@
 //! `profdb sql 'SELECT ...' [FILE]`
 
+use std::io::{self, Read};
+
 use clap::Args;
 
-use super::failure::{Failure, complain, unanswered};
+use super::failure::{Failure, complain, unanswered, unread};
 use super::output::{ListArgs, print};
 use super::source::SourceArgs;
 use crate::base::error::Stop;
 use crate::report::query;
 use crate::report::render::Layout;
 
+/// What means standard input.
+const STDIN: &str = "-";
+
+/// SQLite takes no longer statement.
+const LONGEST: u64 = 1_000_000;
+
 #[derive(Debug, Args)]
 pub(super) struct Sql {
-    /// One statement that only reads
+    /// One statement that only reads; - for standard input
     #[arg(value_name = "SQL")]
     sql: String,
     #[command(flatten)]
@@ -31,7 +39,29 @@ pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
     layout
         .check(false)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let statement = if sql.sql == STDIN {
+        read()?
+    } else {
+        sql.sql.clone()
+    };
+    if statement.starts_with('.') {
+        let instead = "commands with a dot are those of the sqlite3 shell: `profdb schema` explains tables and views, \
+                       `profdb runs` lists the runs";
+        return Err(complain(instead, Failure::Usage));
+    }
     let database = source.open(stop)?;
-    let mut answer = query(&database, &sql.sql).map_err(|error| unanswered(error, stop))?;
+    let mut answer = query(&database, &statement).map_err(|error| unanswered(error, stop))?;
     print(&mut answer, &layout, &target, stop)
+}
+
+/// A statement from standard input.
+fn read() -> Result<String, Failure> {
+    let mut statement = String::new();
+    let read = io::stdin().take(LONGEST + 1).read_to_string(&mut statement);
+    read.map_err(|error| complain(format!("standard input: {error}"), unread(&error)))?;
+    if statement.len() as u64 > LONGEST {
+        let message = format!("standard input: a statement of more than {LONGEST} bytes");
+        return Err(complain(message, Failure::Input));
+    }
+    Ok(statement)
 }

@@ -446,7 +446,8 @@ fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
     let of_one_name = of_one_name.count();
     if of_one_name > 0 {
         lines.push(format!(
-            "Names in another module or file: {of_one_name} functions; --loose takes those for one that are shown to be new and gone"
+            "Names in another module or file: {of_one_name} function{}; --loose takes those for one that are shown to be new and gone",
+            if of_one_name == 1 { "" } else { "s" }
         ));
     }
     lines

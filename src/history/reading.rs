@@ -9,6 +9,7 @@ use super::series::Series;
 use crate::events::Noise;
 use crate::report;
 use crate::store::{Database, Fitting, IdentifiedFunction, MetricOfRun, StoreError};
+use crate::text::nearest::suggestion;
 
 /// Why there is no history.
 #[derive(Debug, thiserror::Error)]
@@ -273,8 +274,21 @@ pub fn subjects(
             }
             by => (by.name(), ""),
         };
+        let name = |function: IdentifiedFunction| {
+            let [name, module, file] = function.names;
+            match by {
+                Fitting::Function => name,
+                Fitting::Module => module,
+                Fitting::File => file,
+            }
+        };
+        let all = database.fitting_functions(by, "*")?.into_iter().map(name);
+        let mut names: Vec<String> = all.filter(|name| !name.is_empty()).collect();
+        names.sort();
+        names.dedup();
+        let nearest = suggestion("; the nearest: ", quoted.as_deref().unwrap_or(text), names);
         return Err(HistoryError::NothingSelected(format!(
-            "no run has the {what} {text}{hint}: * and ? fit any text and any character"
+            "no run has the {what} {text}{hint}: * and ? fit any text and any character{nearest}"
         )));
     }
     Ok(grouped(by, found))

@@ -5,6 +5,7 @@ use super::error::{ReportError, failure};
 use super::header::{Column, Kind};
 use crate::store::Database;
 use crate::text::cell::Value;
+use crate::text::nearest::suggestion;
 
 /// Rows that are no database's, as an answer that every format can show.
 #[must_use]
@@ -70,7 +71,10 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         rusqlite::Error::MultipleStatement => {
             ReportError::Usage("one statement at a time".to_owned())
         }
-        rusqlite::Error::SqlInputError { msg, .. } => ReportError::Usage(msg),
+        rusqlite::Error::SqlInputError { msg, .. } => {
+            let nearest = nearest(database, &msg).unwrap_or_default();
+            ReportError::Usage(msg + &nearest)
+        }
         rusqlite::Error::SqliteFailure(error, Some(message))
             if error.code == rusqlite::ErrorCode::Unknown =>
         {
@@ -100,4 +104,27 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         author: Author::User,
         database,
     })
+}
+
+/// The tables, views or columns whose names are most like one that SQLite does not find.
+fn nearest(database: &Database, message: &str) -> rusqlite::Result<String> {
+    let tables = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'";
+    let columns = "SELECT DISTINCT c.name
+                   FROM sqlite_schema AS s
+                   JOIN pragma_table_xinfo(s.name) AS c
+                   WHERE s.type IN ('table', 'view')";
+    let missing = |what: &str| message.strip_prefix(what);
+    let (sql, name) = if let Some(table) = missing("no such table: ") {
+        (tables, table)
+    } else if let Some(column) = missing("no such column: ") {
+        (columns, column)
+    } else {
+        return Ok(String::new());
+    };
+    // Of `s.functon`, the table is there.
+    let name = name.rsplit('.').next().unwrap_or(name);
+    let mut statement = database.connection().prepare(sql)?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    let names = names.collect::<rusqlite::Result<Vec<String>>>()?;
+    Ok(suggestion("; the nearest: ", name, names))
 }
