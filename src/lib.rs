@@ -21,6 +21,8 @@ pub mod page;
 pub mod pipeline;
 pub mod profile;
 pub mod report;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod source;
 mod sqlite;
 pub mod statistics;

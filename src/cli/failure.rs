@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
+use super::heard;
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::report::ReportError;
@@ -57,9 +58,11 @@ pub(super) fn complain(message: impl Display, failure: Failure) -> Failure {
     failure
 }
 
-/// Says something on standard error. Where that fails, there is no other place to report it.
+/// Says something on standard error, or to whoever else has asked. Where that fails, there is no other place to report it.
 pub(super) fn say(message: impl Display) {
-    let _ = writeln!(io::stderr(), "profdb: {}", plain(&message.to_string()));
+    if let Err(message) = heard::say(message.to_string()) {
+        let _ = writeln!(io::stderr(), "profdb: {}", plain(&message));
+    }
 }
 
 /// Writes a line to standard output.

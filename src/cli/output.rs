@@ -11,6 +11,7 @@ use console::Term;
 use super::args::{decimals, output_format, unit};
 use super::draft::{self, Draft, folder};
 use super::failure::{Failure, complain, database, output, unwritten};
+use super::heard;
 use super::pager::{Lines, Pager, PagerArgs};
 use super::screen::{Screen, screen};
 use crate::base::error::Stop;
@@ -288,6 +289,14 @@ impl Target {
         content: impl FnOnce(&mut dyn Write, export::Output) -> Result<(), Unwritten>,
     ) -> Result<(), Failure> {
         let Self::File(file) = self else {
+            if heard::is_listening() {
+                let mut out = Heedful {
+                    out: heard::Output,
+                    stop,
+                };
+                let written = content(&mut out, export::Output::Stream);
+                return written.map_err(|error| error.failure(stop, output));
+            }
             let pager = match self {
                 Self::Pager(lines) => Pager::new(*lines),
                 Self::Screen | Self::File(_) => None,

@@ -10,8 +10,8 @@ use super::failure::{Failure, complain, explain, line, output, say};
 use super::help::explained;
 use super::{
     check, compact, complete, completions, convert, delete, diff, dump, dyalog_switches, export,
-    first_word, formats, gate, history, identify, import, man, merge, report, runs, schema, show,
-    sql, steps, tag,
+    first_word, formats, gate, history, identify, import, man, merge, report, runs, schema, serve,
+    show, sql, steps, tag,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -61,6 +61,8 @@ enum Command {
     History(Box<history::History>),
     /// Says which functions changed, and between which commits
     Steps(Box<steps::Steps>),
+    /// Shows all runs in the browser, from this machine only
+    Serve(serve::Serve),
     /// Runs one SQL statement, read-only
     Sql(sql::Sql),
     /// Shows what an importer understands of a file, event by event
@@ -127,11 +129,35 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
                 None => explain(&error),
             }
         })?;
+    commanded(&matches, stop)
+}
+
+/// Carries out a command that was asked by no terminal, and says what there is to say of its words in one sentence.
+#[cfg(feature = "serve")]
+pub(super) fn carried_out(
+    program: &mut clap::Command,
+    arguments: &[OsString],
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let matches = program.try_get_matches_from_mut(arguments);
+    let matches = matches.map_err(|error| {
+        let sentence = report::explain_flags(arguments, &error).unwrap_or_else(|| {
+            let said = error.render().to_string();
+            let first = said.lines().next().unwrap_or_default();
+            first.trim_start_matches("error: ").to_owned()
+        });
+        complain(sentence, Failure::Usage)
+    })?;
+    commanded(&matches, stop)
+}
+
+/// Carries out the command that was parsed.
+fn commanded(matches: &clap::ArgMatches, stop: &Stop) -> Result<(), Failure> {
     // Its subcommands are made from the headers of reports, which no derived struct knows.
     if let Some(("report", matches)) = matches.subcommand() {
         return report::run(matches, stop);
     }
-    let cli = Cli::from_arg_matches(&matches).map_err(|error| explain(&error))?;
+    let cli = Cli::from_arg_matches(matches).map_err(|error| explain(&error))?;
     match cli.command {
         Command::Import(import) => import::run(&import, stop),
         Command::Runs(runs) => runs::run(&runs, stop),
@@ -147,6 +173,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Gate(gate) => gate::run(&gate, stop),
         Command::History(asked) => history::run(&asked, stop),
         Command::Steps(asked) => steps::run(&asked, stop),
+        Command::Serve(asked) => serve::run(&asked, stop),
         Command::Sql(sql) => sql::run(&sql, stop),
         Command::Dump(dump) => dump::run(&dump, stop),
         Command::Check(check) => check::run(&check, stop),
@@ -167,6 +194,7 @@ fn explain_version(error: &clap::Error) -> Failure {
     };
     match explain(error) {
         Failure::ClosedPipe => line(format_args!("later runs are written {way}"))
+            .and_then(|()| serve::ABOUT.map_or(Ok(()), line))
             .err()
             .unwrap_or(Failure::ClosedPipe),
         failure => failure,

@@ -1,5 +1,6 @@
 //! One file for a browser: runs with their figures, trees of calls and source, and the scripts that answer questions about
-//! them (docs/design/0022-page.md). It needs nothing else, and loads nothing.
+//! them (docs/design/0022-page.md). It needs nothing else, and loads nothing. Or the same in parts, as a server sends them
+//! (docs/design/0023-serve.md).
 
 mod about;
 mod column;
@@ -8,6 +9,7 @@ mod error;
 mod numbers;
 mod run;
 mod scripts;
+mod served;
 mod statements;
 mod tree;
 
@@ -15,3 +17,4 @@ pub use about::Command;
 pub use document::{MOST_BYTES, Request, write};
 pub use error::PageError;
 pub use run::Source;
+pub use served::{Served, about, blocks, index, script, style};

@@ -138,10 +138,22 @@ pub(super) fn part(
             (bytes - room) * 4 / 3
         )));
     }
+    let about = about(database, run, &metrics, places, &left)?;
+    Ok(Part { about, blocks })
+}
+
+/// What is known of a run besides its figures: `left` is what the page leaves out.
+pub(super) fn about(
+    database: &Database,
+    run: &RunInfo,
+    metrics: &[MetricInfo],
+    places: u64,
+    left: &Value,
+) -> Result<Value, PageError> {
     let state = database.state(run.run_id)?;
     let first_node = state.columns.iter().find(|(name, _)| name == "first_node");
     let first_node = first_node.and_then(|(_, value)| value.as_ref()?.parse::<i64>().ok());
-    let about = json!({
+    Ok(json!({
         "run_id": run.run_id,
         "name": run.name,
         "title": run.title,
@@ -163,8 +175,7 @@ pub(super) fn part(
             "text": note.to_string(),
         })).collect::<Vec<_>>(),
         "left": left,
-    });
-    Ok(Part { about, blocks })
+    }))
 }
 
 fn size(blocks: &[(String, Vec<u8>)]) -> usize {
@@ -243,7 +254,7 @@ fn fitted(
 }
 
 /// What functions are called, and where they are.
-fn names(functions: &[FunctionRow]) -> Value {
+pub(super) fn names(functions: &[FunctionRow]) -> Value {
     let all = |of: &dyn Fn(&FunctionRow) -> Value| functions.iter().map(of).collect::<Vec<_>>();
     json!({
         "id": all(&|function| json!(function.function_id)),
@@ -256,7 +267,7 @@ fn names(functions: &[FunctionRow]) -> Value {
 }
 
 /// Calls and costs of functions in a metric. A row has the number of its function less that of the row before.
-fn function_block(
+pub(super) fn function_block(
     database: &Database,
     metric: &MetricInfo,
     numbers: &Numbers,
@@ -280,7 +291,7 @@ fn function_block(
 
 /// The files of lines and of calls where they are not those of their functions, and the empty name for
 /// those: each with its number, in the order of their names.
-fn line_files(
+pub(super) fn line_files(
     database: &Database,
     metrics: &[MetricInfo],
     lines: &[LineFigures],
@@ -303,7 +314,7 @@ fn line_files(
 }
 
 /// Calls between functions in a metric.
-fn call_block(
+pub(super) fn call_block(
     database: &Database,
     metric: &MetricInfo,
     numbers: &Numbers,
@@ -335,7 +346,7 @@ fn call_block(
 }
 
 /// Lines, and their calls and costs in every metric.
-fn line_blocks(
+pub(super) fn line_blocks(
     database: &Database,
     metrics: &[MetricInfo],
     numbers: &Numbers,
@@ -383,7 +394,7 @@ fn line_blocks(
 }
 
 /// Stored source: which text is that of which functions, and the lines of the texts.
-fn sources(
+pub(super) fn sources(
     database: &Database,
     run: &RunInfo,
     numbers: &Numbers,

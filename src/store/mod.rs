@@ -11,6 +11,8 @@ mod error;
 mod figures;
 mod file;
 mod fingerprint;
+#[cfg(feature = "serve")]
+mod guard;
 mod identify;
 mod identities;
 mod identity;

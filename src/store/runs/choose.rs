@@ -78,6 +78,35 @@ impl Database {
         read().map_err(|source| self.failed(source))
     }
 
+    /// The uid of a run; `None` if there is no such run.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn run_uid(&self, run: i64) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT run_uid FROM runs WHERE run_id = ?1";
+        let found = self
+            .connection
+            .query_row(sql, [run], |row| row.get(0))
+            .optional();
+        found.map_err(|source| self.failed(source))
+    }
+
+    /// Every run: its number, its uid, and its title or the name of its file, in the order in which they were imported.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn run_names(&self) -> Result<Vec<(i64, String, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<_>> {
+            let sql =
+                "SELECT run_id, run_uid, COALESCE(title, source_name) FROM runs ORDER BY run_id";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let names =
+                statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            names.collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
     /// The runs that a set means, at least one, in the order in which they were imported.
     ///
     /// # Errors

@@ -1,0 +1,120 @@
+//! Statements of the user's own: they only read, and neither take long nor give much.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+
+use super::super::failure::{Failure, complain, database as failed, unanswered};
+use crate::base::error::Stop;
+use crate::report::{Value, query};
+use crate::store::{Database, StoreError};
+
+/// How long a statement may take.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// How many rows it gives at most.
+const MOST_ROWS: usize = 1_000;
+
+/// How many bytes it gives at most; no value is longer.
+const MOST_BYTES: usize = 10_000_000;
+
+/// Whole numbers that JavaScript has: those beyond are texts.
+const EXACT: i64 = 1 << 53;
+
+/// Why rows are no longer taken.
+enum Enough {
+    Store(StoreError),
+    Rows,
+    Bytes,
+}
+
+impl From<StoreError> for Enough {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// The answer to a statement as JSON: columns, rows, and what of it was more than is given.
+pub(super) fn answer(mut database: Database, sql: &str, stop: &Stop) -> Result<String, Failure> {
+    let is_late = Arc::new(AtomicBool::new(false));
+    let ends = {
+        let (is_late, stop) = (Arc::clone(&is_late), stop.clone());
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the limit of a statement is one of time"
+        )]
+        let begun = Instant::now();
+        move || {
+            if begun.elapsed() > LONGEST {
+                is_late.store(true, Ordering::Relaxed);
+            }
+            is_late.load(Ordering::Relaxed) || stop.is_set()
+        }
+    };
+    let guarded = database.guard_against_statements(MOST_BYTES, ends);
+    guarded.map_err(|error| failed(error, stop))?;
+    let late = || {
+        let seconds = LONGEST.as_secs();
+        complain(
+            format!("the statement takes longer than {seconds} s, and was ended"),
+            Failure::NothingSelected,
+        )
+    };
+    let is_late = || is_late.load(Ordering::Relaxed);
+    let mut answer = query(&database, sql).map_err(|error| {
+        if is_late() {
+            late()
+        } else {
+            unanswered(error, stop)
+        }
+    })?;
+    let columns: Vec<String> = answer
+        .columns
+        .iter()
+        .map(|column| column.name.to_string())
+        .collect();
+    let (mut rows, mut count, mut bytes) = (String::new(), 0, 0);
+    let read = answer.each(|row| {
+        if count == MOST_ROWS {
+            return Err(Enough::Rows);
+        }
+        let row: Vec<Json> = row.iter().map(value).collect();
+        let row = Json::from(row).to_string();
+        bytes += row.len();
+        if bytes > MOST_BYTES {
+            return Err(Enough::Bytes);
+        }
+        if count > 0 {
+            rows.push_str(",\n");
+        }
+        rows.push_str(&row);
+        count += 1;
+        Ok(())
+    });
+    let more = match read {
+        Ok(()) => None,
+        Err(Enough::Rows) => Some(format!("only the first {MOST_ROWS} rows are shown")),
+        Err(Enough::Bytes) => Some(format!(
+            "only the first {count} rows are shown: more would be over {} MB",
+            MOST_BYTES / 1_000_000
+        )),
+        Err(Enough::Store(_)) if is_late() => return Err(late()),
+        Err(Enough::Store(error)) => return Err(failed(error, stop)),
+    };
+    let (columns, more) = (json!(columns), json!(more));
+    Ok(format!(
+        "{{\"columns\":{columns},\"more\":{more},\"rows\":[\n{rows}\n]}}\n"
+    ))
+}
+
+fn value(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Integer(number) if (-EXACT..=EXACT).contains(number) => (*number).into(),
+        Value::Integer(number) => number.to_string().into(),
+        Value::Real(number) => (*number).into(),
+        Value::Text(text) => text.as_str().into(),
+    }
+}

@@ -1,0 +1,182 @@
+//! The page in parts, as a server sends them: the document, its script and style, and blocks of runs, each when it is asked
+//! for. Nothing is left out of them.
+
+use serde_json::{Value, json};
+
+use super::about::Command;
+use super::column;
+use super::error::PageError;
+use super::numbers::{Numbers, numbers};
+use super::run::{self, Source};
+use super::scripts;
+use super::tree::{Cut, tree};
+use crate::store::{Database, LineFigures, MetricInfo, RunInfo};
+
+/// The document: what it shows comes by its script.
+const INDEX: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+    <meta name=\"color-scheme\" content=\"light dark\">\n\
+    <title>profdb</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"page.css\">\n</head>\n<body>\n\
+    <noscript>This page answers questions by scripts, which are off here.</noscript>\n\
+    <div id=\"page\" data-served=\"yes\"></div>\n<script src=\"page.js\"></script>\n</body>\n</html>\n";
+
+/// The document.
+#[must_use]
+pub fn index() -> &'static str {
+    INDEX
+}
+
+/// Its script.
+#[must_use]
+pub fn script() -> String {
+    scripts::script()
+}
+
+/// Its style.
+#[must_use]
+pub fn style() -> &'static str {
+    scripts::STYLE
+}
+
+/// A database that is served.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// How its questions are asked on the command line.
+    pub command: Command,
+    /// What it is called.
+    pub name: String,
+    /// The uid of the run that is shown first.
+    pub first: Option<String>,
+}
+
+impl Served {
+    /// What the page says of the database: its runs, the one that is shown first first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn about(&self, database: &Database) -> Result<Value, PageError> {
+        let mut runs = database.run_names()?;
+        runs.reverse();
+        let first = runs
+            .iter()
+            .position(|(_, uid, _)| Some(uid) == self.first.as_ref());
+        if let Some(first) = first {
+            runs[..=first].rotate_right(1);
+        }
+        let runs = runs
+            .into_iter()
+            .map(|(run_id, uid, name)| json!({"run_id": run_id, "uid": uid, "name": name}));
+        Ok(json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "command": self.command.json(),
+            "database": self.name,
+            "runs": runs.collect::<Vec<_>>(),
+        }))
+    }
+}
+
+/// The metrics of a run, the one that its reports show first.
+fn metrics(database: &Database, run: &RunInfo) -> Result<Vec<MetricInfo>, PageError> {
+    let mut metrics = database.metrics(run.run_id)?;
+    metrics.sort_by_key(|metric| run.default_metric.as_ref() != Some(&metric.name));
+    Ok(metrics)
+}
+
+/// What is known of a run besides its figures.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn about(database: &Database, run: &RunInfo) -> Result<Value, PageError> {
+    let metrics = metrics(database, run)?;
+    let mut about = run::about(database, run, &metrics, 0, &json!({}))?;
+    let number = |name: &str| {
+        let facts = about["facts"].as_array()?;
+        let fact = facts.iter().find(|fact| fact[0] == name)?;
+        fact[1].as_str()?.parse::<i64>().ok()
+    };
+    let places = match (number("first_node"), number("last_node")) {
+        (Some(first), Some(last)) if run.fidelity == "tree" => last - first + 1,
+        _ => 0,
+    };
+    let uid = about["facts"].as_array().and_then(|facts| {
+        let uid = facts.iter().find(|fact| fact[0] == "run_uid")?;
+        Some(uid[1].clone())
+    });
+    about["places"] = json!(places);
+    about["uid"] = json!(uid);
+    Ok(about)
+}
+
+/// A block of a run: compressed bytes under its name, and what was found along with it. There is none of an unknown name.
+///
+/// # Errors
+/// When the database cannot be read, or is damaged.
+pub fn blocks(
+    database: &Database,
+    run: &RunInfo,
+    name: &str,
+) -> Result<Vec<(String, Vec<u8>)>, PageError> {
+    let metrics = metrics(database, run)?;
+    let Some(first) = metrics.first() else {
+        return Ok(Vec::new());
+    };
+    let functions = database.functions(run.run_id, first.metric_id)?;
+    let mut lines: Vec<LineFigures> = Vec::new();
+    database.each_line_figure(first.metric_id, |line| lines.push(line))?;
+    let numbers = numbers(run, &functions, &lines);
+    let files = run::line_files(database, &metrics, &lines)?;
+    let one = |bytes: Vec<u8>| vec![(name.to_owned(), bytes)];
+    if name == "names" {
+        let mut names = run::names(&functions);
+        names["line_files"] = json!(files.keys().collect::<Vec<_>>());
+        return Ok(one(column::text(&names.to_string())));
+    }
+    if name == "lines" {
+        let found = run::line_blocks(database, &[], &numbers, &lines, &files)?;
+        return Ok(found);
+    }
+    if name == "sources" {
+        let text = run::sources(database, run, &numbers, Source::Stored)?;
+        return Ok(text.map_or_else(Vec::new, |text| one(column::text(&text.to_string()))));
+    }
+    if ["steps", "places", "calls"].contains(&name) {
+        return places(database, run, first, 0, &numbers);
+    }
+    let Some((what, at)) = name.rsplit_once('-') else {
+        return Ok(Vec::new());
+    };
+    let at = at.parse::<usize>().unwrap_or(usize::MAX);
+    let Some(metric) = metrics.get(at) else {
+        return Ok(Vec::new());
+    };
+    match what {
+        "own" | "all" => places(database, run, metric, at, &numbers),
+        "functions" => Ok(one(run::function_block(database, metric, &numbers)?)),
+        "edges" => Ok(one(run::call_block(database, metric, &numbers, &files)?)),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The places of a tree, and what they cost in a metric.
+fn places(
+    database: &Database,
+    run: &RunInfo,
+    metric: &MetricInfo,
+    at: usize,
+    numbers: &Numbers,
+) -> Result<Vec<(String, Vec<u8>)>, PageError> {
+    if run.fidelity != "tree" {
+        return Ok(Vec::new());
+    }
+    let whole = Cut {
+        lines: false,
+        below: 0.0,
+    };
+    let found = tree(database, run.run_id, &[metric], numbers, whole)?.blocks;
+    let named = found.into_iter().map(|(name, bytes)| match name.as_str() {
+        "own-0" => (format!("own-{at}"), bytes),
+        "all-0" => (format!("all-{at}"), bytes),
+        _ => (name, bytes),
+    });
+    Ok(named.collect())
+}
