@@ -2,6 +2,7 @@
 // them as JSON. Statements say the same in SQL (`statement.js`); tests compare both with the command.
 import { LEFT_OUT, Run } from './profile.js';
 import { parsePath } from './path.js';
+import { answered, isServed, servedStatement } from './served.js';
 import { addUp, calleesOf, callersOf, follow } from './selection.js';
 import { Unanswered, compareNumbers, compareTexts, plain, shown } from './texts.js';
 import { statement } from './statement.js';
@@ -22,9 +23,8 @@ const COLUMNS = {
 
 const ABOUT_FUNCTIONS = ['calls', 'call_lines', 'callees', 'function'];
 
-/** What a question looks at.
- * @param {Run} run @param {Question} question */
-async function look(run, question) {
+/** What a question is about. @param {Run} run @param {Question} question */
+async function understand(run, question) {
   await run.open();
   const at = run.metric(question.metric);
   const metric = run.metrics[at];
@@ -51,8 +51,16 @@ async function look(run, question) {
       }.`,
     );
   }
+  return { at, metric, steps, shape };
+}
+
+/** What a question looks at.
+ * @param {Run} run @param {Question} question */
+async function look(run, question) {
+  const understood = await understand(run, question);
+  const { at, metric, steps, shape } = understood;
   const lines = await run.lines();
-  const seen = { at, metric, steps, shape, lines };
+  const seen = { ...understood, lines };
   if (!run.isTree || (shape !== 'nodes' && question.report !== 'tree')) {
     let selected = null;
     if (shape === 'functions') selected = orNull((await run.functions(at)).get(steps[0].functions[0])?.cumulative);
@@ -83,11 +91,12 @@ function orNull(value) {
 
 /** Asks a report about a run. @param {Run} run @param {Question} question @returns {Promise<Answer>} */
 export async function ask(run, question) {
-  const seen = await look(run, question);
+  const seen = isServed() ? { ...(await understand(run, question)), selected: null } : await look(run, question);
   const { metric, shape } = seen;
   const steps = seen.steps.map(({ operator, name, isCode }) => ({ operator, name, isCode }));
   /** @type {Header} */
   const header = { question, metric, total: metric.total, selected: seen.selected, exclusive: question.exclusive ?? false, remarks: [], shape, steps };
+  if (isServed()) return answered(run, header, /** @type {any} */ (COLUMNS)[question.report].split(' '));
   if (question.report === 'function') return ofFunction(run, seen, header);
   if (question.report === 'tree') return ofTree(run, seen, header);
   const entries = await entriesOf(run, seen, question.report);
@@ -421,6 +430,7 @@ export async function askTree(run, question) {
 
 /** The statement that gives an answer in SQL. @param {Run} run @param {Answer} answer */
 export async function sqlOf(run, answer) {
+  if (isServed()) return servedStatement(run, answer.header);
   const { question, metric, shape, steps, exclusive } = answer.header;
   const key = JSON.stringify([question.report, metric.name, shape, exclusive, question.percentOf === 'selection']);
   return statement(await run.statements(), key, steps);

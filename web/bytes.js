@@ -1,4 +1,5 @@
 // Blocks of the page: compressed bytes in base64, as `src/page/column.rs` and `src/page/document.rs` write them.
+import { isServed, servedBlock } from './served.js';
 
 /** @param {string} text @returns {Uint8Array} */
 function decoded(text) {
@@ -13,6 +14,7 @@ function decoded(text) {
 /** The bytes of a block; `null` if the page has none of this name.
  * @param {string} name @returns {Promise<Uint8Array | null>} */
 export async function block(name) {
+  if (isServed()) return servedBlock(name);
   const pieces = document.querySelectorAll(`script[data-block="${name}"]`);
   if (pieces.length === 0) return null;
   const bytes = Array.from(pieces, (piece) => decoded(piece.textContent ?? ''));

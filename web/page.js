@@ -7,6 +7,9 @@ import { flameView } from './flame.js';
 import { panesView, resetSplits } from './panes.js';
 import { Run } from './profile.js';
 import { offers } from './rows.js';
+import { askedOf, rowsView, runsView } from './runs.js';
+import { isServed, ServedSql } from './served.js';
+import { sqlView } from './sql.js';
 import { readState, writeState } from './state.js';
 import { callsView, crumbs, leftOut, overview, sourceView, treeView } from './views.js';
 import { Unanswered, plain } from './texts.js';
@@ -20,6 +23,18 @@ const VIEWS = /** @type {const} */ ({
   source: ['Source', sourceView],
 });
 
+/** Views of a whole database, which a server has. */
+const SERVED = /** @type {const} */ ({
+  runs: ['Runs', runsView],
+  diff: ['What changed', rowsView('diff')],
+  history: ['History', rowsView('history')],
+  steps: ['Steps', rowsView('steps')],
+  sql: ['SQL', sqlView],
+});
+
+/** Runs that a drop-down may offer; of more, the view of the runs has a table. */
+const MOST_OFFERED = 200;
+
 const HELP = [
   ['arrows', 'go through rows, pieces and boxes; left and right open and close places of the tree'],
   ['Enter', 'drill down; with Alt, direct calls only'],
@@ -32,7 +47,7 @@ const HELP = [
   ['z or Space', 'zoom in a picture; Escape shows all of it again'],
   ['Shift+F10', 'menu'],
   ['/', 'search'],
-  ['1 to 6', 'views'],
+  ['1 to 9', 'views'],
   ['?', 'this'],
 ];
 
@@ -42,6 +57,9 @@ async function start() {
   const about = await json('about');
   /** @type {Run[]} */
   const runs = about.runs.map((/** @type {any} */ run) => new Run(run));
+  /** @type {Record<string, readonly [string, (context: any) => Promise<any>]>} */
+  const views = isServed() ? { ...VIEWS, ...SERVED } : VIEWS;
+  const sqlite = isServed() ? new ServedSql() : null;
   const message = make('output', { class: 'message', role: 'status' });
   const top = make('header', { class: 'top' });
   const main = make('main', { id: 'view' });
@@ -70,20 +88,34 @@ async function start() {
     view?.small && Object.keys(state).every((key) => state[key] === shownState[key] || view.small.includes(key));
 
   const follow = async () => {
-    const state = readState(location.hash);
+    // Another address may be asked for before this one is shown.
+    const address = location.hash;
+    const state = readState(address);
     say('');
     if (context && isWithin(state)) {
       shownState = state;
       context.state = state;
       await view.update();
-      page.dataset.shown = location.hash;
+      page.dataset.shown = address;
       return;
     }
     const mine = ++turn;
     const run = runs.find((run) => String(run.number) === state.run) ?? runs[0];
-    await run.open();
-    const now = { state, run, go, say, command: about.command };
-    const found = Object.hasOwn(VIEWS, state.view) ? /** @type {any} */ (VIEWS)[state.view] : VIEWS.panes;
+    if (!run) {
+      main.replaceChildren(make('p', { class: 'said', text: 'The database has no runs any more: `profdb import` adds some, and they are here when the page is loaded again.' }));
+      page.dataset.shown = address;
+      return;
+    }
+    try {
+      await run.open();
+    } catch (error) {
+      main.replaceChildren(make('p', { class: 'said', text: plain(/** @type {Error} */ (error).message) }));
+      page.dataset.shown = address;
+      return;
+    }
+    const told = isServed() ? askedOf(state, about) : [];
+    const now = { state, run, go, say, command: about.command, about, told, sqlite };
+    const found = Object.hasOwn(views, state.view) ? views[state.view] : VIEWS.panes;
     let shown;
     let header = null;
     try {
@@ -106,15 +138,15 @@ async function start() {
     head(now, header, root);
     main.replaceChildren(shown.element);
     document.title = `${plain(run.about.name)} · profdb`;
-    page.dataset.shown = location.hash;
+    page.dataset.shown = address;
     if (state.search !== '' && state.view === 'flame') /** @type {any} */ (document.getElementById('search'))?.focus({ preventScroll: true });
   };
 
   const head = (/** @type {any} */ now, /** @type {any} */ header, /** @type {string | null} */ root) => {
     const { state, run } = now;
-    const entries = Object.entries(VIEWS).map(([name, [title]]) => button(title, () => go({ view: name }), { 'aria-current': state.view === name ? 'page' : null }));
+    const entries = Object.entries(views).map(([name, [title]]) => button(title, () => go({ view: name }), { 'aria-current': state.view === name ? 'page' : null }));
     const tools = make('div', { class: 'tools' });
-    if (runs.length > 1) {
+    if (runs.length > 1 && runs.length <= MOST_OFFERED) {
       tools.append(choice('Run', String(run.number), runs.map((run) => [String(run.number), `${run.number}: ${plain(run.about.name)}`]), (to) => go({ run: to, fn: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' })));
     } else {
       tools.append(make('strong', { class: 'title', text: plain(run.about.name) }));
@@ -153,7 +185,7 @@ async function start() {
     dialog(
       'Keys',
       make('dl', { class: 'keys' }, ...HELP.flatMap(([key, does]) => [make('dt', { text: key }), make('dd', { text: does })])),
-      make('p', { text: `Click a function to see it line by line, double-click to drill down (Alt: direct calls only), right-click for more. Written by profdb ${about.version}; nothing leaves this file.` }),
+      make('p', { text: `Click a function to see it line by line, double-click to drill down (Alt: direct calls only), right-click for more. ${isServed() ? `Served by profdb ${about.version}; nothing leaves this machine.` : `Written by profdb ${about.version}; nothing leaves this file.`}` }),
     );
 
   addEventListener('hashchange', () => void follow());
@@ -164,7 +196,7 @@ async function start() {
     if (isWriting && event.key === 'Escape') target.blur();
     if (isWriting || event.ctrlKey || event.metaKey || event.altKey || !context) return;
     const { state } = context;
-    const names = Object.keys(VIEWS);
+    const names = Object.keys(views);
     if (event.key === 'Backspace') actionsOf(context).up();
     else if (event.key === '0') actionsOf(context).reset();
     else if (event.key === 'e') go({ exclusive: state.exclusive === '' ? 'yes' : '' });

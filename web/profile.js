@@ -39,13 +39,11 @@ export class Tree {
 export class Run {
   /** @param {any} about */
   constructor(about) {
-    this.about = about;
     /** @type {number} */
     this.number = about.run_id;
-    /** @type {Metric[]} */
-    this.metrics = about.metrics;
-    this.isTree = about.fidelity === 'tree';
-    this.isFlat = about.fidelity === 'flat';
+    /** How its blocks are named: a server is asked for the run that was seen first, whatever has its number now. @type {string} */
+    this.key = about.uid ?? String(about.run_id);
+    this.know(about);
     /** @type {Map<string, Promise<any>>} */
     this.kept = new Map();
     /** @type {Names} */
@@ -54,22 +52,36 @@ export class Run {
     this.byName = new Map();
   }
 
+  /** What is known of it. @param {any} about */
+  know(about) {
+    this.about = about;
+    /** @type {Metric[]} */
+    this.metrics = about.metrics ?? [];
+    this.isTree = about.fidelity === 'tree';
+    this.isFlat = about.fidelity === 'flat';
+  }
+
   /** What a function makes, once. @template T @param {string} name @param {() => Promise<T>} make @returns {Promise<T>} */
   once(name, make) {
     let kept = this.kept.get(name);
-    if (!kept) this.kept.set(name, (kept = make()));
+    if (!kept) {
+      this.kept.set(name, (kept = make()));
+      // What has failed may be had later: a server may be busy.
+      kept.catch(() => this.kept.delete(name));
+    }
     return kept;
   }
 
   /** @param {string} name */
   block(name) {
-    return block(`${this.number}/${name}`);
+    return block(`${this.key}/${name}`);
   }
 
   /** Reads the names, which everything else needs. */
   open() {
     return this.once('names', async () => {
-      const names = await json(`${this.number}/names`);
+      if (this.about.fidelity === undefined) this.know(await json(`${this.key}/about`));
+      const names = await json(`${this.key}/names`);
       if (names) this.names = names;
       this.names.name.forEach((name, at) => {
         const same = this.byName.get(name);
@@ -233,11 +245,11 @@ export class Run {
 
   /** Stored source. @returns {Promise<Sources | null>} */
   sources() {
-    return this.once('sources', () => json(`${this.number}/sources`));
+    return this.once('sources', () => json(`${this.key}/sources`));
   }
 
   /** Statements in parts. @returns {Promise<any>} */
   statements() {
-    return this.once('statements', () => json(`${this.number}/statements`));
+    return this.once('statements', () => json(`${this.key}/statements`));
   }
 }

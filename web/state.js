@@ -24,6 +24,10 @@ const USUAL = {
   order: 'cost',
   search: '',
   place: '',
+  point: '',
+  sql: '',
+  base: '',
+  new: '',
 };
 
 /** @param {string} fragment @returns {State} */

@@ -114,6 +114,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "profdb serve",
+        &[
+            "profdb serve",
+            "profdb serve profdb.db --run branch=main --no-open",
+        ],
+    ),
+    (
         "profdb sql",
         &[
             "profdb sql 'SELECT function, exclusive FROM summary ORDER BY exclusive DESC LIMIT 5'",

@@ -3,6 +3,7 @@
 
 /// The modules, in any order; the last is the one that starts the others.
 const MODULES: &[(&str, &str)] = &[
+    ("served.js", include_str!("../../web/served.js")),
     ("bytes.js", include_str!("../../web/bytes.js")),
     ("numbers.js", include_str!("../../web/numbers.js")),
     ("texts.js", include_str!("../../web/texts.js")),
@@ -23,6 +24,8 @@ const MODULES: &[(&str, &str)] = &[
     ("views.js", include_str!("../../web/views.js")),
     ("actions.js", include_str!("../../web/actions.js")),
     ("rows.js", include_str!("../../web/rows.js")),
+    ("runs.js", include_str!("../../web/runs.js")),
+    ("sql.js", include_str!("../../web/sql.js")),
     ("page.js", include_str!("../../web/page.js")),
 ];
 

@@ -3,8 +3,9 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Examples of the long help of a command and of those below it, by command.
 fn examples(command: &clap::Command, above: &str, found: &mut Vec<(String, Vec<String>)>) {
@@ -61,7 +62,34 @@ fn every_command_has_examples_of_itself_and_they_work() {
             };
             run("profdb import --tag branch=main run.xml");
             run("profdb import --db theirs.db --title other run.xml");
+            if name == "profdb serve" {
+                serves(&example, folder, &programs.to_string());
+                continue;
+            }
             run(&example);
         }
     }
+}
+
+/// An example that goes on until it is ended, once it has said where it is.
+fn serves(example: &str, folder: &Path, programs: &str) {
+    let line = format!("PATH='{programs}':$PATH; exec {example}");
+    let mut shell = Command::new("sh");
+    let mut child = shell
+        .args(["-c", &line])
+        .current_dir(folder)
+        .env_remove("PROFDB_DB")
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let mut first = String::new();
+    let out = child.stdout.take().expect("a pipe");
+    BufReader::new(out).read_line(&mut first).expect("a line");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert_eq!(
+        first.starts_with("http://127.0.0.1:"),
+        cfg!(feature = "serve"),
+        "{example}: {first}"
+    );
 }

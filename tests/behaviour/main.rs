@@ -32,6 +32,7 @@ mod paths;
 mod recipes;
 mod replaced;
 mod runs;
+mod serve;
 mod shell;
 mod show_sql;
 mod sources;

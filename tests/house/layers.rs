@@ -147,6 +147,11 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         &["text", "store", "report"],
     ),
     (
+        "serve",
+        "a server for the browser of this machine: who may ask, and how answers get there",
+        &["base"],
+    ),
+    (
         "cli",
         "the command line",
         &[
@@ -162,6 +167,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
             "history",
             "gate",
             "page",
+            "serve",
             "formats/format.rs",
             "formats/export",
             "formats",

@@ -33,6 +33,7 @@ const BUILD_SCRIPTS: &[&str] = &[
     "cpp_demangle",
     "crc32fast",
     "getrandom",
+    "httparse",
     "libc",
     "libm",
     "nix",

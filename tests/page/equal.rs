@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::shown::{Shown, browser, repository, said};
+use super::browser;
+use crate::shown::{Shown, repository, said};
 
 /// Profiles: files, and folders with their source.
 const PROFILES: [(&str, Option<&str>); 9] = [

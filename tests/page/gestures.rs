@@ -3,7 +3,8 @@
 
 use std::fs;
 
-use crate::shown::{DIRECT, DOUBLE, Shown, browser, repository, said};
+use super::browser;
+use crate::shown::{DIRECT, DOUBLE, Shown, repository, said};
 use crate::support::browser::Click;
 
 const ONE: Click = Click {

@@ -12,7 +12,7 @@ const VIEWS: [&str; 6] = ["panes", "overview", "flame", "tree", "calls", "source
 
 /// A page of a file of this name and content.
 fn page(test: &str, name: &str, content: &str, words: &[&str]) -> Option<Shown> {
-    let shown = browser(test)?;
+    let mut shown = browser(test)?;
     let file = shown.folder.join(name);
     fs::write(&file, content).expect("a file");
     shown.import(&file, &[]);

@@ -2,13 +2,46 @@
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
-mod equal;
-mod gestures;
 mod kinds;
 mod numbers;
 mod pictures;
+mod policy;
 mod shown;
-mod strangers;
+
+/// Tests of what a page shows, wherever it comes from: here from a file.
+#[path = "."]
+mod from_file {
+    #[path = "equal.rs"]
+    mod equal;
+    #[path = "gestures.rs"]
+    mod gestures;
+    #[path = "strangers.rs"]
+    mod strangers;
+
+    /// A browser for a test.
+    fn browser(test: &str) -> Option<crate::shown::Shown> {
+        crate::shown::browser_for(test, crate::shown::Way::File)
+    }
+}
+
+/// The same tests, of pages that a server sends.
+#[cfg(feature = "serve")]
+#[path = "."]
+mod served {
+    #[path = "equal.rs"]
+    mod equal;
+    #[path = "gestures.rs"]
+    mod gestures;
+    #[path = "runs.rs"]
+    mod runs;
+    #[path = "strangers.rs"]
+    mod strangers;
+
+    /// A browser for a test.
+    fn browser(test: &str) -> Option<crate::shown::Shown> {
+        crate::shown::browser_for(test, crate::shown::Way::Server)
+    }
+}
 
 #[path = "../support"]
 mod support {

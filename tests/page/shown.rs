@@ -1,8 +1,9 @@
 //! A page in a browser, and the command line that it is compared with.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -20,6 +21,54 @@ pub(crate) struct Shown {
     pub(crate) browser: Browser,
     pub(crate) folder: PathBuf,
     pub(crate) html: PathBuf,
+    /// Where the database is served, if it is.
+    pub(crate) server: Option<Served>,
+    way: Way,
+}
+
+/// Where a page is opened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// A file, without a network.
+    File,
+    /// The server of this machine.
+    Server,
+}
+
+/// A server. It ends when this is dropped.
+pub(crate) struct Served {
+    child: Child,
+    /// The address of the page.
+    pub(crate) url: String,
+}
+
+impl Served {
+    /// Serves a database of a folder.
+    pub(crate) fn start(folder: &Path, words: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+            .args(["serve", "x.db", "--no-open"])
+            .args(words)
+            .current_dir(folder)
+            .env_remove("PROFDB_DB")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        let mut url = String::new();
+        let out = child.stdout.take().expect("a pipe");
+        BufReader::new(out).read_line(&mut url).expect("a line");
+        url.truncate(url.trim_end().len());
+        assert!(url.starts_with("http://127.0.0.1:"), "{url:?}");
+        Self { child, url }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// What a view offers of its rows.
@@ -64,22 +113,34 @@ pub(crate) fn repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// A browser with a folder for a test; `None` where there is no browser.
+/// A browser with a folder for a test, in which pages are files; `None` where there is no browser.
 pub(crate) fn browser(test: &str) -> Option<Shown> {
+    browser_for(test, Way::File)
+}
+
+/// The same for pages that come from somewhere.
+pub(crate) fn browser_for(test: &str, way: Way) -> Option<Shown> {
     let program = tools::find("chromium")?;
-    let folder = folder(test);
+    let folder = match way {
+        Way::File => folder(test),
+        Way::Server => folder(&format!("served-{test}")),
+    };
     let mut browser = Browser::start(&program, &folder.join("browser"));
     let [width, height] = WINDOW;
     browser.resize(width, height);
     // Nothing may be fetched, and nothing can be.
     let offline =
         json!({"offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0});
-    browser.ask("Network.emulateNetworkConditions", &offline);
+    if way == Way::File {
+        browser.ask("Network.emulateNetworkConditions", &offline);
+    }
     let html = folder.join("page.html");
     Some(Shown {
         browser,
         folder,
         html,
+        server: None,
+        way,
     })
 }
 
@@ -92,9 +153,15 @@ impl Shown {
         said(&self.folder, &[&import[..], words].concat());
     }
 
-    /// Writes the page of the run that was imported last.
+    /// Writes the page of the run that was imported last, or serves it.
     #[track_caller]
-    pub(crate) fn write(&self, words: &[&str]) {
+    pub(crate) fn write(&mut self, words: &[&str]) {
+        if self.way == Way::Server {
+            // A server has all runs, and leaves nothing out.
+            assert!(matches!(words, [] | ["--runs", _]), "{words:?}");
+            self.server = Some(Served::start(&self.folder, &[]));
+            return;
+        }
         let report = ["report", "--db", "x.db", "--html", "page.html"];
         said(&self.folder, &[&report[..], words].concat());
     }
@@ -103,7 +170,13 @@ impl Shown {
     #[track_caller]
     pub(crate) fn open(&mut self, state: &[(&str, &str)]) {
         self.browser.open(Path::new("/dev/null"));
-        self.browser.open_at(&self.html, &fragment(state));
+        match &self.server {
+            Some(server) => {
+                let url = format!("{}{}", server.url, fragment(state));
+                self.browser.open_url(&url);
+            }
+            None => self.browser.open_at(&self.html, &fragment(state)),
+        }
         self.settle();
     }
 
@@ -300,7 +373,11 @@ impl Shown {
         assert_eq!(self.browser.fault, None);
         assert_eq!(self.browser.complaints, Vec::<String>::new());
         for request in &self.browser.requests {
-            let is_ours = request.starts_with("file://") || request == "about:blank";
+            // Of the servers of a test only the last is still there.
+            let is_served = self.server.is_some() && request.starts_with("http://127.0.0.1:");
+            let is_ours = is_served
+                || request.starts_with("file://")
+                || ["about:blank", "data:,"].contains(&request.as_str());
             assert!(is_ours, "{request:.200}");
         }
     }

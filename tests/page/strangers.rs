@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::shown::{Shown, browser};
+use super::browser;
+use crate::shown::Shown;
 
 /// What could do something, change the order of letters, be a word of the script's own, or be long.
 fn names() -> Vec<String> {
@@ -68,7 +69,7 @@ fn profile(names: &[String]) -> Value {
 
 /// What is in the page that no name may bring.
 fn brought(shown: &mut Shown) -> Value {
-    let script = "[...document.querySelectorAll('img, iframe, object, embed, a, base, form, svg [onload], link')].length";
+    let script = "[...document.querySelectorAll('img, iframe, object, embed, a, base, form, svg [onload], link:not([href=\"page.css\"], [href=\"data:,\"])')].length";
     shown.browser.value(script)
 }
 
@@ -83,11 +84,13 @@ fn names_are_shown_and_do_nothing() {
     fs::write(&file, profile(&names).to_string()).expect("a file");
     shown.import(&file, &["--tag", "<b>=<script>alert(1)</script>"]);
     shown.write(&[]);
-    let text = fs::read_to_string(&shown.html).expect("text");
-    assert_eq!(
-        text.matches("</script>").count(),
-        text.matches("<script").count()
-    );
+    if shown.server.is_none() {
+        let text = fs::read_to_string(&shown.html).expect("text");
+        assert_eq!(
+            text.matches("</script>").count(),
+            text.matches("<script").count()
+        );
+    }
     shown.open(&[("functions", "table")]);
     let heads = shown.texts(".functions tbody th");
     assert_eq!(heads.len(), names.len());
@@ -160,50 +163,4 @@ fn names_are_shown_and_do_nothing() {
         assert_eq!(brought(&mut shown), 0, "{state:?}");
     }
     shown.was_quiet();
-}
-
-/// Scripts and styles are those of the page: their hashes are in its policy, and nothing else may be there.
-#[test]
-fn the_policy_lets_nothing_else_in() {
-    let Some(mut shown) = browser("policy") else {
-        return;
-    };
-    let file = shown.folder.join("a.folded");
-    fs::write(&file, "a;b 1\n").expect("a file");
-    shown.import(&file, &[]);
-    shown.write(&[]);
-    shown.open(&[]);
-    shown.was_quiet();
-    let policy = "document.querySelector('meta[http-equiv]').content";
-    let policy = shown.browser.value(policy);
-    let policy = policy.as_str().expect("text");
-    assert!(
-        policy.starts_with("default-src 'none'; script-src 'sha256-"),
-        "{policy}"
-    );
-    assert!(
-        !policy.contains("unsafe") && !policy.contains("http"),
-        "{policy}"
-    );
-    // The check can fail: what is put into the page from outside is refused, and complained of.
-    let tries = "(() => {
-        const script = document.createElement('script');
-        try { script.textContent = 'document.title = \"in\"'; } catch { /* trusted types */ }
-        document.body.append(script);
-        const image = document.createElement('img');
-        image.src = 'https://example.org/x.png';
-        document.body.append(image);
-        document.body.setAttribute('style', 'color: red');
-        return document.title;
-    })()";
-    assert_ne!(shown.browser.value(tries), "in");
-    shown.wait("true");
-    let refused = shown.browser.complaints.join("\n");
-    for directive in ["img-src", "style-src"] {
-        assert!(
-            refused.contains(directive) || refused.contains("default-src"),
-            "{directive}: {refused}"
-        );
-    }
-    assert!(!shown.browser.complaints.is_empty());
 }

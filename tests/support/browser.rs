@@ -136,7 +136,11 @@ impl Browser {
 
     /// The same with a fragment, `#` included.
     pub(crate) fn open_at(&mut self, file: &Path, fragment: &str) {
-        let url = format!("file://{}{fragment}", file.display());
+        self.open_url(&format!("file://{}{fragment}", file.display()));
+    }
+
+    /// Opens an address, and waits until it is there.
+    pub(crate) fn open_url(&mut self, url: &str) {
         let opened = self.ask("Page.navigate", &json!({"url": url}));
         assert!(opened["errorText"].is_null(), "{url}: {opened}");
         while self.message()["method"] != "Page.loadEventFired" {}

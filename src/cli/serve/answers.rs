@@ -22,6 +22,13 @@ use crate::store::{Database, RunInfo};
 
 const JSON: &str = "application/json";
 
+/// The type of what is said instead of an answer (RFC 9457).
+const PROBLEM: &str = "application/problem+json";
+
+/// A parameter of the page's own: refusals come with the status of answers, as browsers write every other one to the console
+/// as an error of the page.
+const TOLD: &str = "errors";
+
 /// Bytes of compressed columns that are kept for the next question.
 const MOST_KEPT: usize = 32 << 20;
 
@@ -41,6 +48,8 @@ pub(super) struct Answers {
 enum Refusal {
     /// There is no such question.
     Unknown,
+    /// The run has no such block.
+    Nothing,
     /// The question makes no sense.
     Wrong(String),
     /// It failed, which has been said.
@@ -70,16 +79,20 @@ impl Answers {
             body: None,
             kind: JSON,
             is_compressed: false,
+            is_told: false,
         })));
         let (outcome, said) = heard::listen(Box::new(writer.clone()), || match question {
             Question::Of { path, query } => self.of(&path, &query, &writer, stop),
-            Question::Statement(body) => self.statement(&body, stop),
+            Question::Statement(body) => self.statement(&body, &writer, stop),
         });
         writer.end(outcome, said);
     }
 
     fn of(&mut self, path: &str, query: &str, writer: &Writer, stop: &Stop) -> Result<(), Refusal> {
-        let pairs = pairs(query).map_err(Refusal::Wrong)?;
+        let mut pairs = pairs(query).map_err(Refusal::Wrong)?;
+        let all = pairs.len();
+        pairs.retain(|(name, _)| name != TOLD);
+        writer.0.borrow_mut().is_told = pairs.len() < all;
         match path {
             "about" => self.about(&pairs, stop),
             "tree" => self.tree(&pairs, writer, stop),
@@ -158,7 +171,7 @@ impl Answers {
             .into_iter()
             .find_map(|(name, bytes)| (name == block).then_some(bytes));
         let Some(bytes) = bytes else {
-            return Err(Refusal::Unknown);
+            return Err(Refusal::Nothing);
         };
         writer.0.borrow_mut().kind = "application/octet-stream";
         writer.0.borrow_mut().is_compressed = true;
@@ -183,8 +196,10 @@ impl Answers {
     }
 
     /// A statement of the user's own.
-    fn statement(&self, body: &[u8], stop: &Stop) -> Result<(), Refusal> {
+    fn statement(&self, body: &[u8], writer: &Writer, stop: &Stop) -> Result<(), Refusal> {
         let asked: Option<serde_json::Value> = serde_json::from_slice(body).ok();
+        let is_told = asked.as_ref().is_some_and(|asked| !asked[TOLD].is_null());
+        writer.0.borrow_mut().is_told = is_told;
         let sql = asked.as_ref().and_then(|asked| asked["sql"].as_str());
         let Some(sql) = sql else {
             return Err(Refusal::Wrong("expected {\"sql\": \"...\"}".to_owned()));
@@ -233,6 +248,8 @@ struct Way {
     body: Option<Body>,
     kind: &'static str,
     is_compressed: bool,
+    /// Refusals have the status of answers.
+    is_told: bool,
 }
 
 #[derive(Clone)]
@@ -293,6 +310,7 @@ impl Writer {
         };
         let (status, kind, message) = match refusal {
             Refusal::Unknown => (404, "unknown", String::new()),
+            Refusal::Nothing => (204, "nothing", String::new()),
             Refusal::Wrong(message) => (400, "usage", message),
             Refusal::Failed(failure) => {
                 let (status, kind) = match failure {
@@ -309,13 +327,20 @@ impl Writer {
             }
         };
         let head = Head {
-            status,
-            kind: JSON,
+            status: if way.is_told && status > 204 {
+                200
+            } else {
+                status
+            },
+            kind: PROBLEM,
             is_compressed: false,
             remarks: Vec::new(),
         };
-        let body = json!({"error": message, "kind": kind}).to_string();
-        let body = if status == 404 { "" } else { &body };
+        let body = if message.is_empty() {
+            String::new()
+        } else {
+            json!({"error": message, "kind": kind, "status": status}).to_string()
+        };
         reply.whole(head, body.as_bytes());
     }
 }

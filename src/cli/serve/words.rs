@@ -28,6 +28,9 @@ const FORMATS: [(&str, &str); 7] = [
     ("xml", "text/plain; charset=utf-8"),
 ];
 
+/// Which of them is for people.
+const TEXT: usize = 5;
+
 /// Commands, and the parameters that are words without a flag, in their order.
 const COMMANDS: [(&str, &[&str]); 5] = [
     ("runs", &[]),
@@ -133,7 +136,9 @@ fn arguments(
     pairs: &[(String, String)],
     places: &[&str],
 ) -> Result<(Vec<String>, &'static str), String> {
-    let (mut format, mut flags) = (FORMATS[0], Vec::new());
+    // Statements are shown as for people; JSON would have more columns.
+    let is_sql = pairs.iter().any(|(name, _)| name == "show-sql");
+    let (mut format, mut flags) = (FORMATS[if is_sql { TEXT } else { 0 }], Vec::new());
     let mut words: Vec<Option<String>> = vec![None; places.len()];
     let about = command.get_name();
     for (name, value) in pairs {
@@ -220,7 +225,7 @@ mod tests {
             (
                 "report/lines",
                 "show-sql",
-                "report lines --show-sql --format=json",
+                "report lines --show-sql --format=text",
             ),
             ("report/tree", "label=a%3Db&label=c&exclusive=no", ""),
             (

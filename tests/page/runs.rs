@@ -1,0 +1,172 @@
+//! A whole database in the browser: its runs, comparisons of them, and statements of the reader's own.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::browser;
+use crate::shown::{DOUBLE, Shown, said};
+use crate::support::browser::Click;
+
+/// A database with two runs of one program, the later one slower.
+fn two_runs(test: &str) -> Option<Shown> {
+    let mut shown = browser(test)?;
+    for (name, text) in [
+        ("before.folded", "main;parse 50\nmain;work 40\nmain 10\n"),
+        ("after.folded", "main;parse 50\nmain;work 90\nmain;new 20\n"),
+    ] {
+        let file = shown.folder.join(name);
+        fs::write(&file, text).expect("a file");
+        shown.import(&file, &["--tag", "branch=<b>main</b>"]);
+    }
+    shown.write(&[]);
+    Some(shown)
+}
+
+fn json(shown: &Shown, words: &[&str]) -> Value {
+    let words = [words, &["--db", "x.db", "--format", "json"]].concat();
+    serde_json::from_str(&said(&shown.folder, &words)).expect("JSON")
+}
+
+#[test]
+fn a_run_is_chosen_and_two_are_compared() {
+    let Some(mut shown) = two_runs("choose") else {
+        return;
+    };
+    shown.open(&[("view", "runs")]);
+    let heads = shown.texts(".runs tbody th");
+    assert_eq!(heads, ["2: after.folded", "1: before.folded"]);
+    let cells = shown.rows(".runs");
+    assert_eq!(cells[0][1], "160");
+    assert!(cells[0].contains(&"<b>main</b>".to_owned()), "{cells:?}");
+    // Of two runs the one that was imported last is shown; a double click opens the other one.
+    shown.click(".runs tbody th", "1: before", DOUBLE);
+    shown.wait("location.hash.includes('run=1')");
+    shown.settle();
+    shown.select(".functions > header select", "table");
+    let answer = shown.is_as_said(".pane.functions");
+    assert_eq!(answer["run"]["run_id"], 1);
+    assert_eq!(answer["total"], 100);
+    shown.go(&[("view", "runs")]);
+    for (row, entry) in [
+        ("1: before", "Compare with run 1"),
+        ("2: after", "Compare run 2"),
+    ] {
+        shown.click(".runs tbody th", row, Click::default());
+        shown.click(".runs .buttons button", entry, Click::default());
+    }
+    assert_eq!(
+        (shown.state("base"), shown.state("new")),
+        ("1".to_owned(), "2".to_owned())
+    );
+    shown.click(".runs .buttons button", "What changed", Click::default());
+    assert_eq!(shown.state("view"), "diff");
+    let expected = json(&shown, &["diff", "--base", "1", "--new", "2"]);
+    let names: Vec<&str> = expected["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["function"].as_str().expect("a name"))
+        .collect();
+    for name in &names {
+        assert!(
+            shown.text("main").contains(name),
+            "{name}: {}",
+            shown.text("main")
+        );
+    }
+    assert!(names.contains(&"work"), "{names:?}");
+    for view in ["history", "steps"] {
+        shown.go(&[("view", view)]);
+        assert!(!shown.text("main").is_empty());
+    }
+    shown.was_quiet();
+}
+
+/// Runs that come and go are seen when the page is loaded again; a page that is open does not take another run for its own.
+#[test]
+fn runs_that_come_and_go_are_seen() {
+    let Some(mut shown) = two_runs("come") else {
+        return;
+    };
+    shown.open(&[("functions", "table")]);
+    assert_eq!(shown.texts(".functions tbody th").len(), 4);
+    let file = shown.folder.join("third.folded");
+    fs::write(&file, "main;third 7\n").expect("a file");
+    shown.import(&file, &[]);
+    shown.open(&[("functions", "table")]);
+    assert_eq!(shown.texts(".functions tbody th"), ["main", "third"]);
+    // The database is replaced by another one, whose run has the same number.
+    let text = "main;other 9\n";
+    let other = shown.folder.join("other.folded");
+    fs::write(&other, text).expect("a file");
+    said(
+        &shown.folder,
+        &["import", "--db", "y.db", &other.display().to_string()],
+    );
+    fs::rename(shown.folder.join("y.db"), shown.folder.join("x.db")).expect("a database");
+    shown.go(&[("fn", "third"), ("run", "3"), ("functions", "table")]);
+    let text = shown.text("main");
+    assert!(!text.contains("other") && text.contains("no run"), "{text}");
+    shown.open(&[("functions", "table")]);
+    assert_eq!(shown.texts(".functions tbody th"), ["main", "other"]);
+    said(&shown.folder, &["delete", "--db", "x.db", "1", "--yes"]);
+    shown.open(&[]);
+    assert!(
+        shown.text("main").contains("no runs"),
+        "{}",
+        shown.text("main")
+    );
+    shown.was_quiet();
+}
+
+/// Asks a statement, and gives what is said of it.
+fn asked(shown: &mut Shown, sql: &str) -> String {
+    shown.go(&[("view", "runs")]);
+    shown.go(&[("view", "sql"), ("sql", sql)]);
+    shown.wait("document.querySelector('.sql')?.dataset.asked === '1'");
+    shown.text("main .rows-place")
+}
+
+#[test]
+fn statements_only_read_and_end() {
+    let Some(mut shown) = two_runs("sql") else {
+        return;
+    };
+    shown.open(&[]);
+    asked(&mut shown, "SELECT name FROM functions ORDER BY name");
+    let names = shown.texts(".sql tbody tr");
+    assert_eq!(names, ["main", "new", "parse", "work"]);
+    for (sql, expected) in [
+        ("DELETE FROM runs", "not authorized"),
+        ("ATTACH 'y.db' AS y", "not authorized"),
+        ("SELEC 1", "syntax error"),
+        ("SELECT 1; SELECT 2", "one statement at a time"),
+    ] {
+        let said = asked(&mut shown, sql);
+        assert!(said.contains(expected), "{sql}: {said}");
+    }
+    let endless =
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n";
+    let said = asked(&mut shown, endless);
+    assert!(said.contains("longer than 1 s"), "{said}");
+    // Whoever asked can end it, unless it has ended by itself.
+    shown.go(&[("view", "runs")]);
+    shown.go(&[("view", "sql"), ("sql", endless)]);
+    shown.wait("document.querySelector('.sql button:nth-child(2)')?.disabled === false || document.querySelector('.sql')?.dataset.asked === '1'");
+    shown
+        .browser
+        .value("document.querySelector('.sql button:nth-child(2)').click()");
+    shown.wait("document.querySelector('.sql')?.dataset.asked === '1'");
+    let said = shown.text("main .rows-place");
+    assert!(said.contains("ended"), "{said}");
+    asked(
+        &mut shown,
+        "SELECT '<img src=x onerror=alert(1)>' AS \"<b>\"",
+    );
+    assert_eq!(
+        shown.texts(".sql tbody tr"),
+        ["<img src=x onerror=alert(1)>"]
+    );
+    shown.was_quiet();
+}

@@ -1,0 +1,138 @@
+// The other source of answers: a server, `profdb serve`, where the page was not opened from a file. What it answers is what the
+// command says as JSON; trees come as columns of bytes, as a file has them.
+import { compareTexts, Unanswered } from './texts.js';
+
+/** @typedef {import('./profile.js').Run} Run */
+
+/** Whether a server answers. */
+export function isServed() {
+  return document.getElementById('page')?.dataset.served !== undefined;
+}
+
+/** Where the server is told the word that no other page knows: the first part of every path. */
+function token() {
+  return location.pathname.split('/')[1];
+}
+
+/** What the server says; what it refuses is said as it says it.
+ * @param {string} path @param {Record<string, string | string[] | undefined>} parameters @param {RequestInit} [how] @returns {Promise<Response>} */
+export async function fetched(path, parameters, how = {}) {
+  // Refusals come with the status of answers then, and the browser's console stays free for what is wrong with the page.
+  const query = new URLSearchParams({ errors: 'told' });
+  for (const [name, value] of Object.entries(parameters)) {
+    for (const one of value === undefined ? [] : [value].flat()) query.append(name, one);
+  }
+  let response;
+  try {
+    response = await fetch(`api/${path}?${query}`, how);
+  } catch (error) {
+    if (/** @type {Error} */ (error).name === 'AbortError') throw error;
+    throw new Unanswered('The server does not answer: has `profdb serve` ended?');
+  }
+  if (response.ok && response.headers.get('Content-Type') !== 'application/problem+json') return response;
+  if (response.status === 204) return response;
+  const said = await response.json().catch(() => null);
+  throw new Unanswered(said?.error || `The server refuses this (${response.status}).`);
+}
+
+/** A block of a run, unpacked; `null` if the run has none of this name. `about` alone is what is known of the database.
+ * @param {string} name @returns {Promise<Uint8Array | null>} */
+export async function servedBlock(name) {
+  const [run, block] = name.split('/');
+  if (block === undefined) return bytesOf(await fetched('about', {}));
+  if (block === 'about') return bytesOf(await fetched('about', { run }));
+  const response = await fetched('tree', { run, block });
+  return response.status === 204 ? null : bytesOf(response);
+}
+
+/** @param {Response} response */
+async function bytesOf(response) {
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** The parameters of a question, as the command has them. @param {Run} run @param {import('./ask.js').Question} question */
+function parametersOf(run, { report, percentOf, exclusive, ...others }) {
+  /** @type {Record<string, any>} */
+  const parameters = { run: run.key };
+  for (const [name, value] of Object.entries(others)) if (value !== undefined && value !== '') parameters[name] = value === true ? 'yes' : value;
+  if (exclusive) parameters.exclusive = 'yes';
+  if (percentOf === 'selection') parameters['percent-of'] = percentOf;
+  if (report === 'function') parameters['all-lines'] = 'yes';
+  return parameters;
+}
+
+/** The answer of the server, whose head and rows are those of the command.
+ * @param {Run} run @param {import('./ask.js').Header} header @param {string[]} columns Those of an answer without rows. @returns {Promise<import('./ask.js').Answer>} */
+export async function answered(run, header, columns) {
+  const { question } = header;
+  const response = await fetched(`report/${question.report}`, parametersOf(run, question));
+  const said = await response.json();
+  /** @type {Record<string, any>[]} */
+  const objects = said.rows;
+  if (objects.length > 0) columns = Object.keys(objects[0]);
+  [header.total, header.selected] = [said.total, said.selected];
+  if (!header.exclusive && columns.includes('exclusive') && question.report !== 'function' && question.report !== 'tree' && objects.length > 0 && objects.every((row) => row.cumulative === null)) {
+    header.exclusive = true;
+    header.remarks.push(`Cumulative ${header.metric.name} is unknown: shown is exclusive ${header.metric.name}.`);
+  }
+  const functions = objects.map((row) => functionOf(run, row));
+  return { columns, rows: objects.map((row) => columns.map((column) => row[column])), header, functions, elements: objects.map((row, at) => elementOf(run, row, functions[at])) };
+}
+
+/** Whose row it is: the one with its module and file, if several have its name. @param {Run} run @param {Record<string, any>} row */
+function functionOf(run, row) {
+  const name = row.function ?? row.caller ?? row.callee ?? null;
+  if (name === null) return -1;
+  const all = run.byName.get(name) ?? [];
+  const module = row.module ?? row.caller_module ?? row.callee_module ?? '';
+  const file = row.file ?? row.caller_file ?? row.callee_file ?? '';
+  const { names } = run;
+  const ofModule = all.filter((of) => names.module[of] === module);
+  return ofModule.find((of) => names.file[of] === file) ?? ofModule[0] ?? all[0] ?? -1;
+}
+
+/** What a row is called. @param {Run} run @param {Record<string, any>} row @param {number} of */
+function elementOf(run, row, of) {
+  const name = row.function ?? row.caller ?? row.callee ?? '(root)';
+  const [line, col] = 'caller_line' in row ? [row.caller_line, row.caller_col] : [row.line, row.col];
+  if (line === null || line === undefined) return name;
+  const isElsewhere = 'file' in row && !('callees' in row) && of >= 0 && compareTexts(row.file, run.names.file[of]) !== 0;
+  return `${name}[${isElsewhere ? `${row.file}:` : ''}${line}${col === null || col === undefined ? '' : `:${col}`}]`;
+}
+
+/** The statement that gives an answer in SQL. @param {Run} run @param {import('./ask.js').Header} header */
+export async function servedStatement(run, { question }) {
+  const response = await fetched(`report/${question.report}`, { ...parametersOf(run, question), 'show-sql': 'yes' });
+  return response.text();
+}
+
+/** Statements of the reader's own, one at a time. */
+export class ServedSql {
+  constructor() {
+    /** @type {AbortController | null} */
+    this.asked = null;
+    this.words = '';
+  }
+
+  /** Asks; what was asked before is given up. @param {string} sql @returns {Promise<{columns: string[], rows: any[][], isMore: boolean, more: string | null}>} */
+  async ask(sql) {
+    this.stop('Another statement was asked.');
+    const asked = new AbortController();
+    this.asked = asked;
+    try {
+      const how = { method: 'POST', headers: { 'Content-Type': 'application/json', 'Profdb-Token': token() }, body: JSON.stringify({ sql, errors: 'told' }), signal: asked.signal };
+      const said = await (await fetched('sql', {}, how)).json();
+      return { columns: said.columns, rows: said.rows, isMore: said.more !== null, more: said.more };
+    } catch (error) {
+      throw asked.signal.aborted ? new Unanswered(this.words) : error;
+    } finally {
+      if (this.asked === asked) this.asked = null;
+    }
+  }
+
+  /** Gives up what was asked: the server sees that no one waits, and ends the statement. @param {string} words What is said of it. */
+  stop(words) {
+    this.words = words;
+    this.asked?.abort();
+  }
+}
