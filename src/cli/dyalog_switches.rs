@@ -13,6 +13,7 @@ use super::page::{HTML, PAGE};
 use super::report::{SHOW, STATE, TAGS_OF_RUNS, command};
 use crate::report::REPORTS;
 use crate::store::RunSet;
+use crate::text::nearest::suggestion;
 
 /// A report that is a window of Dyalog's.
 const DASHBOARD: &str = "dashboard";
@@ -159,7 +160,12 @@ pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
     (!is_known).then(|| match instead_of(&text) {
         Some(instead) => format!("there is no report {text}: {instead}"),
         None => format!(
-            "there is no report and no file {text}; the reports are {}",
+            "there is no report and no file {text}{}; the reports are {}",
+            suggestion(
+                ": is it ",
+                &text,
+                names.iter().map(ToString::to_string).collect()
+            ),
             names.join(", ")
         ),
     })

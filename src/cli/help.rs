@@ -332,6 +332,11 @@ fn explained_below(command: Command, above: &str, always: &str) -> Command {
     let below = format!("{name} ");
     command
         .after_long_help(text)
+        .mut_args(|argument| {
+            // `--first -1` is a number that makes no sense, not a flag `-1`.
+            let is_number = matches!(argument.get_value_names(), Some([name]) if *name == "N");
+            argument.allow_negative_numbers(is_number)
+        })
         .mut_subcommands(|command| explained_below(command, &below, always))
 }
 

@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{Failure, complain, explain, line, output, say};
@@ -122,7 +123,8 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     let matches = program
         .try_get_matches_from_mut(&arguments)
         .map_err(|error| {
-            let sentence = report::explain_flags(&arguments, &error);
+            let sentence =
+                report::explain_flags(&arguments, &error).or_else(|| database_without_flag(&error));
             match sentence {
                 Some(sentence) => complain(sentence, Failure::Usage),
                 None if error.kind() == ErrorKind::DisplayVersion => explain_version(&error),
@@ -182,6 +184,20 @@ fn commanded(matches: &clap::ArgMatches, stop: &Stop) -> Result<(), Failure> {
         Command::Completions(completions) => completions::run(&completions, self::program()),
         Command::Man(man) => man::run(&man, self::program(), stop),
     }
+}
+
+/// What to say where a file stands that no command takes, as in `profdb check x.db`.
+fn database_without_flag(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(word) = error.get(ContextKind::InvalidArg)? else {
+        return None;
+    };
+    let is_database = Path::new(word).extension().is_some_and(|ending| {
+        ["db", "sqlite", "sqlite3"]
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
+    });
+    (error.kind() == ErrorKind::UnknownArgument && is_database && !word.starts_with('-'))
+        .then(|| format!("unexpected argument {word}: `--db {word}` says which database"))
 }
 
 /// The version, and how this build writes later runs: how it was installed decides that. Asked only

@@ -79,10 +79,18 @@ impl SourceArgs {
             }
             set => match file(&set) {
                 Some(file) => temporary(file, self.from, &self.options.0, stop),
-                None => Err(complain(
-                    format!("expected a file, found {set}: a file of this name is ./{set}"),
-                    Failure::Usage,
-                )),
+                None => {
+                    let why = match &set {
+                        RunSet::Word(_) => "there is no such file",
+                        _ => "that is a set of runs, and SQL says itself which: run_id = 3",
+                    };
+                    Err(complain(
+                        format!(
+                            "expected a file, found {set}: {why}; a file of this name is ./{set}"
+                        ),
+                        Failure::Usage,
+                    ))
+                }
             },
         }
     }

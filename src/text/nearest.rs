@@ -9,6 +9,12 @@ const NAMES_SHOWN: usize = 10;
 /// How alike a name must be to be suggested, from 0 to 1.
 const ALIKE: f64 = 0.75;
 
+/// How alike names are that differ by one letter, or by two that have changed places.
+const A_SLIP: f64 = 0.97;
+
+/// The shortest name in which that is a slip.
+const SHORTEST: usize = 3;
+
 /// The first of some names, in the order in which they come.
 pub(crate) fn some(names: &[String]) -> String {
     let more = if names.len() > NAMES_SHOWN {
@@ -29,13 +35,23 @@ pub(crate) fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> 
     }
 }
 
+/// How alike two names are, from 0 to 1. Of short names, Jaro and Winkler's measure sees nothing in
+/// common where two letters have changed places, which is how most of them are mistyped.
+fn likeness(one: &str, other: &str) -> f64 {
+    let may_be_a_slip = one.chars().count() >= SHORTEST && one.len().abs_diff(other.len()) <= 4;
+    if may_be_a_slip && strsim::osa_distance(one, other) == 1 {
+        return A_SLIP;
+    }
+    strsim::jaro_winkler(one, other)
+}
+
 /// The names most like the given one, by whole name or by the part after the last dot.
 fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
     let wanted = name.to_lowercase();
     let likeness = |candidate: &str| {
         let candidate = candidate.to_lowercase();
         let last = candidate.rsplit('.').next().unwrap_or_default();
-        strsim::jaro_winkler(&wanted, &candidate).max(strsim::jaro_winkler(&wanted, last))
+        likeness(&wanted, &candidate).max(likeness(&wanted, last))
     };
     let mut rated: Vec<(f64, String)> = names
         .into_iter()

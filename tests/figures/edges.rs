@@ -213,10 +213,20 @@ fn infos(totals: &RunSummary) -> BTreeMap<(FunctionId, Option<(u32, bool)>), Inf
 }
 
 /// Callee, caller, and file and line of the caller.
-type EdgeOf = (FunctionId, Option<FunctionId>, Option<Arc<str>>, Option<u32>);
+type EdgeOf = (
+    FunctionId,
+    Option<FunctionId>,
+    Option<Arc<str>>,
+    Option<u32>,
+);
 
 fn edge_of(row: &EdgeRow) -> EdgeOf {
-    (row.callee, row.caller, row.line_file.clone(), row.caller_line)
+    (
+        row.callee,
+        row.caller,
+        row.line_file.clone(),
+        row.caller_line,
+    )
 }
 
 fn edges(totals: &RunSummary) -> BTreeMap<EdgeOf, EdgeRow> {

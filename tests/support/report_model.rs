@@ -489,10 +489,7 @@ impl Left<'_> {
         let key = |node: usize| {
             let nodes = &self.model.run.nodes;
             let place = nodes[node].parent.and_then(|parent| nodes[parent].place);
-            (
-                self.caller(By::Function, node),
-                Some(place),
-            )
+            (self.caller(By::Function, node), Some(place))
         };
         let sums = self.model.arrivals(asked.metric, members, key);
         sums.map(|((caller, line), sum)| self.call(By::Function, caller, line, sum))
@@ -527,7 +524,11 @@ impl Left<'_> {
             let line = place.map(|place| (place.line, place.col));
             let number = line.map_or(Value::Null, |(line, _)| Value::Integer(line.into()));
             ties.extend([number.clone(), col(line)]);
-            put(&mut row, "element", text(&element_in(&name, elsewhere, line)));
+            put(
+                &mut row,
+                "element",
+                text(&element_in(&name, elsewhere, line)),
+            );
             put(&mut row, "line_file", file_of_line(elsewhere));
             put(&mut row, "name", text(&name));
             put(&mut row, "caller_line", number);

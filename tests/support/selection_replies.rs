@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use profdb::report::Value;
 
-use super::selection_model::{
-    Model, Path, Row, Sum, col, count, element_in, put, real, text,
-};
+use super::selection_model::{Model, Path, Row, Sum, col, count, element_in, put, real, text};
 use super::selection_runs::Place;
 
 /// A question to a report.

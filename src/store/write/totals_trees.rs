@@ -154,11 +154,8 @@ impl Trees {
         // Rows of the index are its own columns and then the rest of the table's key; the order is
         // sorted once and serves every metric.
         keys.sort_unstable_by(|(key, _), (other, _)| {
-            let order = (key.caller, key.callee, key.back).cmp(&(
-                other.caller,
-                other.callee,
-                other.back,
-            ));
+            let order =
+                (key.caller, key.callee, key.back).cmp(&(other.caller, other.callee, other.back));
             order.then_with(|| {
                 (&key.file, key.line, key.col).cmp(&(&other.file, other.line, other.col))
             })
