@@ -45,5 +45,5 @@ JOIN edges AS e ON e.metric_id = m.metric_id
 JOIN functions AS f ON f.function_id = e.caller_id
 JOIN functions AS c ON c.function_id = e.callee_id
 GROUP BY
-  r.run_id, COALESCE(r.title, r.source_name), m.name, m.unit, f.name, f.module, f.file, c.name, c.module, c.file,
-  e.kind, e.metric_id, e.caller_id, e.callee_id, e.back;
+  e.metric_id, e.caller_id, e.callee_id, e.back, r.run_id, COALESCE(r.title, r.source_name), m.name, f.name,
+  f.module, f.file, c.name, c.module, c.file;

@@ -161,14 +161,19 @@ pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
         Some(instead) => format!("there is no report {text}: {instead}"),
         None => format!(
             "there is no report and no file {text}{}; the reports are {}",
-            suggestion(
-                ": is it ",
-                &text,
-                names.iter().map(ToString::to_string).collect()
-            ),
+            near(&text, &names),
             names.join(", ")
         ),
     })
+}
+
+/// The reports whose names are most like a word that is none.
+fn near(word: &str, names: &[&str]) -> String {
+    let names = names.iter().map(ToString::to_string).collect();
+    match suggestion("", word, names) {
+        near if near.is_empty() => near,
+        near => format!(" (is it {near}?)"),
+    }
 }
 
 /// Whether a report can be asked for by this name.

@@ -80,16 +80,14 @@ impl SourceArgs {
             set => match file(&set) {
                 Some(file) => temporary(file, self.from, &self.options.0, stop),
                 None => {
-                    let why = match &set {
-                        RunSet::Word(_) => "there is no such file",
-                        _ => "that is a set of runs, and SQL says itself which: run_id = 3",
-                    };
-                    Err(complain(
-                        format!(
-                            "expected a file, found {set}: {why}; a file of this name is ./{set}"
+                    let message = match &set {
+                        RunSet::Word(_) => format!("expected a file, and there is no file {set}"),
+                        _ => format!(
+                            "expected a file, found {set}: a set of runs, which SQL names by run_id = 3 and the like; \
+                             a file of this name is ./{set}"
                         ),
-                        Failure::Usage,
-                    ))
+                    };
+                    Err(complain(message, Failure::Usage))
                 }
             },
         }

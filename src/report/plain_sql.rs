@@ -72,13 +72,12 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
             ReportError::Usage("one statement at a time".to_owned())
         }
         rusqlite::Error::SqlInputError { msg, .. } => {
-            let nearest = nearest(database, &msg).unwrap_or_default();
-            ReportError::Usage(msg + &nearest)
+            ReportError::Usage(with_nearest(database, msg))
         }
         rusqlite::Error::SqliteFailure(error, Some(message))
             if error.code == rusqlite::ErrorCode::Unknown =>
         {
-            ReportError::Usage(message)
+            ReportError::Usage(with_nearest(database, message))
         }
         source => ReportError::Store(failure(database, source)),
     };
@@ -104,6 +103,12 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         author: Author::User,
         database,
     })
+}
+
+/// What SQLite complains of, with names that may have been meant.
+fn with_nearest(database: &Database, message: String) -> String {
+    let nearest = nearest(database, &message).unwrap_or_default();
+    message + &nearest
 }
 
 /// The tables, views or columns whose names are most like one that SQLite does not find.
