@@ -206,7 +206,7 @@ async function start() {
       const search = document.getElementById('search');
       if (search) search.focus();
       else go({ view: 'flame' });
-    } else if (event.key >= '1' && event.key <= String(names.length)) go({ view: names[Number(event.key) - 1] });
+    } else if (/^[1-9]$/.test(event.key) && Number(event.key) <= names.length) go({ view: names[Number(event.key) - 1] });
     else return;
     event.preventDefault();
   });

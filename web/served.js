@@ -1,6 +1,6 @@
 // The other source of answers: a server, `profdb serve`, where the page was not opened from a file. What it answers is what the
 // command says as JSON; trees come as columns of bytes, as a file has them.
-import { compareTexts, Unanswered } from './texts.js';
+import { Unanswered } from './texts.js';
 
 /** @typedef {import('./profile.js').Run} Run */
 
@@ -96,8 +96,9 @@ function elementOf(run, row, of) {
   const name = row.function ?? row.caller ?? row.callee ?? '(root)';
   const [line, col] = 'caller_line' in row ? [row.caller_line, row.caller_col] : [row.line, row.col];
   if (line === null || line === undefined) return name;
-  const isElsewhere = 'file' in row && !('callees' in row) && of >= 0 && compareTexts(row.file, run.names.file[of]) !== 0;
-  return `${name}[${isElsewhere ? `${row.file}:` : ''}${line}${col === null || col === undefined ? '' : `:${col}`}]`;
+  const from = 'caller_line' in row ? row.line_file : row.file;
+  const isElsewhere = Boolean(from) && of >= 0 && from !== run.names.file[of];
+  return `${name}[${isElsewhere ? `${from}:` : ''}${line}${col === null || col === undefined ? '' : `:${col}`}]`;
 }
 
 /** The statement that gives an answer in SQL. @param {Run} run @param {import('./ask.js').Header} header */

@@ -44,10 +44,9 @@ pub(super) fn explain(error: &clap::Error) -> Failure {
         error.print()
     };
     match printed {
-        Ok(()) if error.use_stderr() => Failure::Usage,
+        // Also where nobody reads what is wrong with the command line: it is no less wrong.
+        _ if error.use_stderr() => Failure::Usage,
         Ok(()) => Failure::ClosedPipe,
-        // Nobody reads what is wrong with the command line, and it is no less wrong.
-        Err(_) if error.use_stderr() => Failure::Usage,
         Err(error) => output(error),
     }
 }

@@ -1,5 +1,10 @@
 //! Commands that are not asked by a terminal: what they write and what they say is for whoever asked, and for no one else.
 
+#![cfg_attr(
+    not(feature = "serve"),
+    expect(dead_code, reason = "only a server asks commands otherwise")
+)]
+
 use std::cell::RefCell;
 use std::io::{self, Write};
 
@@ -16,7 +21,6 @@ struct Listener {
 
 /// Carries out a command of this thread whose output goes to a writer. Gives its outcome, and what it has said that
 /// [`said`] has not given.
-#[cfg(feature = "serve")]
 pub(super) fn listen<T>(out: Box<dyn Write>, command: impl FnOnce() -> T) -> (T, Vec<String>) {
     let listener = Listener {
         said: Vec::new(),
@@ -45,7 +49,6 @@ pub(super) fn say(message: String) -> Result<(), String> {
 }
 
 /// What the command has said so far.
-#[cfg(feature = "serve")]
 pub(super) fn said() -> Vec<String> {
     LISTENER.with_borrow_mut(|listener| {
         let said = listener.as_mut().map(|listener| &mut listener.said);
@@ -77,7 +80,7 @@ impl Write for Output {
     }
 }
 
-#[cfg(all(test, feature = "serve"))]
+#[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
 

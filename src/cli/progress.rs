@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::heard;
 use crate::store::Database;
 
 /// Work that is shorter than this shows nothing.
@@ -34,7 +35,7 @@ impl Progress {
         source.watch_walks(move |done, all| {
             shown.set_length(all);
             shown.set_position(done);
-            if shown.is_hidden() && shown.elapsed() > QUIET {
+            if shown.is_hidden() && shown.elapsed() > QUIET && !heard::is_listening() {
                 shown.set_draw_target(ProgressDrawTarget::stderr());
             }
         });
@@ -61,7 +62,7 @@ impl Drop for Progress {
 }
 
 fn show(bar: &ProgressBar) {
-    if bar.is_hidden() && bar.elapsed() > QUIET {
+    if bar.is_hidden() && bar.elapsed() > QUIET && !heard::is_listening() {
         bar.set_draw_target(ProgressDrawTarget::stderr());
     }
     bar.tick();

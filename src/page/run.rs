@@ -302,7 +302,9 @@ pub(super) fn line_files(
             files.insert(file.to_owned(), 0);
         }
     };
-    lines.iter().for_each(|line| add(&line.file));
+    for line in lines {
+        add(&line.file);
+    }
     // Every metric has the same calls.
     if let Some(first) = metrics.first() {
         database.each_call_figure(first.metric_id, |call| add(&call.line_file))?;

@@ -159,23 +159,27 @@ impl Answers {
         let uid = uid
             .map_err(|error| super::super::failure::database(error, stop))?
             .unwrap_or_default();
-        let kept = self.kept.as_ref().filter(|(of, _)| *of == uid);
-        let known = kept.and_then(|(_, blocks)| blocks.iter().find(|(name, _)| name == block));
-        if known.is_none() {
+        let is_block = |(name, _): &&(String, Vec<u8>)| name == block;
+        let kept = self.kept.iter().filter(|(of, _)| *of == uid);
+        let mut known = kept.flat_map(|(_, blocks)| blocks);
+        let bytes = if let Some((_, bytes)) = known.find(is_block) {
+            bytes.clone()
+        } else {
             let blocks = page::blocks(&database, &found, block);
             let blocks = blocks.map_err(|error| failed(error, stop))?;
-            self.keep(uid, blocks);
-        }
-        let blocks = self.kept.iter().flat_map(|(_, blocks)| blocks);
-        let bytes = blocks
-            .into_iter()
-            .find_map(|(name, bytes)| (name == block).then_some(bytes));
-        let Some(bytes) = bytes else {
-            return Err(Refusal::Nothing);
+            let found = blocks.iter().find(is_block);
+            let Some((_, bytes)) = found.cloned() else {
+                return Err(Refusal::Nothing);
+            };
+            // A walk through the tree finds all its columns, which never change.
+            if blocks.len() > 1 {
+                self.keep(uid, blocks);
+            }
+            bytes
         };
         writer.0.borrow_mut().kind = "application/octet-stream";
         writer.0.borrow_mut().is_compressed = true;
-        written(bytes)
+        written(&bytes)
     }
 
     /// Keeps columns of a run, instead of those of another one.
