@@ -100,6 +100,20 @@ fn the_history_of_a_function_is_looked_up() {
     assert!(plan.iter().any(looks_up), "{}", plan.join("\n"));
 }
 
+/// Each row of the views of calls says whether its callee has back edges: that is one step, however many callers there are.
+#[test]
+fn back_edges_of_a_callee_are_found_in_one_step() {
+    let database = database("dyalog_csv", CSV);
+    for view in ["calls", "callees", "call_lines"] {
+        let plan = plan(
+            &database,
+            &format!("SELECT * FROM {view} WHERE run_id = 1 AND function = 'x'"),
+        );
+        let step = "SEARCH b USING PRIMARY KEY (metric_id=? AND callee_id=? AND back=?)";
+        assert!(plan.iter().any(|found| found == step), "{view}: {plan:?}");
+    }
+}
+
 /// What is one function is found by its key and by its number, from either side, without a look at the others.
 #[test]
 fn identities_are_looked_up() {

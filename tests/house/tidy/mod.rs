@@ -1186,6 +1186,62 @@ fn readme_names_all_formats_and_reports() {
     );
 }
 
+/// Most who try a profiler's database write Python, Go, C or C++, Rust or JavaScript. Each language has its page of how to
+/// record, and each page its row.
+#[test]
+fn readme_greets_the_many_first() {
+    let readme = read("README.md");
+    let section = "\n## From your profiler to an answer\n";
+    let (_, table) = readme.split_once(section).expect("the table of languages");
+    let table = table.split("\n## ").next().unwrap_or_default();
+    let linked: Vec<&str> = table
+        .match_indices("](docs/recipes/")
+        .map(|(at, link)| {
+            let rest = &table[at + link.len()..];
+            rest.split(".md").next().unwrap_or_default()
+        })
+        .collect();
+    assert_eq!(linked[..5], ["python", "go", "cpp", "rust", "node"]);
+    let first = |page: &str| linked.iter().position(|known| *known == page);
+    assert!(first("dyalog") > Some(4) && first("lispworks") > Some(4));
+    let missing: Vec<String> = sources()
+        .filter_map(|(path, _)| {
+            Some(
+                path.strip_prefix("docs/recipes/")?
+                    .strip_suffix(".md")?
+                    .to_owned(),
+            )
+        })
+        // Nobody records with GHC 7 any more: what is left of it has a page, and no row.
+        .filter(|page| page != "ghc-old" && !linked.contains(&page.as_str()))
+        .collect();
+    nothing("Every recipe has a row in README.md.", &missing);
+}
+
+/// A function has another number as soon as a line is added above it: runs of two builds are compared by names or identities, or
+/// the functions that changed vanish from the answer.
+#[test]
+fn no_document_joins_runs_by_numbers_of_functions() {
+    let mut found = Vec::new();
+    let documents = sources()
+        .filter(|(path, _)| path == "README.md" || (path.starts_with("docs/") && is_a(path, "md")));
+    for (path, text) in documents {
+        for statement in text.split("```").skip(1).step_by(2) {
+            let is_join = statement.contains("JOIN");
+            let by_number = statement.contains("USING (function_id")
+                || statement.contains(".function_id = ")
+                || statement.contains(", function_id)");
+            if is_join && by_number {
+                found.push(format!("{path}: {statement}"));
+            }
+        }
+    }
+    nothing(
+        "No statement of a document joins runs by function_id.",
+        &found,
+    );
+}
+
 /// What a lint sends the reader to is there.
 #[test]
 fn lints_name_what_exists() {
