@@ -6,6 +6,7 @@ pub mod potts;
 mod search;
 mod series;
 mod variance;
+mod wander;
 
 pub use series::{Drift, FEWEST, Found, Kind, Limits, Point, Step};
 

@@ -1,9 +1,9 @@
 //! Steps in figures that vary.
 //!
-//! What is found is not believed before it has been tested in four ways, of which each takes away false steps that the others
+//! What is found is not believed before it has been tested in six ways, of which each takes away false steps that the others
 //! leave (docs/design/0020-steps.md has the rates): Potts' penalty, with the long-run variance of the series; a line, which may fit as
-//! well; the variance of the step's own neighbourhood, which may be a noisier part of the series; and the test that two sets
-//! of runs are compared with.
+//! well; a walk, which may; the variance of the step's own neighbourhood, which may be a noisier part of the series; the test
+//! that two sets of runs are compared with; and ranks, by which outliers in a row are no level.
 
 use super::super::distribution::{
     normal_upper_quantile, student_two_sided, student_upper_quantile,
@@ -15,6 +15,7 @@ use super::logarithms::Logarithms;
 use super::potts::{Sums, cuts};
 use super::series::{Drift, Found, Kind, Limits, Point, Step};
 use super::variance::{Variation, clipped};
+use super::wander::standing;
 
 /// Positions that a level has at least.
 pub(super) const SHORTEST: usize = 3;
@@ -269,18 +270,20 @@ impl<'s> Search<'s> {
     fn confirmed(&self, fit: &Fit) -> Vec<Confirmed> {
         let level = self.level(fit.slope);
         let sums = Sums::new(&level, &self.weights);
-        let mut cuts = fit.cuts.clone();
+        let penalty = PENALTY * length(self.n());
+        let mut cuts = standing(
+            &level,
+            &self.logarithms.variances,
+            fit.cuts.clone(),
+            penalty,
+        );
         let mut known: Vec<Option<(f64, Option<Confirmed>)>> = vec![None; cuts.len()];
         loop {
             for at in 0..cuts.len() {
                 if known[at].is_none() {
-                    let begin = if at == 0 { 0 } else { cuts[at - 1] };
-                    let end = cuts.get(at + 1).copied().unwrap_or(self.n());
-                    let gain = sums.gain(begin, cuts[at], end);
-                    known[at] = Some((
-                        gain,
-                        self.confirm(&level, &sums, [begin, cuts[at], end], fit.slope),
-                    ));
+                    let [begin, cut, end] = around(&cuts, at, self.n());
+                    let gain = sums.gain(begin, cut, end);
+                    known[at] = Some((gain, self.confirm(&level, &sums, &cuts, at, fit.slope)));
                 }
             }
             let failing = known
@@ -307,14 +310,16 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Tests the step between two segments.
+    /// Tests one of the cuts.
     fn confirm(
         &self,
         level: &[f64],
         sums: &Sums,
-        segments: [usize; 3],
+        cuts: &[usize],
+        at: usize,
         slope: f64,
     ) -> Option<Confirmed> {
+        let segments = around(cuts, at, self.n());
         let [begin, cut, end] = segments;
         let effect = sums.mean(cut, end) - sums.mean(begin, cut);
         if effect.abs() < self.limits.least() || !self.stands_out(level, segments) {
@@ -330,6 +335,7 @@ impl<'s> Search<'s> {
             .max(tested.p)
             .max(self.absent_by_chance(begin, cut))
             .max(self.absent_by_chance(cut, end))
+            .max(self.gathered_by_chance(level, cuts, at))
             * places(self.n());
         if p >= self.limits.alpha {
             return None;
@@ -363,6 +369,55 @@ impl<'s> Search<'s> {
         let outside = self.n() - inside;
         let often = (absent(self.points) - inside + 1) as f64 / (outside + 2) as f64;
         often.powf(inside as f64)
+    }
+
+    /// Probability that values which are nothing unusual in the series have come together in one of the short segments at a cut.
+    ///
+    /// Tests that know variances alone take three outliers in a row for a level, where noise is skewed or has heavy tails. Here
+    /// only ranks count: if that many values elsewhere are as far from their own level, how likely are so many of these in a row?
+    /// If none is, ranks say nothing.
+    fn gathered_by_chance(&self, level: &[f64], cuts: &[usize], at: usize) -> f64 {
+        let [begin, cut, end] = around(cuts, at, self.n());
+        let one = self.gathered(level, cuts, (begin, cut), (cut, end));
+        one.max(self.gathered(level, cuts, (cut, end), (begin, cut)))
+    }
+
+    /// The same for a segment, compared with the one on the other side of the cut.
+    fn gathered(
+        &self,
+        level: &[f64],
+        cuts: &[usize],
+        (begin, end): (usize, usize),
+        other: (usize, usize),
+    ) -> f64 {
+        let length = end - begin;
+        // Longer ones tell how much they vary themselves.
+        if length >= TELL {
+            return 0.0;
+        }
+        // As measured, without the slope.
+        let value = |at: usize| self.logarithms.values[at] - self.clipped[at] + level[at];
+        let middle = |(begin, end): (usize, usize)| median((begin..end).map(value).collect());
+        let usual = middle(other);
+        let sign = (middle((begin, end)) - usual).signum();
+        let nearest = (begin..end)
+            .map(|at| (value(at) - usual) * sign)
+            .fold(f64::INFINITY, f64::min);
+        let elsewhere = self.segments(cuts).filter(|segment| segment.0 != begin);
+        let as_far: usize = elsewhere
+            .map(|segment| {
+                let usual = middle(segment);
+                let far = |at: &usize| (value(*at) - usual) * sign >= nearest;
+                (segment.0..segment.1).filter(far).count()
+            })
+            .sum();
+        if as_far == 0 {
+            return 0.0;
+        }
+        // That the farthest values of all are those of the segment, but for so many.
+        (0..length)
+            .map(|taken| (as_far + length - taken) as f64 / (self.n() - taken) as f64)
+            .product()
     }
 
     /// Whether a step stands out in its own neighbourhood, which may vary more than the rest of the series.
@@ -475,6 +530,12 @@ impl<'s> Search<'s> {
             })
             .collect()
     }
+}
+
+/// Where the segment before a cut begins, that after, and where that ends.
+fn around(cuts: &[usize], at: usize, n: usize) -> [usize; 3] {
+    let begin = if at == 0 { 0 } else { cuts[at - 1] };
+    [begin, cuts[at], cuts.get(at + 1).copied().unwrap_or(n)]
 }
 
 /// The neighbourhood of a step on one side.
