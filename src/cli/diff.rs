@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::args::{count, percentage};
 use super::failure::{Failure, complain, say};
+use super::filters::FilterArgs;
 use super::output::{OutputArgs, print};
 use super::sides::{SidesArgs, digest_of_rules, not_compared};
 use crate::base::error::Stop;
@@ -32,21 +33,8 @@ pub(super) struct Diff {
     /// Only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
     #[arg(long = "fn", value_name = "PATH")]
     function: Option<String>,
-    /// Only what happened below functions whose name, module or file fits
-    #[arg(long, value_name = "REGEX")]
-    focus: Option<String>,
-    /// Without what happened below functions whose name, module or file fits
-    #[arg(long, value_name = "REGEX")]
-    ignore: Option<String>,
-    /// Without such functions, whose cost goes to their callers
-    #[arg(long, value_name = "REGEX")]
-    hide: Option<String>,
-    /// Only what happened in this thread: its name, or the end of it that no other has
-    #[arg(long, value_name = "NAME")]
-    thread: Option<String>,
-    /// Only samples with this label, KEY=VALUE or just KEY; several times: with all of them
-    #[arg(long, value_name = "KEY=VALUE")]
-    label: Vec<String>,
+    #[command(flatten)]
+    filters: FilterArgs,
     /// Smallest part of the total that a function must have to be judged, in percent, on average
     /// over all runs
     #[arg(long, value_name = "N", default_value = "0.1", value_parser = percentage)]
@@ -185,23 +173,14 @@ fn compared(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
 }
 
 fn request(diff: &Diff) -> Request {
-    let texts = [
-        ("fn", &diff.function),
-        ("focus", &diff.focus),
-        ("ignore", &diff.ignore),
-        ("hide", &diff.hide),
-        ("thread", &diff.thread),
-    ];
-    let given = texts
-        .into_iter()
-        .filter_map(|(flag, text)| Some((flag, text.clone()?)));
-    let labels = diff.label.iter().map(|label| ("label", label.clone()));
+    let function = diff.function.clone();
+    let function = function.map(|path| ("fn".to_owned(), Argument::Text(path)));
     Request {
         by: diff.by.clone(),
         cumulative: diff.cumulative,
-        arguments: given
-            .chain(labels)
-            .map(|(flag, text)| (flag.to_owned(), Argument::Text(text)))
+        arguments: function
+            .into_iter()
+            .chain(diff.filters.arguments())
             .collect(),
         limits: Limits {
             alpha: diff.alpha,

@@ -19,8 +19,8 @@ use crate::compare::judge::Noise;
 use crate::compare::{ComparedRun, Normalize, Request};
 use crate::formats::Format;
 use crate::gate::{
-    Base, BaseRuns, Budget, GateError, LONGEST, Outcome, Policy, Question, choose, judge, latest,
-    write,
+    Ancestry, Base, BaseRuns, Budget, GateError, LONGEST, Outcome, Policy, Question, TRUNKS,
+    choose, judge, latest, write,
 };
 use crate::store::{ChooseError, Database, RunSet, Tag};
 
@@ -71,6 +71,17 @@ pub(super) struct Gate {
     /// The commit that new was made from: its runs are compared with where nothing else is named
     #[arg(long, value_name = "COMMIT")]
     merge_base: Option<String>,
+    /// Find that commit in the git repository of a folder (`--git` alone: of this one), and compare only
+    /// with commits that led to new
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ".",
+        value_hint = ValueHint::DirPath
+    )]
+    git: Option<PathBuf>,
     /// What is not shown to keep its limit fails, too
     #[arg(long)]
     prove: bool,
@@ -192,7 +203,8 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
             Failure::NothingSelected,
         ));
     }
-    let bases = opened.bases(&planned, &new, gate.merge_base.as_deref(), stop)?;
+    let ancestry = ancestry(gate, &planned, &new, stop)?;
+    let bases = opened.bases(&planned, &new, &ancestry, stop)?;
     let request = Request {
         metric: gate.metric.clone(),
         noise: gate.noise,
@@ -256,6 +268,34 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
     }
 }
 
+/// Where the commit of new comes from, where that is asked for and says which runs are compared with.
+fn ancestry(
+    gate: &Gate,
+    planned: &Planned,
+    new: &[ComparedRun<'_>],
+    stop: &Stop,
+) -> Result<Ancestry, Failure> {
+    let mut found = Ancestry::default();
+    let is_asked = planned.bases.contains(&PlannedBase::Usual);
+    if let Some(folder) = gate.git.as_deref().filter(|_| is_asked) {
+        let commit = new.iter().find_map(|run| run.tag("commit"));
+        let Some(commit) = commit else {
+            return Err(complain(
+                "--git: new has no tag commit, which `import --git` gives it",
+                Failure::NothingSelected,
+            ));
+        };
+        let own = new.iter().find_map(|run| run.tag("branch"));
+        let own = own.into_iter().filter(|own| TRUNKS.contains(own));
+        let branches: Vec<&str> = own.chain(TRUNKS).collect();
+        found = super::git::ancestry(folder, commit, &branches, stop)?;
+    }
+    if gate.merge_base.is_some() {
+        found.merge_base.clone_from(&gate.merge_base);
+    }
+    Ok(found)
+}
+
 /// What sides are, before anything is opened.
 struct Planned {
     new: Vec<RunSet>,
@@ -273,6 +313,19 @@ enum PlannedBase {
     Budget(Base),
     /// What nothing says.
     Usual,
+}
+
+impl PlannedBase {
+    /// Whether it is the end of a history, whatever is there: others are compared with what they name.
+    fn is_history(&self) -> bool {
+        let has_end = |set: &RunSet| matches!(set, RunSet::Tagged { last: Some(_), .. });
+        match self {
+            Self::Sets(sets) => sets.iter().any(has_end),
+            Self::Budget(Base::Runs { set, .. }) => has_end(set),
+            Self::Budget(Base::File(_)) => false,
+            Self::Usual => true,
+        }
+    }
 }
 
 impl Planned {
@@ -405,12 +458,12 @@ impl Databases {
         &'o self,
         planned: &Planned,
         new: &[ComparedRun<'o>],
-        merge_base: Option<&str>,
+        ancestry: &Ancestry,
         stop: &Stop,
     ) -> Result<Vec<BaseRuns<'o>>, Failure> {
         let mut bases = Vec::new();
         for (base, files) in planned.bases.iter().zip(&self.bases) {
-            bases.push(self.base(base, files, new, merge_base, stop)?);
+            bases.push(self.base(base, files, new, ancestry, stop)?);
         }
         Ok(bases)
     }
@@ -420,18 +473,20 @@ impl Databases {
         base: &PlannedBase,
         files: &'o Files,
         new: &[ComparedRun<'o>],
-        merge_base: Option<&str>,
+        ancestry: &Ancestry,
         stop: &Stop,
     ) -> Result<BaseRuns<'o>, Failure> {
         let mut found = BaseRuns {
             runs: Vec::new(),
             said: String::new(),
+            earlier: base.is_history().then(Vec::new),
         };
         let numbers = match (base, &self.stored) {
             (PlannedBase::Usual, Some(stored)) => {
-                let choice = choose(stored, new, merge_base);
+                let choice = choose(stored, new, ancestry);
                 let choice = choice.map_err(|error| database(error, stop))?;
                 found.said = choice.said;
+                found.earlier = Some(runs_of(stored, &choice.earlier, stop)?);
                 choice.runs
             }
             (PlannedBase::Usual, None) => {

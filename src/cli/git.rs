@@ -23,6 +23,7 @@ use tempfile::TempDir;
 use super::failure::{Failure, complain, say};
 use super::git_program::{Answer, Asked, GitProgram, Unknown, path_of, variable};
 use crate::base::error::Stop;
+use crate::gate::Ancestry;
 use crate::store::Tag;
 use crate::text::dates::utc;
 
@@ -46,6 +47,9 @@ const ATTRIBUTES: &str = "core.attributesfile";
 
 /// Mode of a submodule in the index.
 const SUBMODULE: &[u8] = b"160000 ";
+
+/// Fewest digits that name a commit.
+const SHORTEST_HASH: usize = 7;
 
 /// Nanoseconds of a second.
 const SECOND: i64 = 1_000_000_000;
@@ -79,6 +83,30 @@ pub(super) fn tags(folder: &Path, given: &[Tag], stop: &Stop) -> Result<Vec<Tag>
         value.map(|value| Tag { key, value })
     });
     Ok(tags.collect())
+}
+
+/// The most commits that are asked for of those that led to one.
+const ANCESTORS: &str = "--max-count=10000";
+
+/// Where a commit comes from, as the repository of a folder says it: which commits led to it, and at which it left the first of some
+/// branches that there is, the one of `origin` before one's own. What is unknown is left out, and said on standard error.
+pub(super) fn ancestry(
+    folder: &Path,
+    commit: &str,
+    branches: &[&str],
+    stop: &Stop,
+) -> Result<Ancestry, Failure> {
+    let name = folder.display();
+    let found =
+        Repository::open(folder, stop).and_then(|repository| repository.ancestry(commit, branches));
+    let (ancestry, omission) = found.map_err(|unknown| match unknown {
+        Unknown::Interrupted => Failure::Interrupted,
+        Unknown::Said(message) => complain(format!("--git: {name}: {message}"), Failure::Input),
+    })?;
+    if let Some(omission) = omission {
+        say(format!("--git: {name}: {omission}"));
+    }
+    Ok(ancestry)
 }
 
 /// What a repository says of its working tree.
@@ -234,6 +262,63 @@ impl<'s> Repository<'s> {
         }
         facts.commit = Some(commit);
         Ok(facts)
+    }
+
+    /// The hash of a commit, by a name that is no option.
+    fn hash(&self, name: &str) -> Result<Option<String>, Unknown> {
+        let name = format!("{name}^{{commit}}");
+        let found = self.ask(&["rev-parse", "--quiet", "--verify", &name])?;
+        Ok(Some(found.text()).filter(|_| found.is_done))
+    }
+
+    /// Where a commit comes from, and what of that is unknown.
+    fn ancestry(
+        &self,
+        commit: &str,
+        branches: &[&str],
+    ) -> Result<(Ancestry, Option<String>), Unknown> {
+        let nothing = |omission: String| Ok((Ancestry::default(), Some(omission)));
+        // Tags are anybody's, and a hash is neither an option nor another name.
+        let is_hash =
+            commit.len() >= SHORTEST_HASH && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let hash = if is_hash { self.hash(commit)? } else { None };
+        let Some(hash) = hash else {
+            return nothing(format!(
+                "it does not have the commit {commit} of new: `git fetch` gets commits"
+            ));
+        };
+        let shallow = self.ask(&["rev-parse", "--is-shallow-repository"])?;
+        if shallow.text() != "false" {
+            return nothing(
+                "the clone is shallow, which does not tell where commits come from: `git fetch --unshallow` gets them"
+                    .to_owned(),
+            );
+        }
+        let beside = Beside::new(self, &hash)?;
+        let before = beside.ask(&["rev-list", ANCESTORS, &hash, "--"], None)?;
+        if !before.is_done {
+            return nothing(format!("git says: {}", before.first_message()));
+        }
+        let ancestors = before.text().lines().map(str::to_owned).collect();
+        let mut ancestry = Ancestry {
+            merge_base: None,
+            ancestors: Some(ancestors),
+        };
+        for branch in branches {
+            for place in ["refs/remotes/origin", "refs/heads"] {
+                let Some(tip) = self.hash(&format!("{place}/{branch}"))? else {
+                    continue;
+                };
+                let base = beside.ask(&["merge-base", &hash, &tip], None)?;
+                let base = base.text();
+                let base = base.lines().next().unwrap_or_default();
+                // A commit of the branch itself has left it nowhere.
+                ancestry.merge_base =
+                    Some(base.to_owned()).filter(|base| !base.is_empty() && *base != hash);
+                return Ok((ancestry, None));
+            }
+        }
+        Ok((ancestry, None))
     }
 
     fn setting(&self, wanted: &str) -> Option<&str> {

@@ -19,6 +19,7 @@ mod dump;
 mod dyalog_switches;
 mod export;
 mod failure;
+mod filters;
 mod first_word;
 mod folder;
 mod formats;

@@ -5,6 +5,7 @@ use clap::Args;
 use super::args::{count, percentage};
 use super::database::open_to_read;
 use super::failure::{Failure, complain, say};
+use super::filters::FilterArgs;
 use super::history::{SearchArgs, SeriesArgs, by, say_left_out, without};
 use super::output::{OutputArgs, print};
 use super::sides::digest_of_rules;
@@ -27,6 +28,8 @@ pub(super) struct Steps {
     /// Only functions (or modules, or files) of this name; * and ? fit any text and any character
     #[arg(long = "fn", value_name = "FN")]
     function: Option<String>,
+    #[command(flatten)]
+    filters: FilterArgs,
     /// Smallest part of the total that a function must have to be searched, in percent, on average
     /// over all positions
     #[arg(long, value_name = "N", default_value = "0.1", value_parser = percentage)]
@@ -68,6 +71,7 @@ pub(super) fn run(asked: &Steps, stop: &Stop) -> Result<(), Failure> {
         metric: asked.metric.clone(),
         by: asked.by,
         name: asked.function.clone(),
+        arguments: asked.filters.arguments().collect(),
         min_share: asked.min_share / 100.0,
         since: asked.since.clone(),
         all: asked.all,

@@ -42,6 +42,12 @@ pub(super) struct Material<'r, 'd> {
     pub(super) verdicts: Vec<Option<Verdict>>,
 }
 
+/// How figures are taken to vary.
+pub(super) fn noise_of(chosen: &[Vec<Chosen>; 2], request: &Request) -> Noise {
+    let common = || common_noise(chosen.iter().flatten());
+    request.noise.unwrap_or_else(common)
+}
+
 pub(super) fn compared<'r, 'd>(
     base: &'r [ComparedRun<'d>],
     new: &'r [ComparedRun<'d>],
@@ -59,9 +65,7 @@ pub(super) fn compared<'r, 'd>(
         }
     }
     let chosen = choose(&sides, request)?;
-    let noise = request
-        .noise
-        .unwrap_or_else(|| common_noise(chosen.iter().flatten()));
+    let noise = noise_of(&chosen, request);
     let facts = facts(&sides)?;
     let may_be_one = have_one_figure(&facts);
     warnings.extend(doubts(&sides, &chosen, &facts, noise));

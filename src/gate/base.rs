@@ -1,14 +1,19 @@
 //! What runs are compared with where nothing says so.
 
+use std::collections::BTreeSet;
+
 use crate::compare::ComparedRun;
 use crate::history::{KEYS, Position, Series, series};
 use crate::store::{Database, StoreError};
 
 /// Branches that others come from, where runs have branches.
-const TRUNKS: [&str; 3] = ["main", "master", "trunk"];
+pub const TRUNKS: [&str; 3] = ["main", "master", "trunk"];
 
 /// Positions of base that are compared with.
 const POSITIONS: usize = 10;
+
+/// Positions before these that tell whether base has made a step.
+const EARLIER: usize = 50;
 
 /// Fewest characters that name a commit.
 const SHORTEST: usize = 7;
@@ -18,8 +23,33 @@ const SHORTEST: usize = 7;
 pub struct Choice {
     /// The runs, the oldest first.
     pub runs: Vec<i64>,
+    /// Runs of the same history before them, the oldest first.
+    pub earlier: Vec<i64>,
     /// How they were chosen, or why there are none.
     pub said: String,
+}
+
+/// What is known of where the commit of new comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ancestry {
+    /// The commit at which it left the branch that it is compared with.
+    pub merge_base: Option<String>,
+    /// The commits that led to it; `None` if that is unknown.
+    pub ancestors: Option<BTreeSet<String>>,
+}
+
+impl Ancestry {
+    /// Whether a commit may have led to that of new.
+    fn may_have(&self, commit: Option<&str>) -> bool {
+        match (&self.ancestors, commit) {
+            (Some(ancestors), Some(commit)) => {
+                // The next one in their order begins so, if any does.
+                let mut from = ancestors.range(commit.to_owned()..);
+                ancestors.contains(commit) || from.next().is_some_and(|next| are_one(next, commit))
+            }
+            _ => true,
+        }
+    }
 }
 
 /// The latest run, and those of its commit in its series.
@@ -52,17 +82,18 @@ fn are_one(one: &str, other: &str) -> bool {
 }
 
 /// Runs to compare with: those of the merge base where there are any, else the last ones of the branch that it came from, before
-/// it. They are of the series of new, whatever its branch.
+/// it, of commits that led to it as far as that is known. They are of the series of new, whatever its branch.
 ///
 /// # Errors
 /// When the database cannot be read.
 pub fn choose(
     database: &Database,
     new: &[ComparedRun<'_>],
-    merge_base: Option<&str>,
+    ancestry: &Ancestry,
 ) -> Result<Choice, StoreError> {
     let none = |said: String| Choice {
         runs: Vec::new(),
+        earlier: Vec::new(),
         said,
     };
     let is_new = |run: i64| {
@@ -78,6 +109,7 @@ pub fn choose(
         ));
     };
     let tag = |key: &str| new.iter().find_map(|run| run.tag(key));
+    let merge_base = ancestry.merge_base.as_deref();
     if let Some(commit) = merge_base.or_else(|| tag("merge_base")) {
         let is_of = |position: &&Position| {
             let known = position.commit.as_deref();
@@ -93,6 +125,7 @@ pub fn choose(
         if !runs.is_empty() {
             return Ok(Choice {
                 runs,
+                earlier: Vec::new(),
                 said: format!("the merge base, commit {commit}"),
             });
         }
@@ -132,8 +165,10 @@ pub fn choose(
         .iter()
         .filter(|position| trunk.is_none() || branch_of(position).as_deref() == trunk)
         .filter(|position| !position.runs.iter().any(|run| is_new(run.run_id)))
+        .filter(|position| ancestry.may_have(position.commit.as_deref()))
         .collect();
-    let last = &of_trunk[of_trunk.len().saturating_sub(POSITIONS)..];
+    let (before, last) = of_trunk.split_at(of_trunk.len().saturating_sub(POSITIONS));
+    let before = &before[before.len().saturating_sub(EARLIER)..];
     let runs: Vec<i64> = last.iter().flat_map(|position| numbers(position)).collect();
     let of = match trunk {
         Some(trunk) => format!(" of branch {trunk}"),
@@ -153,6 +188,10 @@ pub fn choose(
         Choice {
             said: format!("the last {number} {commits}{of}"),
             runs,
+            earlier: before
+                .iter()
+                .flat_map(|position| numbers(position))
+                .collect(),
         }
     })
 }

@@ -15,6 +15,20 @@ pub struct BaseRuns<'d> {
     pub runs: Vec<ComparedRun<'d>>,
     /// How they were chosen.
     pub said: String,
+    /// The last runs of a history, and those before them, the oldest first: what is before a standing step is not compared with.
+    /// `None` of runs that are compared with whatever they are.
+    pub earlier: Option<Vec<ComparedRun<'d>>>,
+}
+
+/// Which runs of base are compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Window {
+    /// All of them.
+    All,
+    /// All of them, and what came before.
+    Long,
+    /// Those with these numbers.
+    Part(Vec<i64>),
 }
 
 /// Both sides as a rule sees them.
@@ -29,12 +43,15 @@ pub(super) struct Sides<'d> {
     pub(super) unlike: Option<String>,
     /// What is left out of base.
     pub(super) left_out: Vec<String>,
+    /// Runs before those of base that can be compared with them; `None` where base is no history.
+    pub(super) earlier: Option<Vec<ComparedRun<'d>>>,
 }
 
 /// What a comparison is of.
 #[derive(Clone, PartialEq)]
 struct Key {
     base: Option<usize>,
+    window: Window,
     metric: String,
     by: By,
     cumulative: bool,
@@ -46,6 +63,7 @@ struct Key {
 #[derive(Clone)]
 pub(super) struct Wanted<'w> {
     pub(super) base: Option<usize>,
+    pub(super) window: Window,
     pub(super) metric: &'w str,
     pub(super) by: By,
     pub(super) cumulative: bool,
@@ -197,14 +215,48 @@ impl<'g, 'd> Figures<'g, 'd> {
                 )
             });
         }
+        let earlier = match &base.earlier {
+            Some(earlier) => {
+                Some(self.alike(earlier, &metric, kinds[0].iter().next().copied(), &old)?)
+            }
+            None => None,
+        };
         let (base, left_out) = self.comparable(base, is_exact)?;
         Ok(Sides {
             base,
+            earlier,
             metric,
             is_exact,
             unlike,
             left_out,
         })
+    }
+
+    /// Runs that have the metric as base has it, of the hosts that base has.
+    fn alike(
+        &self,
+        runs: &[ComparedRun<'d>],
+        metric: &MetricInfo,
+        noise: Option<&str>,
+        hosts: &BTreeSet<String>,
+    ) -> Result<Vec<ComparedRun<'d>>, GateError> {
+        let mut alike = Vec::new();
+        for run in runs {
+            let known = run.database.metrics(run.run.run_id)?;
+            let is_it = |known: &&MetricInfo| {
+                known.name == metric.name
+                    && known.unit == metric.unit
+                    && (self.request.noise.is_some() || Some(known.noise.name()) == noise)
+            };
+            let is_of_host = match run.tag("host") {
+                Some(host) => hosts.contains(host),
+                None => hosts.is_empty(),
+            };
+            if is_of_host && known.iter().any(|known| is_it(&known)) {
+                alike.push(run.clone());
+            }
+        }
+        Ok(alike)
     }
 
     /// The runs of base without those that are in new, and, where figures vary, without copies of them.
@@ -247,6 +299,7 @@ impl<'g, 'd> Figures<'g, 'd> {
         };
         let key = Key {
             base: wanted.base,
+            window: wanted.window.clone(),
             metric: wanted.metric.to_owned(),
             by: wanted.by.clone(),
             cumulative: wanted.cumulative,
@@ -281,9 +334,21 @@ impl<'g, 'd> Figures<'g, 'd> {
     }
 
     fn compared(&self, sides: usize, key: &Key) -> Result<Result<Comparison, String>, GateError> {
-        let base = match key.base {
-            Some(_) => &self.side(sides).base,
-            None => self.new,
+        let side = self.side(sides);
+        let chosen: Vec<ComparedRun<'d>>;
+        let base = match (key.base, &key.window) {
+            (None, _) => self.new,
+            (Some(_), Window::All) => &side.base,
+            (Some(_), Window::Long) => {
+                let earlier = side.earlier.iter().flatten();
+                chosen = earlier.chain(&side.base).cloned().collect();
+                &chosen
+            }
+            (Some(_), Window::Part(runs)) => {
+                let is_in = |run: &&ComparedRun<'_>| runs.contains(&run.run.run_id);
+                chosen = side.base.iter().filter(is_in).cloned().collect();
+                &chosen
+            }
         };
         let request = Request {
             by: key.by.clone(),

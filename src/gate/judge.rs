@@ -4,9 +4,12 @@ use super::answer::{
     ALPHA, AT_LIMIT, About, Answer, Gate, GateError, Named, NamedBase, PASSES, RuleAnswer, Subject,
 };
 use super::budget::{Budget, Change, Limit, Rule, Thing};
-use super::figures::{BaseRuns, Figures};
+use super::cut::{Cut, cuts, newest_below};
+use super::figures::{BaseRuns, Figures, Window};
 use super::moved::{IsOver, Position, moved, positions};
 use super::subjects::{Candidate, Watched, mean, watched};
+use hashbrown::HashMap;
+
 use crate::compare::judge::FEWEST;
 use crate::compare::{ComparedRun, Normalize, Request};
 use crate::statistics::multiple::holm;
@@ -42,6 +45,17 @@ struct Found {
     ln_limit: f64,
     /// That of a figure that has not changed; of an amount or a share, that of the limit.
     ln_unchanged: f64,
+    /// Where base begins.
+    start: Start,
+}
+
+/// Where base begins for a thing.
+#[derive(Clone, Default)]
+struct Start {
+    /// Which of the lists of positions is of the runs that it is compared with.
+    window: usize,
+    /// What there is to say of it.
+    why: String,
 }
 
 /// How a thing is judged.
@@ -60,8 +74,8 @@ struct Ruled {
     answer: RuleAnswer,
     found: Vec<Found>,
     is_exact: bool,
-    /// Where base was, the oldest first; empty where that is unknown.
-    positions: Vec<Position>,
+    /// Where base was, the oldest first, empty where that is unknown: all of it, then in so far as some things are compared with it.
+    positions: Vec<Vec<Position>>,
 }
 
 /// Judges new runs by a budget.
@@ -144,7 +158,7 @@ fn of_rule(
         },
         found: Vec::new(),
         is_exact: false,
-        positions: Vec::new(),
+        positions: vec![Vec::new()],
     };
     let sides = figures.sides(base, rule)?;
     let side = figures.side(sides);
@@ -170,7 +184,7 @@ fn of_rule(
     }
     let has_base = !side.base.is_empty() && side.unlike.is_none();
     let with = Some(base).filter(|_| has_base);
-    let found = watched(figures, rule, sides, with, !is_change)?;
+    let found = watched(figures, rule, sides, (with, Window::All), !is_change)?;
     let mut things = match found {
         Watched::Things(things) => things,
         Watched::Unknown(why) => {
@@ -186,6 +200,7 @@ fn of_rule(
         }
     };
     let mut earlier = 0;
+    let mut numbers = Vec::new();
     if let Some(comparison) = figures.last() {
         if with.is_some() {
             warnings.extend(comparison.warnings.iter().cloned());
@@ -195,7 +210,8 @@ fn of_rule(
         let database = figures.side(sides).base.first().map(|run| run.database);
         // Files have no order but that of their names.
         if let (Some(runs), Some(database)) = (runs.collect::<Option<Vec<i64>>>(), database) {
-            ruled.positions = positions(database, &runs)?;
+            ruled.positions = vec![positions(database, &runs)?];
+            numbers = runs;
         }
     }
     ruled.answer.base = with;
@@ -212,8 +228,28 @@ fn of_rule(
         nothing(question, rule, &mut ruled.answer)?;
         return Ok(ruled);
     }
-    let judged = |thing: Candidate| {
-        tested(
+    let mut starts = vec![Start::default(); things.len()];
+    // Runs that belong to runs of new have no history of their own.
+    if let (Most::Change(ratio, more), Some(base), None) = (&limit, with, &question.request.paired)
+        && figures.side(sides).earlier.is_some()
+        && !ruled.positions[0].is_empty()
+    {
+        let history = History {
+            rule,
+            sides,
+            base,
+            numbers: &numbers,
+            is_exact,
+            fewest: match question.budget.fewest {
+                _ if is_exact => 1,
+                fewest => fewest.unwrap_or(FEWEST),
+            },
+            most: (*ratio, *more),
+        };
+        starts = history.cut(figures, &mut things, &mut ruled.positions)?;
+    }
+    let judged = |(thing, start): (Candidate, Start)| {
+        let mut found = tested(
             thing,
             rule,
             &limit,
@@ -221,11 +257,148 @@ fn of_rule(
             is_exact,
             earlier > 0,
             question.budget.fewest,
-        )
+        );
+        let why = &mut found.subject.why;
+        *why = match (why.as_str(), start.why.as_str()) {
+            ("", other) | (other, "") => other.to_owned(),
+            (one, other) => format!("{one}; {other}"),
+        };
+        found.start = start;
+        found
     };
-    ruled.found = things.into_iter().map(judged).collect();
+    ruled.found = things.into_iter().zip(starts).map(judged).collect();
     ruled.answer.watched = ruled.found.len();
     Ok(ruled)
+}
+
+/// What a rule is compared with, as a piece of a history.
+struct History<'h> {
+    rule: &'h Rule,
+    /// Where both sides are kept.
+    sides: usize,
+    base: usize,
+    /// The numbers of the runs of base, in the order of their figures.
+    numbers: &'h [i64],
+    is_exact: bool,
+    /// Runs that base has at least.
+    fewest: usize,
+    /// The larger of so much of base and so much more, if there is one, are allowed.
+    most: (f64, Option<f64>),
+}
+
+impl History<'_> {
+    /// Leaves out of base what a standing step separates from its end, thing by thing, and says so.
+    fn cut(
+        &self,
+        figures: &mut Figures<'_, '_>,
+        things: &mut [Candidate],
+        known: &mut Vec<Vec<Position>>,
+    ) -> Result<Vec<Start>, GateError> {
+        let mut starts = vec![Start::default(); things.len()];
+        let cuts = self.cuts(figures, things, &known[0])?;
+        // The things that have one place in common are compared again together.
+        let mut places: Vec<usize> = cuts.iter().flatten().map(|cut| cut.position).collect();
+        places.sort_unstable();
+        places.dedup();
+        for place in places {
+            let kept = known[0][place..].iter().flat_map(|position| &position.runs);
+            let kept: Vec<i64> = kept.map(|run| self.numbers[*run]).collect();
+            let from = known[0][place].said.clone();
+            let is_enough = kept.len() >= self.fewest;
+            let mut again = Vec::new();
+            if is_enough {
+                let window = (Some(self.base), Window::Part(kept.clone()));
+                if let Watched::Things(found) =
+                    watched(figures, self.rule, self.sides, window, false)?
+                {
+                    again = found;
+                }
+                known.push(self.positions(figures)?);
+            }
+            let of_place = cuts.iter().enumerate().filter_map(|(at, cut)| {
+                let cut = cut.as_ref().filter(|cut| cut.position == place)?;
+                Some((at, cut))
+            });
+            for (at, cut) in of_place {
+                let is = match cut.ratio {
+                    Some(ratio) => format!("base itself is x{} from {from} on", fixed(ratio, 2)),
+                    None => format!("base itself is another from {from} on"),
+                };
+                if !is_enough {
+                    let runs = if kept.len() == 1 { "run" } else { "runs" };
+                    starts[at].why = format!(
+                        "{is}, and its {} {runs} are too few to compare with alone",
+                        kept.len()
+                    );
+                    continue;
+                }
+                let names = &things[at].names;
+                let found = again.iter().position(|thing| thing.names == *names);
+                if let Some(found) = found {
+                    things[at] = again.swap_remove(found);
+                    starts[at] = Start {
+                        window: known.len() - 1,
+                        why: format!("{is}: it is compared with these runs"),
+                    };
+                }
+            }
+        }
+        Ok(starts)
+    }
+
+    /// For each thing: from which position of base on it is another one.
+    fn cuts(
+        &self,
+        figures: &mut Figures<'_, '_>,
+        things: &[Candidate],
+        base: &[Position],
+    ) -> Result<Vec<Option<Cut>>, GateError> {
+        let window = (Some(self.base), Window::Long);
+        let Watched::Things(long) = watched(figures, self.rule, self.sides, window, false)? else {
+            return Ok(vec![None; things.len()]);
+        };
+        let positions = self.positions(figures)?;
+        let mut steps: HashMap<[String; 3], Cut> = HashMap::new();
+        for (thing, cut) in long.iter().zip(cuts(&long, &positions, self.is_exact)) {
+            let Some(cut) = cut else { continue };
+            let said = &positions[cut.position].said;
+            // A step before base is none of it.
+            if let Some(position) = base.iter().position(|position| position.said == *said) {
+                steps.insert(thing.names.clone(), Cut { position, ..cut });
+            }
+        }
+        let of_newest = |thing: &Candidate| {
+            let before = mean(&thing.each[0]);
+            let (ratio, more) = self.most;
+            let allowed = (ratio * before).max(more.map_or(0.0, |more| before + more));
+            if self.is_exact || before <= 0.0 {
+                return None;
+            }
+            newest_below(thing, base, (allowed / before).ln(), things.len())
+        };
+        Ok(things
+            .iter()
+            .map(|thing| {
+                let step = steps.get(&thing.names).filter(|cut| cut.position > 0);
+                step.cloned().or_else(|| of_newest(thing))
+            })
+            .collect())
+    }
+
+    /// The positions of base as it was compared last.
+    fn positions(&self, figures: &Figures<'_, '_>) -> Result<Vec<Position>, GateError> {
+        let runs = figures.last().map(|comparison| &comparison.sides[0].runs);
+        let runs: Option<Vec<i64>> = runs.into_iter().flatten().map(|run| run.run_id).collect();
+        let database = figures
+            .side(self.sides)
+            .base
+            .first()
+            .map(|run| run.database);
+        Ok(match (runs, database) {
+            (Some(runs), Some(database)) => positions(database, &runs)?,
+            _ => Vec::new(),
+        })
+    }
 }
 
 /// Says that a rule watches nothing that is there.
@@ -462,6 +635,7 @@ fn tested(
         estimate: tested,
         ln_limit,
         ln_unchanged,
+        start: Start::default(),
     }
 }
 
@@ -578,7 +752,8 @@ fn look_before(ruled: &mut Ruled) {
         };
         let of_figures: Option<IsOver<'_>> = if is_exact { Some(&is_over) } else { None };
         let [base, new] = &found.thing.each;
-        let moved = moved(&ruled.positions, base, new, found.ln_limit, of_figures);
+        let positions = &ruled.positions[found.start.window];
+        let moved = moved(positions, base, new, found.ln_limit, of_figures);
         if let Some(moved) = moved {
             subject.answer = Answer::BaseMoved;
             subject.why = format!(

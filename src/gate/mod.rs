@@ -10,6 +10,7 @@
 pub mod answer;
 mod base;
 pub mod budget;
+mod cut;
 mod figures;
 mod grammar;
 mod judge;
@@ -19,7 +20,7 @@ mod tokens;
 pub mod write;
 
 pub use answer::{Answer, Gate, GateError, Outcome, Policy, RuleAnswer, Subject};
-pub use base::{Choice, choose, latest};
+pub use base::{Ancestry, Choice, TRUNKS, choose, latest};
 pub use budget::{Base, Budget, BudgetError, Rule};
 pub use figures::BaseRuns;
 pub use grammar::{LONGEST, read};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::answer::GateError;
 use super::budget::{Pattern, Rule, Thing};
-use super::figures::{Figures, Wanted};
+use super::figures::{Figures, Wanted, Window};
 use crate::compare::judge::Verdict;
 use crate::compare::{By, ComparedRun, Comparison, Row};
 use crate::statistics::Estimate;
@@ -44,18 +44,19 @@ pub(super) fn by(thing: Thing) -> By {
     }
 }
 
-/// Finds what a rule watches. `base` is the number of the base that it is compared with.
+/// Finds what a rule watches. `base` is the number of the base that it is compared with, in so far as it is in a window.
 pub(super) fn watched(
     figures: &mut Figures<'_, '_>,
     rule: &Rule,
     sides: usize,
-    base: Option<usize>,
+    (base, window): (Option<usize>, Window),
     plain: bool,
 ) -> Result<Watched, GateError> {
     let metric = figures.side(sides).metric.name.clone();
     let is_exact = figures.side(sides).is_exact;
     let mut wanted = Wanted {
         base,
+        window,
         metric: &metric,
         by: by(rule.thing),
         cumulative: rule.cumulative,

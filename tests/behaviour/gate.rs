@@ -91,6 +91,15 @@ impl Place {
         }
     }
 
+    /// Imports a run of a commit, in which `parse` costs so many percent of what is usual.
+    fn commit(&mut self, tags: &str, wobble: usize, percent: u64) {
+        // Each of its own, as equal figures are one recording.
+        let wobble = u64::try_from((37 * wobble) % 101).expect("small") * 40;
+        let parse = 200_000 * percent / 100 + wobble;
+        let costs = [("parse", parse), ("render", 800_000 + wobble)];
+        self.import("timed", tags, &costs);
+    }
+
     /// Asks a gate.
     pub(super) fn gate(&self, budget: &str, arguments: &[&str]) -> Told {
         fs::write(self.path().join("perf.budget"), budget).expect("a file");
@@ -787,6 +796,107 @@ fn base_that_moved_is_no_fault_of_new() {
     // Of the trunk itself, what came before; the newest commit is the one that moved.
     check(&place, budget, &["--new", "commit=c0000009"], &["fail"], 1);
     check(&place, budget, &["--new", "commit=c0000005"], &["pass"], 0);
+}
+
+/// What a standing step separates from the end of base is another program: in a mixture with it a slower program hides, and an
+/// innocent one stands out.
+#[test]
+fn what_is_before_a_standing_step_is_no_base() {
+    const BEFORE: usize = 12;
+    let budget = "fn 'parse' <= +20 %\ntotal <= +20 %\n";
+    // One run a commit, as histories have them; of the last three commits `parse` costs otherwise.
+    let history = |last: u64, newest: usize, runs: usize| {
+        let mut place = Place::new();
+        for number in 1..=BEFORE + newest {
+            for run in 0..runs {
+                let percent = if number > BEFORE { last } else { 100 };
+                let tags = format!("branch=main commit=c{number:07} commit_count={number}");
+                place.commit(&tags, number + 5 * run, percent);
+            }
+        }
+        place
+    };
+    // Faster since: as it was before is slower again.
+    let mut place = history(60, 3, 1);
+    for (branch, percent, answers, code) in [
+        ("innocent", 60, ["pass", "pass"], 0),
+        ("guilty", 100, ["fail", "pass"], 1),
+    ] {
+        for run in 0..3 {
+            let tags = format!("branch={branch} commit={branch} commit_count=90");
+            place.commit(&tags, 60 + 3 * run, percent);
+        }
+        check(&place, budget, &[], &answers, code);
+        let told = place.gate(budget, &[]);
+        let said = "base itself is x0.60 from commit c0000013 on: it is compared with these runs";
+        assert!(told.out.contains(said), "{}", told.out);
+    }
+    // What the command line names is compared with as it is.
+    let named: Vec<String> = (6..=15)
+        .map(|number| format!("commit=c{number:07}"))
+        .collect();
+    let mut arguments = vec!["--new", "branch=guilty", "--base"];
+    arguments.extend(named.iter().map(String::as_str));
+    assert_eq!(place.answers(budget, &arguments).0, ["pass", "pass"]);
+    // The end of a history is one, whoever names it.
+    for arguments in [
+        &["--new", "branch=guilty", "--base", "branch=main last 10"][..],
+        &["branch=main last 10", "branch=guilty"],
+    ] {
+        check(&place, budget, arguments, &["fail", "pass"], 1);
+    }
+    let named = format!("base branch=main last 10\n{budget}");
+    check(&place, &named, &["branch=guilty"], &["fail", "pass"], 1);
+    // All functions are looked at, one by one.
+    check(&place, "any <= +20 %\n", &["branch=guilty"], &["fail"], 1);
+    check(
+        &place,
+        "sum fn 'par*' <= +20 %\n",
+        &["branch=guilty"],
+        &["fail"],
+        1,
+    );
+    // Slower since: who comes after that is innocent, and who is slower again is not.
+    let mut place = history(130, 3, 1);
+    for (branch, percent, answers, code) in [
+        ("innocent", 130, ["pass", "pass"], 0),
+        ("guilty", 180, ["fail", "pass"], 1),
+    ] {
+        for run in 0..3 {
+            let tags = format!("branch={branch} commit={branch} commit_count=90");
+            place.commit(&tags, 60 + 3 * run, percent);
+        }
+        check(&place, budget, &[], &answers, code);
+        let told = place.gate(budget, &[]);
+        assert!(
+            told.out
+                .contains("base itself is x1.30 from commit c0000013 on"),
+            "{}",
+            told.out
+        );
+    }
+    // The newest commit counts for itself, as far as there are runs of it.
+    for (runs, answer, said, code) in [
+        (
+            3,
+            "fail",
+            "base itself is x0.60 from commit c0000013 on: it is",
+            1,
+        ),
+        (1, "pass", "its 1 run are too few to compare with alone", 0),
+    ] {
+        let mut place = history(60, 1, runs);
+        for run in 0..3 {
+            place.commit(
+                "branch=guilty commit=guilty commit_count=90",
+                60 + 3 * run,
+                100,
+            );
+        }
+        check(&place, "fn 'parse' <= +20 %\n", &[], &[answer], code);
+        let told = place.gate("fn 'parse' <= +20 %\n", &[]);
+        assert!(told.out.contains(said), "{runs}: {}", told.out);
+    }
 }
 
 #[test]

@@ -712,3 +712,107 @@ fn equal_content_of_another_commit_is_another_run() {
     repository.imported(&["--tag", "commit=a", "--again"]);
     assert_eq!(runs(), 5);
 }
+
+/// `gate --git` finds the commit that new was made from, and compares with no commit that did not lead to it.
+#[test]
+fn a_gate_finds_where_a_branch_began() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let mut wobble = 0;
+    let mut record = |repository: &Repository, percent: u64, more: &[&str]| {
+        for _ in 0..3 {
+            wobble = (wobble + 7) % 11;
+            let cost = 10_000 * percent + 200 * wobble;
+            repository.write(PROFILE, &format!("main;work {cost}\n"));
+            repository.imported(&[&["--git", "--noise", "timed"][..], more].concat());
+        }
+    };
+    for number in 1..=4 {
+        repository.commit(&format!("trunk {number}"));
+        record(&repository, 100, &[]);
+    }
+    let began = repository.git(&["rev-parse", "HEAD"]);
+    repository.git(&["branch", "feature"]);
+    repository.git(&["branch", "other"]);
+    // The trunk goes on, and becomes slower.
+    for number in 5..=8 {
+        repository.commit(&format!("trunk {number}"));
+        record(&repository, 130, &[]);
+    }
+    repository.git(&["checkout", "--quiet", "feature"]);
+    repository.commit("feature");
+    record(&repository, 130, &[]);
+    repository.write("perf.budget", "total <= +10 %\n");
+    let gate = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+        let output = command
+            .current_dir(&repository.top)
+            .env("HOME", repository.home.path())
+            .args(["gate", "--budget", "perf.budget", "--db"])
+            .arg(repository.database())
+            .args(more)
+            .output()
+            .expect("it was built");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &said(&output);
+        (output.status.code(), text)
+    };
+    // As slow as the trunk is by now, and slower than where it began.
+    let (code, text) = gate(&[]);
+    assert_eq!(code, Some(0), "{text}");
+    let (code, text) = gate(&["--git"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(
+        text.contains(&format!("the merge base, commit {began}")),
+        "{text}"
+    );
+    let elsewhere = format!("--git={}", repository.top.join(".git").display());
+    assert_eq!(gate(&[&elsewhere]).0, Some(1));
+    // What the command line says comes first.
+    let trunk = repository.git(&["rev-parse", "main"]);
+    assert_eq!(gate(&["--git", "--merge-base", &trunk]).0, Some(0));
+    // Without runs of that commit: the last ones that led to it.
+    let database = Connection::open(repository.database()).expect("it is there");
+    let sql = "UPDATE run_tags SET value = 'gone' WHERE key = 'commit' AND value = ?1";
+    database.execute(sql, [&began]).expect("a tag");
+    let (code, text) = gate(&["--git"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("the last 3 commits of branch main"), "{text}");
+    // A commit that the repository does not have, and one that is an option.
+    let sql = "UPDATE run_tags SET value = ?1 WHERE key = 'commit' AND run_id = (SELECT MAX(run_id) FROM runs)";
+    for name in [
+        "0123456789abcdef0123456789abcdef01234567",
+        "--upload-pack=x",
+        "HEAD",
+    ] {
+        database.execute(sql, [name]).expect("a tag");
+        let new = "--new=last 1";
+        let (_, text) = gate(&["--git", new]);
+        let said = format!("it does not have the commit {name} of new");
+        assert!(text.contains(&said), "{text}");
+    }
+    // Nothing that the repository names is carried out.
+    for (key, value) in [
+        ("core.fsmonitor", repository.script("monitor", "")),
+        ("core.sshCommand", repository.script("ssh", "")),
+        ("core.pager", repository.script("pager", "")),
+        (
+            "alias.merge-base",
+            format!("!{}", repository.script("alias", "")),
+        ),
+        (
+            "alias.rev-list",
+            format!("!{}", repository.script("list", "")),
+        ),
+    ] {
+        repository.git(&["config", key, &value]);
+    }
+    let (code, text) = gate(&["--git"]);
+    assert!(code.is_some(), "{text}");
+    assert!(!repository.fired().exists(), "{text}");
+    // Elsewhere there is nothing to ask.
+    let empty = tempfile::tempdir().expect("a folder");
+    let nowhere = format!("--git={}", empty.path().display());
+    let (code, text) = gate(&[&nowhere]);
+    assert_eq!(code, Some(3), "{text}");
+}

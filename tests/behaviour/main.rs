@@ -37,6 +37,7 @@ mod shell;
 mod show_sql;
 mod sources;
 mod spills;
+mod steps_filtered;
 mod strangers;
 mod streams;
 mod system;

@@ -89,6 +89,7 @@ fn gated(budget: &str, kind: Kind, base: &[Figures], new: &Figures) -> Gate {
         bases: &[BaseRuns {
             runs: runs(&numbers),
             said: "made up".to_owned(),
+            earlier: Some(Vec::new()),
         }],
         base_of: &[0],
         request: &Request::default(),

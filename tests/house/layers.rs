@@ -71,7 +71,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "history",
         "what runs of one program tell over time",
-        &["events", "text", "statistics", "store", "report"],
+        &["events", "text", "statistics", "store", "report", "compare"],
     ),
     (
         "gate",

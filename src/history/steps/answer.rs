@@ -9,7 +9,7 @@ use super::change::{Change, Judged, State, Steps};
 use super::request::Request;
 use crate::events::Noise;
 use crate::report::header::{Column, Kind, Meaning, Medium};
-use crate::report::{self, Answer, Heading, Measure, Value};
+use crate::report::{self, Answer, Argument, Heading, Measure, Value};
 use crate::statistics::steps::{Drift, FEWEST, Step};
 use crate::store::{Database, Fitting};
 use crate::text::cell::NO_NAME;
@@ -463,6 +463,14 @@ fn lines(steps: &Steps, places: &Timeline<'_>) -> Vec<String> {
             percent(request.min_effect),
         ),
     ];
+    if !request.arguments.is_empty() {
+        let of = |(flag, argument): &(String, Argument)| match argument {
+            Argument::Text(text) => format!("--{flag} {text}"),
+            _ => format!("--{flag}"),
+        };
+        let filters: Vec<String> = request.arguments.iter().map(of).collect();
+        lines.push(format!("Only what is left by {}", filters.join(" ")));
+    }
     if steps.tested > 0 {
         let half = match steps.blind_below {
             Some(_) => "In half of them ",

@@ -83,7 +83,14 @@ impl Frame {
         }
     }
 
-    /// The whole run.
+    /// Counts only so much of each run.
+    pub(super) fn select(&mut self, totals: &[f64]) {
+        for (run, total) in self.runs.iter_mut().zip(totals) {
+            run.total = *total;
+        }
+    }
+
+    /// The whole run, or what is selected of it.
     pub(super) fn total(&self) -> Row {
         Row {
             names: Default::default(),
@@ -215,11 +222,7 @@ pub(super) fn rows(
         }
     }
     if let (true, Some(text)) = (rows.is_empty(), text) {
-        return Err(HistoryError::NothingSelected(format!(
-            "no run of the series has a cost of the {} {text} in {}",
-            by.name(),
-            measured.metric,
-        )));
+        return Err(without_cost(by, text, measured));
     }
     if let Samples::Observations(observations) = &frame.samples {
         for identity in all_figures(database, observations)?.identities {
@@ -233,6 +236,15 @@ pub(super) fn rows(
         }
     }
     Ok(rows)
+}
+
+/// Why there are no rows for a text.
+pub(super) fn without_cost(by: Fitting, text: &str, measured: &Measured) -> HistoryError {
+    HistoryError::NothingSelected(format!(
+        "no run of the series has a cost of the {} {text} in {}",
+        by.name(),
+        measured.metric,
+    ))
 }
 
 /// The runs, and which of them are copies of another one of their position.

@@ -6,6 +6,7 @@
 
 mod answer;
 mod change;
+mod filtered;
 mod matrix;
 mod request;
 mod shifts;
@@ -20,6 +21,7 @@ use super::series::Series;
 use crate::statistics::steps::{Found, Limits, find};
 use crate::store::{Database, Fitting};
 use change::{change, follow_profiler, follow_total, rates};
+use filtered::filtered_rows;
 use matrix::{Frame, Row, Samples, Sparse, rows};
 
 /// Finds the steps of a series.
@@ -28,15 +30,19 @@ use matrix::{Frame, Row, Samples, Sparse, rows};
 /// When no run has the metric, nothing fits the name, and when the database cannot be read.
 pub fn steps(database: &Database, series: Series, request: Request) -> Result<Steps, HistoryError> {
     let measured = measured(database, &series, request.metric.as_deref())?;
-    let frame = Frame::new(&series, &measured, request.noise);
+    let mut frame = Frame::new(&series, &measured, request.noise);
     let since = since(&series, &frame, &request)?;
-    let rows = rows(
-        database,
-        &measured,
-        &frame,
-        request.by,
-        request.name.as_deref(),
-    )?;
+    let rows = if request.arguments.is_empty() {
+        rows(
+            database,
+            &measured,
+            &frame,
+            request.by,
+            request.name.as_deref(),
+        )?
+    } else {
+        filtered_rows(database, &measured, &mut frame, &request)?
+    };
     let count = rows.len();
     let searched: Vec<Row> = rows
         .into_iter()
@@ -45,7 +51,8 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
     let tested = searched.len();
     let mut changes = search(&frame, &searched, &request);
     drop(searched);
-    if request.by == Fitting::Function {
+    // What filters leave of a function is not what its callers are known to have passed on.
+    if request.by == Fitting::Function && request.arguments.is_empty() {
         shifts::mark(database, &measured, &frame, &mut changes, request.alpha)?;
     }
     // The whole run is one more series, at a level of its own.

@@ -1,6 +1,7 @@
 //! What is asked of a series.
 
 use crate::events::Noise;
+use crate::report::Argument;
 use crate::store::Fitting;
 
 /// What is asked of a series.
@@ -10,6 +11,9 @@ pub struct Request {
     pub metric: Option<String>,
     /// What a row is: a function, module or file.
     pub by: Fitting,
+    /// Flags of reports that say what of the runs is looked at, as comparisons take them: `focus`, `ignore`, `hide`, `thread`,
+    /// `label`.
+    pub arguments: Vec<(String, Argument)>,
     /// Only what fits this text: `*` and `?` fit any text and any character.
     pub name: Option<String>,
     /// How figures vary though nothing has changed, whatever the runs say.
@@ -31,6 +35,7 @@ impl Default for Request {
         Self {
             metric: None,
             by: Fitting::Function,
+            arguments: Vec::new(),
             name: None,
             noise: None,
             alpha: 0.05,

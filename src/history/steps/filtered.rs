@@ -1,0 +1,102 @@
+//! What filters leave of every row at every position: the figures that a comparison would have.
+
+use std::collections::BTreeSet;
+
+use hashbrown::HashMap;
+
+use super::super::reading::{HistoryError, Measured, subjects};
+use super::matrix::{Frame, Row, Sparse, without_cost};
+use super::request::Request;
+use crate::compare::{self, By, CompareError, ComparedRun};
+use crate::events::Noise;
+use crate::store::{Database, Fitting};
+
+/// The functions, modules or files of which the filters leave a cost, only what fits a text if there is one. The frame is given the
+/// totals that they leave.
+pub(super) fn filtered_rows(
+    database: &Database,
+    measured: &Measured,
+    frame: &mut Frame,
+    request: &Request,
+) -> Result<Vec<Row>, HistoryError> {
+    let by = request.by;
+    let mut runs = Vec::new();
+    for run in &measured.runs {
+        let run = database.run(Some(run.run_id))?;
+        runs.extend(run.map(|run| ComparedRun {
+            database,
+            run,
+            tags: Vec::new(),
+            is_numbered: true,
+        }));
+    }
+    let asked = compare::Request {
+        by: match by {
+            Fitting::Function => By::Function,
+            by => By::Group(by.name().to_owned()),
+        },
+        arguments: request.arguments.clone(),
+        metric: Some(measured.metric.clone()),
+        noise: Some(frame.noise),
+        ..compare::Request::default()
+    };
+    let found = compare::figures(&runs, &asked).map_err(|error| match error {
+        CompareError::Usage(message) => HistoryError::Usage(message),
+        CompareError::NothingSelected(message) => HistoryError::NothingSelected(message),
+        CompareError::Store(error) => error.into(),
+    })?;
+    let wanted = request.name.as_deref();
+    let wanted = wanted
+        .map(|text| subjects(database, by, text))
+        .transpose()?;
+    let wanted: Option<BTreeSet<[String; 3]>> =
+        wanted.map(|subjects| subjects.into_iter().map(|subject| subject.names).collect());
+    let mut identities: HashMap<[String; 3], i64> = HashMap::new();
+    if by == Fitting::Function {
+        for function in database.identified_functions()? {
+            identities.insert(function.names, function.identity_id);
+        }
+    }
+    let sparse = |figure: &dyn Fn(&compare::table::Column) -> f64| -> Sparse {
+        let figures = (0..).zip(found.columns.iter().map(figure));
+        figures.filter(|(_, figure)| *figure != 0.0).collect()
+    };
+    let mut rows = Vec::new();
+    for (place, item) in found.items.iter().enumerate() {
+        let name = item.names[0].clone();
+        let names = match by {
+            Fitting::Function => item.names.clone(),
+            Fitting::Module => [String::new(), name, String::new()],
+            Fitting::File => [String::new(), String::new(), name],
+        };
+        let costs = sparse(&|column| column.costs.get(place).copied().unwrap_or(0.0));
+        let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted.contains(&names));
+        if costs.is_empty() || !is_wanted {
+            continue;
+        }
+        let samples = if frame.noise == Noise::Sampled {
+            let of = |column: &compare::table::Column| -> f64 {
+                let samples = column
+                    .samples
+                    .as_ref()
+                    .and_then(|samples| samples.get(place));
+                samples.copied().unwrap_or(0.0)
+            };
+            sparse(&of)
+        } else {
+            Vec::new()
+        };
+        rows.push(Row {
+            identity_id: identities.get(&names).copied(),
+            names,
+            costs,
+            samples,
+        });
+    }
+    rows.sort_by(|one, other| one.names.cmp(&other.names));
+    if let (true, Some(text)) = (rows.is_empty(), request.name.as_deref()) {
+        return Err(without_cost(by, text, measured));
+    }
+    frame.select(&found.totals);
+    Ok(rows)
+}
