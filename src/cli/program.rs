@@ -135,8 +135,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
 }
 
 /// Carries out a command that was asked by no terminal, and says what there is to say of its words in one sentence.
-#[cfg(feature = "serve")]
-pub(super) fn carried_out(
+fn carried_out(
     program: &mut clap::Command,
     arguments: &[OsString],
     stop: &Stop,
@@ -175,7 +174,7 @@ fn commanded(matches: &clap::ArgMatches, stop: &Stop) -> Result<(), Failure> {
         Command::Gate(gate) => gate::run(&gate, stop),
         Command::History(asked) => history::run(&asked, stop),
         Command::Steps(asked) => steps::run(&asked, stop),
-        Command::Serve(asked) => serve::run(&asked, stop),
+        Command::Serve(asked) => serve::run(&asked, self::program(), carried_out, stop),
         Command::Sql(sql) => sql::run(&sql, stop),
         Command::Dump(dump) => dump::run(&dump, stop),
         Command::Check(check) => check::run(&check, stop),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Sleep, sleep};
 
 /// A connection. Reading has limits of its own, of the request and not of the bytes.
 pub(super) struct Heeded {
@@ -40,7 +40,7 @@ impl Heeded {
         }
         if !self.is_waiting {
             self.is_waiting = true;
-            self.alarm.as_mut().reset(Instant::now() + self.limit);
+            self.alarm = Box::pin(sleep(self.limit));
         }
         match self.alarm.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),

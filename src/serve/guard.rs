@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(guard: &Guard, method: &str, path: &str, headers: &[(&str, &str)]) -> Option<Route> {
+    fn routed(guard: &Guard, method: &str, path: &str, headers: &[(&str, &str)]) -> Option<Route> {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -169,7 +169,7 @@ mod tests {
                 &[("host", own), ("sec-fetch-site", "none")],
                 &[("host", own), ("sec-fetch-site", "same-origin")],
             ] {
-                let found = asked(&guard, "GET", &page, headers);
+                let found = routed(&guard, "GET", &page, headers);
                 assert_eq!(found, Some(Route::Asset(String::new())), "{headers:?}");
             }
         }
@@ -198,7 +198,7 @@ mod tests {
             "[::ffff:127.0.0.1]:4321",
         ] {
             assert_eq!(
-                asked(&guard, "GET", &page, &[("host", wrong)]),
+                routed(&guard, "GET", &page, &[("host", wrong)]),
                 None,
                 "{wrong}"
             );
@@ -227,7 +227,7 @@ mod tests {
                 ("sec-fetch-site", "cross-site"),
             ],
         ] {
-            assert_eq!(asked(&guard, "GET", &page, headers), None, "{headers:?}");
+            assert_eq!(routed(&guard, "GET", &page, headers), None, "{headers:?}");
         }
         let shorter = &page[..page.len() - 1];
         for path in [
@@ -244,19 +244,19 @@ mod tests {
         ] {
             let is_upper = path == page;
             assert!(
-                is_upper || asked(&guard, "GET", path, &[host]).is_none(),
+                is_upper || routed(&guard, "GET", path, &[host]).is_none(),
                 "{path}"
             );
         }
         for method in ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"] {
-            assert_eq!(asked(&guard, method, &page, &[host]), None, "{method}");
+            assert_eq!(routed(&guard, method, &page, &[host]), None, "{method}");
         }
         let json = ("content-type", "application/json");
         let with_token = (TOKEN_HEADER, token.word());
-        let found = asked(&guard, "POST", &sql, &[host, json, with_token]);
+        let found = routed(&guard, "POST", &sql, &[host, json, with_token]);
         assert_eq!(found, Some(Route::Statement));
         let utf8 = ("content-type", "application/json; charset=utf-8");
-        let found = asked(&guard, "POST", &sql, &[host, utf8, with_token]);
+        let found = routed(&guard, "POST", &sql, &[host, utf8, with_token]);
         assert_eq!(found, Some(Route::Statement));
         for headers in [
             &[host][..],
@@ -276,21 +276,21 @@ mod tests {
             &[host, json, with_token, ("origin", "http://evil.com")],
             &[host, json, with_token, ("sec-fetch-site", "cross-site")],
         ] {
-            assert_eq!(asked(&guard, "POST", &sql, headers), None, "{headers:?}");
+            assert_eq!(routed(&guard, "POST", &sql, headers), None, "{headers:?}");
         }
         let question = format!("{page}api/report/summary?fn=a%2Cb&metric=time");
         let of = Question::Of {
             path: "report/summary".to_owned(),
             query: "fn=a%2Cb&metric=time".to_owned(),
         };
-        let found = asked(&guard, "GET", &question, &[host]);
+        let found = routed(&guard, "GET", &question, &[host]);
         assert_eq!(found, Some(Route::Question(of)));
         let door = format!("/open/{}", once.word());
-        assert_eq!(asked(&guard, "GET", &door, &[host]), Some(Route::Door));
+        assert_eq!(routed(&guard, "GET", &door, &[host]), Some(Route::Door));
         assert_eq!(
-            asked(&guard, "GET", &format!("/open/{}", token.word()), &[host]),
+            routed(&guard, "GET", &format!("/open/{}", token.word()), &[host]),
             None
         );
-        assert_eq!(asked(&guard, "POST", &door, &[host]), None);
+        assert_eq!(routed(&guard, "POST", &door, &[host]), None);
     }
 }

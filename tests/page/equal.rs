@@ -80,7 +80,9 @@ fn rows_and_statements_are_those_of_the_command() {
     let Some(mut shown) = browser("equal") else {
         return;
     };
-    for (file, source) in PROFILES {
+    // A server gives the same answers as the command by itself: some of the profiles tell whether the page shows them.
+    let step = if shown.is_served() { 2 } else { 1 };
+    for (file, source) in PROFILES.into_iter().step_by(step) {
         let source = source.map(|source| repository(source).display().to_string());
         let flags: Vec<&str> = source
             .iter()

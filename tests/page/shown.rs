@@ -145,6 +145,11 @@ pub(crate) fn browser_for(test: &str, way: Way) -> Option<Shown> {
 }
 
 impl Shown {
+    /// Whether pages come from a server.
+    pub(crate) fn is_served(&self) -> bool {
+        self.way == Way::Server
+    }
+
     /// Imports a file into the database of the test.
     #[track_caller]
     pub(crate) fn import(&self, file: &Path, words: &[&str]) {

@@ -138,6 +138,30 @@ fn names_are_shown_and_do_nothing() {
             }
         }
     }
+    if shown.is_served() {
+        for view in ["runs", "diff", "history", "steps", "sql"] {
+            shown.go(&[
+                ("view", view),
+                ("base", "1"),
+                ("new", "1"),
+                ("function", &names[0]),
+                ("sql", "SELECT name, module, file FROM functions"),
+            ]);
+            assert_eq!(brought(&mut shown), 0, "{view}");
+        }
+        shown.wait("document.querySelector('.sql')?.dataset.asked === '1'");
+        assert!(
+            shown
+                .texts(".sql tbody tr")
+                .iter()
+                .any(|row| row.starts_with(&names[0]))
+        );
+        assert_eq!(brought(&mut shown), 0, "rows of a statement");
+        for set in ["<img src=x onerror=alert(1)>", "/etc/passwd", "-", ",,"] {
+            shown.go(&[("view", "diff"), ("base", set), ("new", set)]);
+            assert_eq!(brought(&mut shown), 0, "{set}");
+        }
+    }
     // What the address says is from strangers as well.
     for state in [
         &[

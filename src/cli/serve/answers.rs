@@ -12,7 +12,7 @@ use serde_json::json;
 use super::super::database::{DatabaseArgs, find_run, open_to_read};
 use super::super::failure::{Failure, complain, unanswered};
 use super::super::heard;
-use super::super::program::{carried_out, program};
+use super::flags::CarriedOut;
 use super::statement;
 use super::words::{Words, pairs, set, words};
 use crate::base::error::Stop;
@@ -40,6 +40,7 @@ pub(super) struct Answers {
     path: PathBuf,
     served: Served,
     program: clap::Command,
+    carried_out: CarriedOut,
     /// The run whose tree was asked for last, and the columns that were found along with what was asked.
     kept: Option<(String, Blocks)>,
 }
@@ -63,11 +64,17 @@ impl From<Failure> for Refusal {
 }
 
 impl Answers {
-    pub(super) fn new(path: &Path, served: Served) -> Self {
+    pub(super) fn new(
+        path: &Path,
+        served: Served,
+        program: clap::Command,
+        carried_out: CarriedOut,
+    ) -> Self {
         Self {
             path: path.to_owned(),
             served,
-            program: program(),
+            program,
+            carried_out,
             kept: None,
         }
     }
@@ -123,7 +130,7 @@ impl Answers {
         all.extend(words[..at].iter().map(OsString::from));
         all.push(named);
         all.extend(words[at..].iter().map(OsString::from));
-        carried_out(&mut self.program, &all, stop)
+        (self.carried_out)(&mut self.program, &all, stop)
     }
 
     fn open(&self, stop: &Stop) -> Result<Database, Failure> {

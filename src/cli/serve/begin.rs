@@ -5,15 +5,20 @@ use std::io::{self, IsTerminal, Write};
 use super::super::database::{DatabaseArgs, find_run, open_to_read};
 use super::super::failure::{Failure, complain, database, line, output, say};
 use super::super::source::file;
-use super::Serve;
 use super::answers::Answers;
 use super::browser;
+use super::flags::{CarriedOut, Serve};
 use crate::base::error::Stop;
 use crate::page::{self, Command, Served};
 use crate::serve::{Address, Asset, Ended, Secret, Server, serve};
 use crate::store::RunSet;
 
-pub(in crate::cli) fn run(asked: &Serve, stop: &Stop) -> Result<(), Failure> {
+pub(in crate::cli) fn run(
+    asked: &Serve,
+    program: clap::Command,
+    carried_out: CarriedOut,
+    stop: &Stop,
+) -> Result<(), Failure> {
     let arguments = match &asked.named {
         Some(path) => DatabaseArgs::named(Some(path.clone())),
         None => asked.database.clone(),
@@ -64,7 +69,7 @@ pub(in crate::cli) fn run(asked: &Serve, stop: &Stop) -> Result<(), Failure> {
     if let Some(once) = &once {
         browser::open(&format!("{origin}/open/{}", once.word()));
     }
-    let mut answers = Answers::new(&path, served);
+    let mut answers = Answers::new(&path, served, program, carried_out);
     let server = Server {
         address,
         token,

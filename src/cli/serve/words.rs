@@ -198,7 +198,7 @@ fn beside() -> Command {
 mod tests {
     use super::*;
 
-    fn asked(path: &str, query: &str) -> Option<Result<String, String>> {
+    fn made(path: &str, query: &str) -> Option<Result<String, String>> {
         let program = crate::cli::program();
         let pairs = match pairs(query) {
             Ok(pairs) => pairs,
@@ -251,7 +251,7 @@ mod tests {
                 "report diff_tree --format=json -- 1 2",
             ),
         ] {
-            let found = asked(path, query).expect("there is such a command");
+            let found = made(path, query).expect("there is such a command");
             match found {
                 Ok(found) if !expected.is_empty() => assert_eq!(found, expected),
                 Ok(found) => assert!(
@@ -300,7 +300,7 @@ mod tests {
             "asked=x",
             "input=x",
         ] {
-            let found = asked("report/summary", query);
+            let found = made("report/summary", query);
             assert!(matches!(found, Some(Err(_))), "{query}: {found:?}");
         }
         for (path, query) in [
@@ -314,7 +314,7 @@ mod tests {
             ("show", "run=Cargo.toml"),
             ("history", "where=Cargo.toml"),
         ] {
-            let found = asked(path, query);
+            let found = made(path, query);
             assert!(matches!(found, Some(Err(_))), "{path} {query}: {found:?}");
         }
         for path in [
@@ -335,7 +335,7 @@ mod tests {
             "compact",
             "report/nothing",
         ] {
-            assert!(asked(path, "").is_none(), "{path}");
+            assert!(made(path, "").is_none(), "{path}");
         }
     }
 }
