@@ -29,17 +29,22 @@ pub(super) fn standing(
         return cuts;
     }
     let each = (level.len() as f64).ln();
-    let mut walks: Vec<Walk> = (0..=SPEEDS)
-        .map(|doubled| match doubled {
-            0 => Walk::new(level, variances, &cuts, 0.0),
-            _ => Walk::new(level, variances, &cuts, SLOWEST * 2_f64.powi(doubled - 1)),
-        })
-        .collect();
-    let mut fit = best(&walks, Walk::unlikelihood);
+    let all = |cuts: &[usize]| -> Vec<Walk> {
+        let speeds = (0..=SPEEDS).map(|doubled| match doubled {
+            0 => 0.0,
+            _ => SLOWEST * 2_f64.powi(doubled - 1),
+        });
+        speeds
+            .map(|speed| Walk::new(level, variances, cuts, speed))
+            .collect()
+    };
+    // Most steps are none of a walk, which is told without them.
+    let mut fit = best(&all(&[]), Walk::unlikelihood);
     let parameters = OF_STEP * cuts.len() as f64 + 1.0;
     if with_memory(level, variances, &cuts) + parameters * each < fit + each {
         return cuts;
     }
+    let mut walks = all(&cuts);
     // From none on: together, many steps are as good as a walk.
     let mut kept = Vec::new();
     let mut left: Vec<usize> = (0..cuts.len()).collect();
@@ -100,6 +105,13 @@ fn with_memory(level: &[f64], variances: &[f64], cuts: &[usize]) -> f64 {
         + of_variances
 }
 
+/// The column of the constant.
+const CONSTANT: usize = 0;
+/// That of the level.
+const LEVEL: usize = 1;
+/// The first one of the steps.
+const STEPS: usize = 2;
+
 /// A random walk of one speed, seen through noise, that may make steps at some places.
 ///
 /// Kept are the sums of products of what Kalman's filter leaves of a constant, of each step, and of the level: with these, steps
@@ -108,7 +120,7 @@ struct Walk {
     n: f64,
     /// Logarithms of the variances with which each position is foretold from those before it.
     logarithms: f64,
-    /// Of the constant, the steps and the level, in this order; row by row.
+    /// Of the constant, the level and the steps, in this order; row by row.
     products: Vec<f64>,
     /// The number of rows.
     size: usize,
@@ -116,7 +128,7 @@ struct Walk {
 
 impl Walk {
     fn new(level: &[f64], variances: &[f64], cuts: &[usize], speed: f64) -> Self {
-        let size = cuts.len() + 2;
+        let size = STEPS + cuts.len();
         let mut walk = Self {
             n: level.len() as f64,
             logarithms: 0.0,
@@ -126,30 +138,39 @@ impl Walk {
         // What the filter expects of each, and how uncertain that is.
         let (mut expected, mut uncertain) = (vec![0.0; size], 0.0);
         let mut surprise = vec![0.0; size];
+        // Columns of which something was seen: a step that is still to come is 0, as it is expected to be.
+        let mut begun = STEPS;
         for (at, (value, variance)) in level.iter().zip(variances).enumerate() {
             if at > 0 {
                 uncertain += speed;
             }
+            begun += cuts[begun - STEPS..]
+                .iter()
+                .take_while(|cut| **cut <= at)
+                .count();
             let foretold = uncertain + variance;
             let gain = uncertain / foretold;
-            for (column, expected) in expected.iter_mut().enumerate() {
-                let seen = match column {
-                    0 => 1.0,
-                    _ if column + 1 == size => *value,
-                    _ => f64::from(at >= cuts[column - 1]),
-                };
+            for (column, expected) in expected[..begun].iter_mut().enumerate() {
+                let seen = if column == LEVEL { *value } else { 1.0 };
                 surprise[column] = seen - *expected;
                 *expected += gain * surprise[column];
             }
-            for (row, one) in walk.products.chunks_exact_mut(size).zip(&surprise) {
-                for (product, other) in row.iter_mut().zip(&surprise) {
-                    *product += one * other / foretold;
+            let rows = walk.products.chunks_exact_mut(size);
+            for (last, (row, one)) in rows.zip(&surprise[..begun]).enumerate() {
+                let one = one / foretold;
+                for (product, other) in row.iter_mut().zip(&surprise[..=last]) {
+                    *product += one * other;
                 }
             }
             walk.logarithms += foretold.ln();
             uncertain *= variance / foretold;
         }
-        walk.sweep(0);
+        for row in 0..size {
+            for column in 0..row {
+                walk.products[column * size + row] = walk.products[row * size + column];
+            }
+        }
+        walk.sweep(CONSTANT);
         walk
     }
 
@@ -170,27 +191,24 @@ impl Walk {
 
     /// Adds a step.
     fn add(&mut self, step: usize) {
-        self.sweep(step + 1);
+        self.sweep(STEPS + step);
     }
 
     /// Minus two times the logarithm of the likelihood, a constant apart.
     fn unlikelihood(&self) -> f64 {
-        self.of(self.product(self.size - 1, self.size - 1))
+        self.of(self.product(LEVEL, LEVEL))
     }
 
     /// The same with a further step.
     fn with(&self, step: usize) -> f64 {
-        let last = self.size - 1;
-        let (own, with_level) = (
-            self.product(step + 1, step + 1),
-            self.product(step + 1, last),
-        );
+        let step = STEPS + step;
+        let (own, with_level) = (self.product(step, step), self.product(step, LEVEL));
         let explained = if own > 0.0 {
             with_level * with_level / own
         } else {
             0.0
         };
-        self.of(self.product(last, last) - explained)
+        self.of(self.product(LEVEL, LEVEL) - explained)
     }
 
     fn product(&self, row: usize, column: usize) -> f64 {
