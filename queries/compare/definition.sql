@@ -2,7 +2,7 @@
 SELECT f.first_line, f.first_col, c.exclusive, c.cumulative, (
     SELECT t.text FROM run_sources AS s
     CROSS JOIN source_texts AS t ON t.source_id = s.source_id AND t.line = f.first_line
-    WHERE s.run_id = :run AND s.function_id = d.function_id LIMIT 1) AS text
+    WHERE s.run_id = :run AND s.function_id = d.function_id AND s.file = f.file LIMIT 1) AS text
 FROM function_info AS d
 CROSS JOIN functions AS f ON f.function_id = d.function_id
 LEFT JOIN function_info AS c ON c.metric_id = :metric AND c.function_id = d.function_id

@@ -87,7 +87,7 @@ pub(super) struct Import {
     #[arg(long, value_name = "DIR")]
     source: Option<PathBuf>,
     /// Which lines of the source are stored: those of functions, up to the next one in the file, or
-    /// only those with figures
+    /// only those with figures; and where functions begin
     #[arg(
         long,
         value_name = "WHICH",

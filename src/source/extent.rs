@@ -18,6 +18,21 @@ impl Extent {
         Self(vec![(i64::MIN, i64::MAX)])
     }
 
+    /// The lines of several.
+    #[must_use]
+    pub fn of_all<'e>(extents: impl Iterator<Item = &'e Self>) -> Self {
+        let mut ranges: Vec<(i64, i64)> = extents.flat_map(|extent| &extent.0).copied().collect();
+        ranges.sort_unstable();
+        ranges.dedup_by(|next, before| {
+            let is_one = next.0 <= before.1.saturating_add(1);
+            if is_one {
+                before.1 = before.1.max(next.1);
+            }
+            is_one
+        });
+        Self(ranges)
+    }
+
     /// The lines of a function in a file, of which it has `own` lines, and all functions together
     /// `known` ones, those of this one included.
     #[must_use]
@@ -58,5 +73,18 @@ mod tests {
         let within: Vec<i64> = (0..25).filter(|line| all.contains(*line)).collect();
         assert_eq!(within, [2, 3, 12, 13, 14, 15, 16, 17, 18, 19]);
         assert!(Extent::all().contains(0) && !Extent::default().contains(0));
+    }
+
+    #[test]
+    fn extents_are_put_together() {
+        let parts = [
+            Extent(vec![(1, 2), (8, 9)]),
+            Extent(vec![(3, 3), (12, 20)]),
+            Extent(vec![(8, 8), (13, 14)]),
+        ];
+        assert_eq!(Extent::of_all(parts.iter()).0, [(1, 3), (8, 9), (12, 20)]);
+        assert_eq!(Extent::of_all([].into_iter()), Extent::default());
+        let all = [Extent::all(), Extent(vec![(1, 2)])];
+        assert_eq!(Extent::of_all(all.iter()), Extent::all());
     }
 }

@@ -40,7 +40,7 @@ pub trait Folder: Debug + Send + Sync {
     fn read(&self, file: usize) -> io::Result<Vec<u8>>;
 }
 
-/// Which lines of a function are kept.
+/// Which lines of a function are kept. That where it begins always is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SourceLines {
     /// All of them, as far as they are known to be the function's.
@@ -65,8 +65,10 @@ pub struct Place {
     pub name: String,
     /// File of the lines; empty if unknown.
     pub file: String,
-    /// The lines, as the profiler numbers them.
+    /// The lines with figures, as the profiler numbers them.
     pub lines: BTreeSet<i64>,
+    /// The line where the function begins, if it is known to be in this file.
+    pub begins: Option<i64>,
     /// Lines that are kept besides, where there are any.
     pub extent: Extent,
 }
@@ -75,7 +77,7 @@ impl Place {
     /// Whether a line is kept.
     #[must_use]
     pub fn keeps(&self, line: i64) -> bool {
-        self.lines.contains(&line) || self.extent.contains(line)
+        self.begins == Some(line) || self.lines.contains(&line) || self.extent.contains(line)
     }
 }
 
@@ -191,8 +193,13 @@ impl<'a> Search<'a> {
         }
         // Both ways: one file of the folder may be the best for two of the run, and then it is that
         // of none.
-        let mut taken: BTreeMap<usize, Best<&str, (bool, usize)>> = BTreeMap::new();
-        for wanted in asked.keys() {
+        let mut taken: BTreeMap<usize, Best<&str, (bool, usize, bool)>> = BTreeMap::new();
+        for (wanted, places) in &asked {
+            // A file of which nothing is wanted but where functions begin takes no text from one with figures that fits as
+            // well, and nothing is said where its text is not found. One of the paths has to be the end of the other: runs
+            // know functions of libraries, which have files with common names.
+            let mut places = places.iter().map(|at| &self.places[*at]);
+            let has_figures = places.any(|place| !place.lines.is_empty());
             let wanted_parts = parts(wanted);
             let mut best = Best::default();
             for at in by_name
@@ -201,19 +208,25 @@ impl<'a> Search<'a> {
                 .flatten()
             {
                 let file = &self.folder.files()[*at];
-                best.offer(
-                    *at,
-                    // The path itself goes before an end in common: `lib.rs` is the file `lib.rs`,
-                    // whatever else ends so.
-                    (file == wanted, common_end(&wanted_parts, &parts(file))),
-                );
+                let its_parts = parts(file);
+                let common = common_end(&wanted_parts, &its_parts);
+                if !has_figures && common < its_parts.len().min(wanted_parts.len()) {
+                    continue;
+                }
+                // The path itself goes before an end in common: `lib.rs` is the file `lib.rs`, whatever else ends so.
+                best.offer(*at, (file == wanted, common));
             }
             match best {
                 Best { score: None, .. } => {}
                 Best {
                     score: Some(score),
                     only: Some(file),
-                } => taken.entry(file).or_default().offer(*wanted, score),
+                } => {
+                    let (is_itself, common) = score;
+                    let score = (is_itself, common, has_figures);
+                    taken.entry(file).or_default().offer(*wanted, score);
+                }
+                Best { only: None, .. } if !has_figures => {}
                 Best { only: None, .. } => {
                     self.found.remarks.push(format!(
                         "several files may be {wanted}: its source is left out"
@@ -223,6 +236,9 @@ impl<'a> Search<'a> {
         }
         for (file, wanted) in taken {
             let Some(wanted) = wanted.only else {
+                if matches!(wanted.score, Some((.., false))) {
+                    continue;
+                }
                 let file = &self.folder.files()[file];
                 self.found.remarks.push(format!(
                     "{file} may be several files of the run: it is left out"
@@ -234,9 +250,14 @@ impl<'a> Search<'a> {
             };
             let text = decode(&bytes);
             let of_file = || asked[wanted].iter().map(|at| &self.places[*at]);
-            // All places of a file share one text, so that it is stored once.
+            // All places of a file share one text, so that it is stored once. They are put together before the file is
+            // gone through: there may be thousands of functions in thousands of lines.
+            let extent = Extent::of_all(of_file().map(|place| &place.extent));
+            let single: BTreeSet<i64> = of_file()
+                .flat_map(|place| place.lines.iter().chain(&place.begins).copied())
+                .collect();
             let lines = pick(text.lines(), 1, |line| {
-                of_file().any(|place| place.keeps(line))
+                single.contains(&line) || extent.contains(line)
             });
             if of_file().any(|place| has_any(&lines, place)) {
                 for at in &asked[wanted] {
@@ -403,7 +424,8 @@ fn decode(bytes: &[u8]) -> String {
 
 /// Whether there is one of the lines that were asked for.
 fn has_any(lines: &BTreeMap<i64, String>, place: &Place) -> bool {
-    place.lines.iter().any(|line| lines.contains_key(line))
+    let mut wanted = place.lines.iter().chain(&place.begins);
+    wanted.any(|line| lines.contains_key(line))
 }
 
 /// The lines that are wanted, by their numbers.
@@ -480,7 +502,15 @@ mod tests {
             name: name.to_owned(),
             file: file.to_owned(),
             lines: lines.iter().copied().collect(),
+            begins: None,
             extent: Extent::default(),
+        }
+    }
+
+    fn beginning(file: &str, line: i64) -> Place {
+        Place {
+            begins: Some(line),
+            ..place("f", file, &[])
         }
     }
 
@@ -522,6 +552,32 @@ mod tests {
         for unknown in ["z.c", "../y", "..", "/", "y", ".c"] {
             check(&files, &one(unknown), &["-"], &[]);
         }
+    }
+
+    #[test]
+    fn a_line_where_a_function_begins_is_that_of_a_path_that_fits_as_a_whole() {
+        let files = [("pkg/__init__.py", "pkg\ntwo"), ("top.py", "top")];
+        check(
+            &files,
+            &[beginning("/srv/pkg/__init__.py", 2)],
+            &["two"],
+            &[],
+        );
+        check(&files, &[beginning("__init__.py", 1)], &["pkg"], &[]);
+        check(
+            &files,
+            &[beginning("/usr/lib/json/__init__.py", 1)],
+            &["-"],
+            &[],
+        );
+        check(&files, &[beginning("/srv/pkg/__init__.py", 3)], &["-"], &[]);
+        // One with figures goes first where both fit as well, and nothing is said of the other.
+        let both = [beginning("/a/top.py", 1), place("g", "/b/top.py", &[1])];
+        check(&files, &both, &["-", "top"], &[]);
+        let both = [beginning("/a/top.py", 1), beginning("/b/top.py", 1)];
+        check(&files, &both, &["-", "-"], &[]);
+        let two = [("a/x.py", "a"), ("b/x.py", "b")];
+        check(&two, &[beginning("x.py", 1)], &["-"], &[]);
     }
 
     #[test]

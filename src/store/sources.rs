@@ -1,9 +1,10 @@
 //! The source of a run's lines: as it was at the import, in tables; as it is now, in a table of the
 //! connection.
 //!
-//! What is stored are the lines of the functions that the run has figures for, or only the lines with
-//! figures: then it is as much as the run itself, whatever the size of the files. The hash of the
-//! whole says which version they are from.
+//! What is stored are the lines of the functions that have lines with figures, or only the lines with
+//! figures: then it is as much as the run itself, whatever the size of the files. Of every function
+//! the line where it begins is stored, which tells closures of one name apart when runs are
+//! compared. The hash of the whole says which version they are from.
 //! A text that several runs have is stored once.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,33 +97,31 @@ pub(super) fn store(
     Ok(Ok(()))
 }
 
-/// The lines that a run knows, by function and file.
+/// The lines that a run knows, by function and file, and those where its functions begin.
 fn wanted(connection: &Connection, run_id: i64, kept: SourceLines) -> rusqlite::Result<Vec<Place>> {
     let mut statement = connection.prepare(WANTED)?;
     let mut rows = statement.query(named_params! { ":run": run_id })?;
-    // Each place with its lines and the one where the function begins.
-    let mut places: Vec<(Place, BTreeSet<i64>)> = Vec::new();
+    let mut places: Vec<Place> = Vec::new();
     let mut known: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let (function_id, file, line): (_, String, _) = (row.get(0)?, row.get(1)?, row.get(3)?);
         // Rows come by function and file, so those of one place follow each other.
         match places.last() {
-            Some((place, _)) if place.function_id == function_id && place.file == file => {}
-            _ => {
-                let place = Place {
-                    function_id,
-                    name: row.get(2)?,
-                    file: file.clone(),
-                    lines: BTreeSet::new(),
-                    extent: Extent::default(),
-                };
-                places.push((place, BTreeSet::new()));
-            }
+            Some(place) if place.function_id == function_id && place.file == file => {}
+            _ => places.push(Place {
+                function_id,
+                name: row.get(2)?,
+                file: file.clone(),
+                lines: BTreeSet::new(),
+                begins: None,
+                extent: Extent::default(),
+            }),
         }
-        if let Some((place, marks)) = places.last_mut() {
-            marks.insert(line);
+        if let Some(place) = places.last_mut() {
             let begins: bool = row.get(4)?;
-            if !begins {
+            if begins {
+                place.begins = Some(line);
+            } else {
                 place.lines.insert(line);
             }
         }
@@ -130,21 +129,22 @@ fn wanted(connection: &Connection, run_id: i64, kept: SourceLines) -> rusqlite::
             known.entry(file).or_default().insert(line);
         }
     }
-    // A function without a line of its own only says where the one before it ends.
-    places.retain(|(place, _)| !place.lines.is_empty());
-    let extent = |place: &Place, marks: &BTreeSet<i64>| match kept {
-        SourceLines::Figures => Extent::default(),
-        // A text without a file is that of one function.
-        SourceLines::Functions if place.file.is_empty() => Extent::all(),
-        SourceLines::Functions => Extent::between(marks, &known[&place.file]),
-    };
-    Ok(places
-        .into_iter()
-        .map(|(place, marks)| Place {
-            extent: extent(&place, &marks),
-            ..place
-        })
-        .collect())
+    // Numbers of lines of no file say nothing where there is no text of the function alone.
+    places.retain(|place| !place.lines.is_empty() || !place.file.is_empty());
+    for place in &mut places {
+        place.extent = match kept {
+            // Of a function that only begins somewhere, that line tells it from others of its name.
+            _ if place.lines.is_empty() => Extent::default(),
+            SourceLines::Figures => Extent::default(),
+            // A text without a file is that of one function.
+            SourceLines::Functions if place.file.is_empty() => Extent::all(),
+            SourceLines::Functions => {
+                let own = place.lines.iter().chain(&place.begins).copied().collect();
+                Extent::between(&own, &known[&place.file])
+            }
+        };
+    }
+    Ok(places)
 }
 
 /// How many lines have no source, and how many lines there are.
