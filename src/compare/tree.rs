@@ -4,6 +4,7 @@
 //! new or gone because the sources lie in another folder. Threads and processes are one by their names: of several with one
 //! name, the costs are added up, as which of them does what is chance.
 
+use std::cmp::Ordering;
 use std::hash::BuildHasher as _;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -26,9 +27,18 @@ pub struct Place {
 }
 
 /// A union tree that is built run by run.
+///
+/// The children of a place are a list in the order in which runs have them. Trees of one program are walked alike: the child
+/// that is looked for is mostly the one after that which was found last, else one of a few. Only those of places with many
+/// children are in a hash table.
 pub struct Union {
-    places: Vec<Place>,
-    /// Numbers of places by parent and item.
+    /// The links of the roots, then those of each place.
+    links: Vec<Links>,
+    /// For each place, the one that called it; [`NONE`] at a root.
+    parents: Vec<u32>,
+    /// For each place, its own cost on both sides.
+    own: Vec<[f64; 2]>,
+    /// Numbers of places by parent and item, where the parent has more than [`FEW`] children.
     known: HashTable<u32>,
     hasher: DefaultHashBuilder,
     /// The places on the way to the current one.
@@ -37,15 +47,48 @@ pub struct Union {
     weight: f64,
 }
 
-/// More places than a tree can have.
-const TOO_MANY: u32 = u32::MAX;
+/// What leads from a place to others.
+#[derive(Clone, Copy)]
+struct Links {
+    item: u32,
+    first_child: u32,
+    next_sibling: u32,
+    /// The child that was found last.
+    recent_child: u32,
+    children: u32,
+}
+
+/// No place; there are fewer than this.
+const NONE: u32 = u32::MAX;
+
+/// Children that are looked through one by one.
+const FEW: u32 = 8;
+
+impl Links {
+    fn of(item: u32) -> Self {
+        Self {
+            item,
+            first_child: NONE,
+            next_sibling: NONE,
+            recent_child: NONE,
+            children: 0,
+        }
+    }
+}
+
+/// Where the links of a place are.
+fn links_of(place: u32) -> usize {
+    place as usize + 1
+}
 
 impl Union {
     /// A tree without places.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            places: Vec::new(),
+            links: vec![Links::of(NONE)],
+            parents: Vec::new(),
+            own: Vec::new(),
             known: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             way: Vec::new(),
@@ -66,107 +109,164 @@ impl Union {
     /// When there are more places than a tree can have.
     pub fn enter(&mut self, depth: usize, item: u32, own: f64) -> Result<(), TooManyPlaces> {
         self.way.truncate(depth);
-        let next = u32::try_from(self.places.len()).unwrap_or(TOO_MANY);
         let parent = self.way.last().copied();
-        let key = (parent.unwrap_or(TOO_MANY), item);
-        let places = &self.places;
-        let key_of = |at: u32| {
-            let place = &places[at as usize];
-            let parent = if place.depth == 0 {
-                TOO_MANY
-            } else {
-                place.parent
-            };
-            (parent, place.item)
+        let at = match self.child(parent, item) {
+            Some(at) => at,
+            None => self.add_child(parent, item)?,
         };
-        let hash = |key: (u32, u32)| self.hasher.hash_one(key);
-        let found = self
-            .known
-            .entry(hash(key), |at| key_of(*at) == key, |at| hash(key_of(*at)));
-        let at = match found {
-            hashbrown::hash_table::Entry::Occupied(known) => *known.get(),
-            hashbrown::hash_table::Entry::Vacant(vacant) => {
-                if next == TOO_MANY {
-                    return Err(TooManyPlaces);
-                }
-                vacant.insert(next);
-                self.places.push(Place {
-                    parent: parent.unwrap_or(next),
-                    item,
-                    depth: parent.map_or(0, |parent| self.places[parent as usize].depth + 1),
-                    own: [0.0; 2],
-                    all: [0.0; 2],
-                });
-                next
-            }
-        };
-        self.places[at as usize].own[self.side] += own * self.weight;
+        self.links[parent.map_or(0, links_of)].recent_child = at;
+        self.own[at as usize][self.side] += own * self.weight;
         self.way.push(at);
         Ok(())
     }
 
-    /// Adds to the own cost of the place entered last: that of its lines.
-    pub fn add(&mut self, own: f64) {
-        if let Some(at) = self.way.last() {
-            self.places[*at as usize].own[self.side] += own * self.weight;
+    /// The child of a place, or the root, that stands for an item.
+    fn child(&self, parent: Option<u32>, item: u32) -> Option<u32> {
+        let Links {
+            first_child,
+            recent_child,
+            children,
+            ..
+        } = self.links[parent.map_or(0, links_of)];
+        if children == 0 {
+            return None;
         }
+        let recent = self.links[links_of(recent_child)];
+        if recent.next_sibling != NONE && self.links[links_of(recent.next_sibling)].item == item {
+            return Some(recent.next_sibling);
+        }
+        if recent.item == item {
+            return Some(recent_child);
+        }
+        if children > FEW {
+            let key = (parent.unwrap_or(NONE), item);
+            let found = self
+                .known
+                .find(self.hasher.hash_one(key), |at| self.key(*at) == key);
+            return found.copied();
+        }
+        let mut at = first_child;
+        while at != NONE {
+            let links = self.links[links_of(at)];
+            if links.item == item {
+                return Some(at);
+            }
+            at = links.next_sibling;
+        }
+        None
+    }
+
+    /// What is hashed of a place.
+    fn key(&self, at: u32) -> (u32, u32) {
+        (self.parents[at as usize], self.links[links_of(at)].item)
+    }
+
+    /// Makes a place after the child that was found last.
+    fn add_child(&mut self, parent: Option<u32>, item: u32) -> Result<u32, TooManyPlaces> {
+        let at = u32::try_from(self.parents.len()).unwrap_or(NONE);
+        if at == NONE {
+            return Err(TooManyPlaces);
+        }
+        self.parents.push(parent.unwrap_or(NONE));
+        self.own.push([0.0; 2]);
+        self.links.push(Links::of(item));
+        let above = &mut self.links[parent.map_or(0, links_of)];
+        above.children += 1;
+        let (children, first, recent) = (above.children, above.first_child, above.recent_child);
+        if recent == NONE {
+            above.first_child = at;
+        } else {
+            let before = &mut self.links[links_of(recent)].next_sibling;
+            let next = std::mem::replace(before, at);
+            self.links[links_of(at)].next_sibling = next;
+        }
+        match children.cmp(&(FEW + 1)) {
+            Ordering::Less => {}
+            Ordering::Greater => self.remember(at),
+            // Now there are many.
+            Ordering::Equal => {
+                let mut child = first;
+                while child != NONE {
+                    self.remember(child);
+                    child = self.links[links_of(child)].next_sibling;
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    /// Puts a place into the hash table.
+    fn remember(&mut self, at: u32) {
+        let hash = self.hasher.hash_one(self.key(at));
+        let (parents, links, hasher) = (&self.parents, &self.links, &self.hasher);
+        self.known.insert_unique(hash, at, |at| {
+            hasher.hash_one((parents[*at as usize], links[links_of(*at)].item))
+        });
     }
 
     /// The places with what lies below them, in the order of a walk: after each place those below it, of several the costliest
     /// first, and of equally costly ones in the order of `before`.
     #[must_use]
-    pub fn finish(self, mut before: impl FnMut(u32, u32) -> std::cmp::Ordering) -> Vec<Place> {
-        let mut places = self.places;
-        for place in &mut places {
-            place.all = place.own;
-        }
+    pub fn finish(self, mut before: impl FnMut(u32, u32) -> Ordering) -> Vec<Place> {
+        let Self {
+            links,
+            parents,
+            own,
+            known,
+            ..
+        } = self;
+        drop(known);
+        let mut all = own.clone();
         // A place comes after the one that called it.
-        for at in (0..places.len()).rev() {
-            let Place {
-                parent, depth, all, ..
-            } = places[at];
-            if depth > 0 {
-                let above = &mut places[parent as usize].all;
-                above[0] += all[0];
-                above[1] += all[1];
+        for at in (0..all.len()).rev() {
+            let parent = parents[at];
+            if parent != NONE {
+                let [base, new] = all[at];
+                let above = &mut all[parent as usize];
+                above[0] += base;
+                above[1] += new;
             }
         }
-        let mut children: Vec<Vec<u32>> = vec![Vec::new(); places.len()];
-        let mut roots = Vec::new();
-        for (at, place) in (0_u32..).zip(&places) {
-            if place.depth == 0 {
-                roots.push(at);
-            } else {
-                children[place.parent as usize].push(at);
+        drop(parents);
+        // Places that wait, each with the number that the place above it has got; the last one comes next.
+        let mut walk: Vec<(u32, u32)> = Vec::new();
+        let mut children: Vec<u32> = Vec::new();
+        let mut wait = |walk: &mut Vec<(u32, u32)>, above: &Links, number: u32| {
+            children.clear();
+            let mut child = above.first_child;
+            while child != NONE {
+                children.push(child);
+                child = links[links_of(child)].next_sibling;
             }
-        }
-        let mut order = |list: &mut Vec<u32>| {
-            list.sort_by(|one, other| {
-                let (one, other) = (&places[*one as usize], &places[*other as usize]);
-                let largest = |place: &Place| place.all[0].max(place.all[1]);
-                // The last one is taken first.
-                largest(one)
-                    .total_cmp(&largest(other))
-                    .then_with(|| before(other.item, one.item))
-            });
+            if children.len() > 1 {
+                let largest = |at: u32| all[at as usize][0].max(all[at as usize][1]);
+                let item = |at: u32| links[links_of(at)].item;
+                children.sort_unstable_by(|one, other| {
+                    largest(*one)
+                        .total_cmp(&largest(*other))
+                        .then_with(|| before(item(*other), item(*one)))
+                        .then(one.cmp(other))
+                });
+            }
+            walk.extend(children.iter().map(|child| (*child, number)));
         };
-        order(&mut roots);
-        let mut walk = roots;
-        let mut ordered: Vec<Place> = Vec::with_capacity(places.len());
-        let mut number_of = vec![0_u32; places.len()];
-        while let Some(at) = walk.pop() {
-            let mut place = places[at as usize];
-            let number = u32::try_from(ordered.len()).unwrap_or(TOO_MANY);
-            number_of[at as usize] = number;
-            place.parent = if place.depth == 0 {
-                number
-            } else {
-                number_of[place.parent as usize]
+        wait(&mut walk, &links[0], NONE);
+        let mut ordered: Vec<Place> = Vec::with_capacity(own.len());
+        while let Some((at, above)) = walk.pop() {
+            let number = u32::try_from(ordered.len()).unwrap_or(NONE);
+            let depth = match above {
+                NONE => 0,
+                above => ordered[above as usize].depth + 1,
             };
-            ordered.push(place);
-            let below = &mut children[at as usize];
-            order(below);
-            walk.append(below);
+            let links = &links[links_of(at)];
+            ordered.push(Place {
+                parent: if above == NONE { number } else { above },
+                item: links.item,
+                depth,
+                own: own[at as usize],
+                all: all[at as usize],
+            });
+            wait(&mut walk, links, number);
         }
         ordered
     }

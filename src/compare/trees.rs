@@ -63,25 +63,25 @@ pub fn compare_trees(
         })
         .collect();
     let mut containers: HashMap<Vec<u8>, u32> = HashMap::new();
-    let mut places_of: Vec<(&Database, HashMap<i64, u32>)> = Vec::new();
+    let mut items_of: Vec<(&Database, Numbers)> = Vec::new();
     let mut union = Union::new();
     for (side, (runs, chosen)) in sides.iter().zip(&chosen).enumerate() {
         for ((run, chosen), told) in runs.iter().zip(chosen).zip(&comparison.sides[side].runs) {
             #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
             let runs = runs.len() as f64;
             union.begin(side, 1.0 / (runs * told.factor));
-            let known = places_of
+            let known = items_of
                 .iter()
                 .position(|(database, _)| std::ptr::eq(*database, run.database));
             let at = known.unwrap_or_else(|| {
-                places_of.push((run.database, HashMap::new()));
-                places_of.len() - 1
+                items_of.push((run.database, Numbers::default()));
+                items_of.len() - 1
             });
-            let known = &mut places_of[at].1;
+            let known = &mut items_of[at].1;
             let dictionary = functions.dictionary(run.database);
             let mut item_of = |function: i64| -> Result<u32, CompareError> {
-                if let Some(item) = known.get(&function) {
-                    return Ok(*item);
+                if let Some(item) = known.get(function) {
+                    return Ok(item);
                 }
                 let row = dictionary.known(function).and_then(|item| table.row(item));
                 let item = if let Some(row) = row {
@@ -123,4 +123,42 @@ pub fn compare_trees(
     let before = |one: u32, other: u32| items[one as usize].names.cmp(&items[other as usize].names);
     let places = union.finish(before);
     Ok((comparison, places, items))
+}
+
+/// Items of functions by their numbers, which begin with 1 in a database and mostly go on without gaps.
+#[derive(Default)]
+struct Numbers {
+    small: Vec<u32>,
+    others: HashMap<i64, u32>,
+}
+
+/// Numbers of functions below this are places in a list.
+const SMALL: usize = 1 << 22;
+
+/// The item of a function that was not asked for.
+const UNKNOWN: u32 = u32::MAX;
+
+impl Numbers {
+    #[inline]
+    fn get(&self, function: i64) -> Option<u32> {
+        let item = match usize::try_from(function) {
+            Ok(at) if at < SMALL => self.small.get(at),
+            _ => self.others.get(&function),
+        };
+        item.copied().filter(|item| *item != UNKNOWN)
+    }
+
+    fn insert(&mut self, function: i64, item: u32) {
+        match usize::try_from(function) {
+            Ok(at) if at < SMALL => {
+                if self.small.len() <= at {
+                    self.small.resize(at + 1, UNKNOWN);
+                }
+                self.small[at] = item;
+            }
+            _ => {
+                self.others.insert(function, item);
+            }
+        }
+    }
 }
