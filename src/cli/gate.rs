@@ -64,8 +64,8 @@ pub(super) struct Gate {
     /// Folder of base whose sources are those of a folder of new
     #[arg(long, value_name = "BASE=NEW", value_parser = root)]
     root: Vec<(String, String)>,
-    /// Functions of one name are one, where nothing else has the name and each side knows only one
-    /// of them
+    /// Functions of one name are one, where nothing else has the name, each side knows only one of
+    /// them, and chance does not explain that
     #[arg(long)]
     loose: bool,
     /// The commit that new was made from: its runs are compared with where nothing else is named

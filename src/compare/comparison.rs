@@ -155,13 +155,9 @@ pub(super) fn compared<'r, 'd>(
         &request.limits,
     );
     if request.loose {
-        let is_absent = |side: usize, item: usize| {
-            matches!(
-                (side, judged.functions[item].verdict),
-                (0, Some(Verdict::New)) | (1, Some(Verdict::Gone))
-            )
-        };
-        if pairs::by_names(&mut table, is_absent) > 0 {
+        let figures = matrix(&table, &totals, &earlier_totals, logs.as_deref(), request);
+        let absent = shown_absent(&table, &judged, &figures, noise, &request.limits);
+        if pairs::by_names(&mut table, |side, item| absent[item][side]) > 0 {
             judged = judge(
                 &matrix(&table, &totals, &earlier_totals, logs.as_deref(), request),
                 noise,
@@ -430,7 +426,7 @@ fn factors_of(
             .columns
             .iter()
             .flatten()
-            .map(|column| column.calls.iter().sum())
+            .map(|column| (0..table.items.len()).map(|row| column.calls_of(row)).sum())
             .collect(),
         Normalize::Tag(key) => sides
             .iter()
@@ -498,6 +494,42 @@ fn history(table: &Table, totals: &[f64]) -> Option<History> {
         counts: table.earlier(|column| column.samples.as_deref()),
         totals: totals.to_vec(),
     })
+}
+
+/// For each row, whether it is shown to be missing in base, and in new: by its verdict, by that which it would have if the
+/// smallest functions were judged, too, or because profilers that count every call have counted none.
+fn shown_absent(
+    table: &Table,
+    judged: &Judged,
+    figures: &Matrix,
+    noise: Noise,
+    limits: &Limits,
+) -> Vec<[bool; 2]> {
+    let all = Limits {
+        min_share: 0.0,
+        ..*limits
+    };
+    let all = judge(figures, noise, &all);
+    // Some functions may be called by none that is known, such as the first one.
+    let counts_calls = [0, 1].map(|side| noise != Noise::Sampled && table.counts_calls(side));
+    let is_missing = |verdict: Option<Verdict>| {
+        [
+            verdict == Some(Verdict::New),
+            verdict == Some(Verdict::Gone),
+        ]
+    };
+    let rows = judged.functions.iter().zip(&all.functions).enumerate();
+    rows.map(|(row, (one, other))| {
+        let (one, other) = (is_missing(one.verdict), is_missing(other.verdict));
+        [0, 1].map(|side: usize| {
+            let is_uncalled = || {
+                let calls = |side| table.calls(side, row);
+                calls(side) == Some(0.0) && calls(1 - side).is_some_and(|calls| calls > 0.0)
+            };
+            one[side] || other[side] || (counts_calls[side] && is_uncalled())
+        })
+    })
+    .collect()
 }
 
 /// Code without a name is neither new nor gone: what it is differs from build to build.

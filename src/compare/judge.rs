@@ -146,8 +146,9 @@ pub struct Judgement {
     pub runs_needed: Option<f64>,
     /// In how many runs of base and of new it costs anything.
     pub seen: [usize; 2],
-    /// The distribution of the ratio, for tests of other ratios than 1; `None` where nothing tells.
-    pub estimate: Option<Estimate>,
+    /// The distribution of the ratio, for tests of other ratios than 1; `None` where nothing tells. Few functions of a large
+    /// program are large enough to be tested.
+    pub estimate: Option<Box<Estimate>>,
 }
 
 /// What is said of all rows.
@@ -199,9 +200,12 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
             .map(
                 |((row, estimate), presence)| match (estimate, &matrix.counts) {
                     (Some(estimate), _) => Found::Estimate(estimate),
-                    (None, Some(samples)) if shape.base + shape.new == 2 => Found::Counts(
-                        two_counts(samples.base.row(*row)[0], samples.new.row(*row)[0], matrix),
-                    ),
+                    (None, Some(samples))
+                        if shape.base + shape.new == 2 && are_counts(samples, *row) =>
+                    {
+                        let (base, new) = (samples.base.row(*row), samples.new.row(*row));
+                        Found::Counts(two_counts(base[0], new[0], matrix))
+                    }
                     (None, _) => Found::Presence(presence),
                 },
             )
@@ -272,10 +276,11 @@ fn mean_share(matrix: &Matrix, row: usize) -> f64 {
             0.0
         }
     };
-    let base = matrix.costs.base.row(row).iter().zip(&matrix.totals[0]);
-    let new = matrix.costs.new.row(row).iter().zip(&matrix.totals[1]);
-    let shares: Vec<f64> = base.chain(new).map(part).collect();
-    mean(&shares)
+    let (base, new) = (matrix.costs.base.row(row), matrix.costs.new.row(row));
+    let shares = base.iter().zip(&matrix.totals[0]);
+    let shares = shares.chain(new.iter().zip(&matrix.totals[1]));
+    let sum: f64 = shares.map(part).sum();
+    sum / count(base.len() + new.len())
 }
 
 pub(super) fn mean(figures: &[f64]) -> f64 {
@@ -349,7 +354,7 @@ impl Found {
     fn put(&self, row: &mut Judgement, limits: &Limits) {
         row.p = self.p();
         row.estimate = match self {
-            Self::Estimate(estimate) => Some(*estimate),
+            Self::Estimate(estimate) => Some(Box::new(*estimate)),
             // Nothing tells how much two counts vary.
             Self::Presence(_) | Self::Counts(_) => None,
         };
@@ -398,16 +403,22 @@ fn estimates(
     };
     let is_by_samples = noise == Noise::Sampled && limits.test == Test::Fitting && !matrix.paired;
     if let Some(samples) = matrix.counts.as_ref().filter(|_| is_by_samples) {
-        let samples = samples.chosen(rows);
-        let found = match matrix.history.as_ref() {
-            Some(History {
-                counts: Some(earlier),
-                ..
-            }) => counts::borrowed(&earlier.chosen(rows), &samples, &of_samples),
-            Some(_) => return vec![None; rows.len()],
+        let earlier = match matrix.history.as_ref() {
+            Some(History { counts: None, .. }) => return vec![None; rows.len()],
+            Some(History { counts, .. }) => counts.as_ref(),
+            None => None,
+        };
+        let there: Vec<usize> = rows
+            .iter()
+            .filter(|row| are_counts(samples, **row))
+            .copied()
+            .collect();
+        let samples = samples.chosen(&there);
+        let found = match earlier {
+            Some(earlier) => counts::borrowed(&earlier.chosen(&there), &samples, &of_samples),
             None => counts::test(&samples, &of_samples),
         };
-        return found.into_iter().map(Some).collect();
+        return at_rows(rows, &there, found);
     }
     // Logarithms want figures above 0 in all runs.
     let is_there = |row: &&usize| {
@@ -433,14 +444,25 @@ fn estimates(
             None => times::test(&sides, &of_costs),
         },
     };
-    let mut found = there.into_iter().zip(found).peekable();
+    at_rows(rows, &there, found)
+}
+
+/// What was found for some of the rows, at the places of all; both are in one order.
+fn at_rows(rows: &[usize], some: &[usize], found: Vec<Estimate>) -> Vec<Option<Estimate>> {
+    let mut found = some.iter().zip(found).peekable();
     rows.iter()
         .map(|row| {
             found
-                .next_if(|(of, _)| of == row)
+                .next_if(|(of, _)| *of == row)
                 .map(|(_, estimate)| estimate)
         })
         .collect()
+}
+
+/// Whether what a row has are counts: a profile from which another one was taken away has samples below 0.
+fn are_counts(samples: &Sides, row: usize) -> bool {
+    let (base, new) = (samples.base.row(row), samples.new.row(row));
+    base.iter().chain(new).all(|count| *count >= 0.0)
 }
 
 /// Logarithms of new over base, for each function in all rounds.

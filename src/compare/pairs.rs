@@ -112,11 +112,12 @@ pub(super) fn of_one_name(table: &Table) -> Vec<(usize, usize)> {
 
 /// Items of which only one side has any cost: those of base, and those of new.
 fn unmatched(table: &Table) -> [Vec<usize>; 2] {
+    let costs = table.side_costs();
     let only = |side: usize| {
         let is_alone = |item: &usize| {
             table.items[*item].is_named
-                && table.cost(side, *item) != 0.0
-                && table.cost(1 - side, *item) == 0.0
+                && costs[side][*item] != 0.0
+                && costs[1 - side][*item] == 0.0
         };
         (0..table.items.len()).filter(is_alone).collect()
     };

@@ -13,7 +13,7 @@ use super::pairs::Folders;
 use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
 use super::table::{Column, Dictionary, Items, Metrics, Table, own_costs};
-use crate::store::{Database, StoreError};
+use crate::store::{Database, FunctionSums, StoreError};
 
 /// What was read of all runs.
 pub(super) struct Read<'d> {
@@ -130,6 +130,8 @@ pub(super) fn read<'d>(
 #[derive(Default)]
 struct Reader<'d> {
     functions: Functions<'d>,
+    /// Where the figures of the functions of each database are, if nothing but them is read.
+    sums: Vec<(&'d Database, FunctionSums<'d>)>,
     items: Items,
     fitting: Vec<Fitting>,
     unknown: BTreeSet<usize>,
@@ -154,8 +156,17 @@ impl<'d> Reader<'d> {
             ..chosen.metrics
         };
         let mut column = if request.is_plain() {
+            let mut known = self.sums.iter();
+            let known = known.position(|(database, _)| std::ptr::eq(*database, run.database));
+            let at = if let Some(at) = known {
+                at
+            } else {
+                self.sums
+                    .push((run.database, run.database.function_sums()?));
+                self.sums.len() - 1
+            };
             let dictionary = self.functions.dictionary(run.database);
-            own_costs(run, metrics, dictionary, &mut self.items)?
+            own_costs(run, metrics, &self.sums[at].1, dictionary, &mut self.items)?
         } else {
             self.grouped(run, chosen, metrics, request)?
         };
@@ -291,9 +302,7 @@ impl<'d> Functions<'d> {
         let mut most = vec![0; table.items.len()];
         for (_, dictionary) in &self.databases {
             let mut of_row = vec![0; table.items.len()];
-            let known = dictionary
-                .functions()
-                .filter_map(|function| dictionary.known(function));
+            let known = dictionary.functions().filter_map(|(_, item)| item);
             for row in known.filter_map(|item| table.row(item)) {
                 of_row[row] += 1;
             }
@@ -313,21 +322,13 @@ impl<'d> Functions<'d> {
     ) -> Vec<(i64, usize)> {
         let known = self.databases.iter();
         let of_database = known.filter(|(known, _)| std::ptr::eq(*known, database));
-        let mut found: Vec<(i64, usize)> = of_database
-            .flat_map(|(_, dictionary)| {
-                dictionary
-                    .functions()
-                    .map(move |function| (dictionary, function))
-            })
-            .filter_map(|(dictionary, function)| {
-                let row = dictionary
-                    .known(function)
-                    .and_then(|item| table.row(item))?;
+        of_database
+            .flat_map(|(_, dictionary)| dictionary.functions())
+            .filter_map(|(function, item)| {
+                let row = table.row(item?)?;
                 is_wanted(row).then_some((function, row))
             })
-            .collect();
-        found.sort_unstable();
-        found
+            .collect()
     }
 
     /// Who called each of some rows in any run: rows; callers that only hold others are left out.

@@ -313,7 +313,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         row.calls = [table.calls(0, at), table.calls(1, at)];
         row.each_calls = [0, 1].map(|side: usize| {
             let columns = table.columns[side].iter();
-            columns.map(|column| column.calls[at]).collect()
+            columns.map(|column| column.calls_of(at)).collect()
         });
         row.functions = table.functions(at);
         row.why = if why[at].is_empty() {
@@ -364,6 +364,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         request,
     );
     let mut logs = logs.into_iter().flatten();
+    let matched = table.matched_shares();
     let sides = [0, 1].map(|side: usize| Side {
         runs: sides[side]
             .iter()
@@ -377,7 +378,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             })
             .collect(),
         given: given[side],
-        matched: table.matched_share(side),
+        matched: matched[side],
     });
     let script = if request.is_plain() {
         history_of(&sides, &unit.0)

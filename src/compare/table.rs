@@ -9,7 +9,7 @@ use super::run::ComparedRun;
 use crate::base::sum::Sum;
 use crate::identity::Rules;
 use crate::statistics::{Figures, Sides};
-use crate::store::{FunctionIdentity, StoreError};
+use crate::store::{FunctionIdentity, FunctionSum, FunctionSums, StoreError};
 
 /// How the rows of two sides were found to be one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct Column {
     pub costs: Vec<f64>,
     /// Samples behind the cost, where they are known.
     pub samples: Option<Vec<f64>>,
-    /// Calls; NaN where they are unknown.
+    /// Calls; NaN where they are unknown. None if the run knows them of no function.
     pub calls: Vec<f64>,
     /// Functions of the run that were added up.
     pub functions: Vec<u32>,
@@ -94,6 +94,9 @@ pub struct Table {
 
 /// The row of an item that has been left out.
 const NO_ROW: usize = usize::MAX;
+
+/// The item of a container.
+const NO_ITEM: u32 = u32::MAX;
 
 /// Which metrics of a run are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,16 +135,33 @@ impl Items {
         self.known.get(key).copied()
     }
 
-    fn into_items(self) -> Vec<Item> {
-        self.items
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// The items, and their order by what makes them one.
+    fn in_order(self) -> (Vec<Item>, Vec<usize>) {
+        // The first bytes of hashes tell nearly all apart.
+        let start = |key: &[u8]| {
+            let mut start = [0; 8];
+            let length = key.len().min(8);
+            start[..length].copy_from_slice(&key[..length]);
+            u64::from_be_bytes(start)
+        };
+        let known = self.known.into_iter();
+        let mut order: Vec<(u64, Vec<u8>, usize)> =
+            known.map(|(key, item)| (start(&key), key, item)).collect();
+        order.sort_unstable();
+        let order = order.into_iter().map(|(_, _, item)| item).collect();
+        (self.items, order)
     }
 }
 
 /// The items of the functions of a database, as far as they have been asked for.
 #[derive(Default)]
 pub(super) struct Dictionary {
-    /// `None` for containers.
-    items: HashMap<i64, Option<usize>>,
+    /// In the order of the functions' numbers, in which runs list them, too; `NO_ITEM` for containers.
+    items: Vec<(i64, u32)>,
     /// The rules by which identities are compared, where the database's own are others.
     pub(super) rules: Option<Arc<Rules>>,
     /// What functions are, as far as that has been learnt.
@@ -162,70 +182,88 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Finds the items of all functions of a run, if one of them is unknown.
+    /// Finds the items of all functions of a run, if one of them is unknown. They come in the order of their numbers.
     fn find_all(
         &mut self,
         run: &ComparedRun<'_>,
         metric: i64,
-        functions: &[i64],
+        functions: impl Iterator<Item = i64>,
         items: &mut Items,
     ) -> Result<(), StoreError> {
+        let mut known = Known::of(&self.items);
         if functions
-            .iter()
-            .all(|function| self.items.contains_key(function))
+            .into_iter()
+            .all(|function| known.item(function).is_some())
         {
             return Ok(());
         }
         let mut found = Vec::new();
-        run.database.each_function_identity(
-            metric,
-            self.rules.as_deref(),
-            |function| !self.items.contains_key(&function),
-            |function, identity| found.push((function, identity)),
-        )?;
-        for (function, identity) in found {
-            self.insert(function, identity, items);
+        let mut note = |function, identity| found.push((function, item_of(identity, items)));
+        let is_wanted = |function: i64| self.place(function).is_err();
+        match self.rules.as_deref() {
+            None => run
+                .database
+                .each_identity_alone(metric, is_wanted, &mut note)?,
+            rules => {
+                let each = &mut note;
+                run.database
+                    .each_function_identity(metric, rules, is_wanted, each)?;
+            }
         }
+        self.insert_all(found);
         Ok(())
+    }
+
+    /// Where a function is among those that have been asked for, or would be.
+    fn place(&self, function: i64) -> Result<usize, usize> {
+        self.items
+            .binary_search_by_key(&function, |(known, _)| *known)
+    }
+
+    /// Notes functions that were not there with their items.
+    fn insert_all(&mut self, found: Vec<(i64, u32)>) {
+        self.items.extend(found);
+        self.items.sort_unstable();
     }
 
     /// Notes of all functions that have been learnt to which items they belong.
     pub(super) fn settle(&mut self, of: impl Fn(&FunctionIdentity) -> Option<usize>) {
+        let mut found = Vec::new();
         for (function, identity) in &self.identities {
             if let Some(item) = of(identity).filter(|_| identity.is_code) {
-                self.items.insert(*function, Some(item));
+                found.push((*function, number(item)));
             }
         }
+        found.retain(|(function, _)| self.place(*function).is_err());
+        self.insert_all(found);
+    }
+
+    /// Calls a function for the item of each sum of a run, which come in the order of the functions' numbers and have been
+    /// found; what only holds others is left out.
+    fn each_item(
+        &self,
+        run: &ComparedRun<'_>,
+        items: &mut Items,
+        sums: &[FunctionSum],
+        mut each: impl FnMut(usize, &FunctionSum),
+    ) -> Result<(), StoreError> {
+        let mut known = Known::of(&self.items);
+        for sum in sums {
+            let item = match known.item(sum.function_id) {
+                Some(item) => item,
+                // A function without an identity is damage, which is said.
+                None => item_of(self.identity(run, sum.function_id)?, items),
+            };
+            if item != NO_ITEM {
+                each(item as usize, sum);
+            }
+        }
+        Ok(())
     }
 
     /// What a function is that has been learnt.
     pub(super) fn learnt(&self, function: i64) -> Option<&FunctionIdentity> {
         self.identities.get(&function)
-    }
-
-    /// Notes what a function is; its item is `None` if it only holds others.
-    fn insert(
-        &mut self,
-        function: i64,
-        identity: FunctionIdentity,
-        items: &mut Items,
-    ) -> Option<usize> {
-        let FunctionIdentity {
-            is_code,
-            key,
-            names,
-            is_unnamed,
-            ..
-        } = identity;
-        let item = is_code.then(|| {
-            items.of(key, || Item {
-                names,
-                is_named: !is_unnamed,
-                matched: Matched::Identity,
-            })
-        });
-        self.items.insert(function, item);
-        item
     }
 
     /// Keys of the identities of code of which some name, module or file fits, as it is or after the rules.
@@ -262,79 +300,120 @@ impl Dictionary {
             .function_identity(function, self.rules.as_deref())
     }
 
-    /// The functions that have been asked for, in no order.
-    pub(super) fn functions(&self) -> impl Iterator<Item = i64> {
-        self.items.keys().copied()
+    /// The functions that have been asked for, in the order of their numbers, each with its item; `None` if it only holds
+    /// others.
+    pub(super) fn functions(&self) -> impl Iterator<Item = (i64, Option<usize>)> {
+        let items = self.items.iter();
+        items.map(|(function, item)| (*function, (*item != NO_ITEM).then_some(*item as usize)))
     }
 
     /// The item of a function that has been asked for.
     pub(super) fn known(&self, function: i64) -> Option<usize> {
-        self.items.get(&function).copied().flatten()
-    }
-
-    /// The item of a function; `None` if it only holds others.
-    pub(super) fn item(
-        &mut self,
-        run: &ComparedRun<'_>,
-        function: i64,
-        items: &mut Items,
-    ) -> Result<Option<usize>, StoreError> {
-        if let Some(item) = self.items.get(&function) {
-            return Ok(*item);
-        }
-        let identity = self.identity(run, function)?;
-        Ok(self.insert(function, identity, items))
+        let (_, item) = self.items[self.place(function).ok()?];
+        (item != NO_ITEM).then_some(item as usize)
     }
 }
+
+/// The number of an item.
+fn number(item: usize) -> u32 {
+    u32::try_from(item).unwrap_or(NO_ITEM)
+}
+
+/// The item of an identity; none if it only holds others.
+fn item_of(identity: FunctionIdentity, items: &mut Items) -> u32 {
+    let FunctionIdentity {
+        is_code,
+        key,
+        names,
+        is_unnamed,
+        ..
+    } = identity;
+    if !is_code {
+        return NO_ITEM;
+    }
+    number(items.of(key, || Item {
+        names,
+        is_named: !is_unnamed,
+        matched: Matched::Identity,
+    }))
+}
+
+/// Finds items of functions that are asked for in the order of their numbers.
+struct Known<'d> {
+    items: &'d [(i64, u32)],
+}
+
+impl<'d> Known<'d> {
+    fn of(items: &'d [(i64, u32)]) -> Self {
+        Self { items }
+    }
+
+    /// The item of a function, whose number is not below that of the one before; `None` if it is unknown.
+    #[inline]
+    fn item(&mut self, function: i64) -> Option<u32> {
+        loop {
+            let (first, rest) = self.items.split_first()?;
+            if first.0 >= function {
+                return (first.0 == function).then_some(first.1);
+            }
+            // Of many runs in one database, each has a few of its functions.
+            self.items = match rest.get(SKIPPED) {
+                Some((at, _)) if *at < function => {
+                    &rest[rest.partition_point(|(known, _)| *known < function)..]
+                }
+                _ => rest,
+            };
+        }
+    }
+}
+
+/// Functions that are passed over one by one before those between are left out together.
+const SKIPPED: usize = 8;
 
 /// The own costs of every function of a run, added up by identity.
 pub(super) fn own_costs(
     run: &ComparedRun<'_>,
     metrics: Metrics,
+    sums: &FunctionSums<'_>,
     dictionary: &mut Dictionary,
     items: &mut Items,
 ) -> Result<Column, StoreError> {
-    let mut sums: Vec<(i64, f64, Option<u64>)> = Vec::new();
-    run.database.each_function_sum(metrics.cost, |sum| {
-        sums.push((sum.function_id, sum.exclusive.unwrap_or(0.0), sum.calls));
-    })?;
-    let functions: Vec<i64> = sums.iter().map(|(function, ..)| *function).collect();
-    dictionary.find_all(run, metrics.cost, &functions, items)?;
-    let mut column = Column::default();
-    for (function, cost, calls) in &sums {
-        if let Some(item) = dictionary.item(run, *function, items)? {
-            column.add_cost(item, *cost);
-            if metrics.calls == metrics.cost {
-                column.add_calls(item, *calls);
-            }
-        }
-    }
-    let mut of = |metric: i64| -> Result<Vec<(usize, f64, Option<u64>)>, StoreError> {
-        sums.clear();
-        run.database.each_function_sum(metric, |sum| {
-            sums.push((sum.function_id, sum.exclusive.unwrap_or(0.0), sum.calls));
-        })?;
-        let mut found = Vec::with_capacity(sums.len());
-        for (function, cost, calls) in &sums {
-            if let Some(item) = dictionary.item(run, *function, items)? {
-                found.push((item, *cost, *calls));
-            }
-        }
+    let of = |metric: i64| -> Result<Vec<FunctionSum>, StoreError> {
+        let mut found = Vec::new();
+        sums.each(metric, |sum| found.push(*sum))?;
         Ok(found)
     };
-    if metrics.calls != metrics.cost {
-        for (item, _, calls) in of(metrics.calls)? {
-            column.add_calls(item, calls);
+    let mut column = Column::default();
+    let costs = of(metrics.cost)?;
+    let functions = costs.iter().map(|sum| sum.function_id);
+    dictionary.find_all(run, metrics.cost, functions, items)?;
+    column.fill(items.len());
+    dictionary.each_item(run, items, &costs, |item, sum| {
+        column.add_cost(item, sum.exclusive.unwrap_or(0.0));
+        if metrics.calls == metrics.cost {
+            column.add_calls(item, sum.calls);
         }
+    })?;
+    if metrics.calls != metrics.cost {
+        let calls = of(metrics.calls)?;
+        let functions = calls.iter().map(|sum| sum.function_id);
+        dictionary.find_all(run, metrics.calls, functions, items)?;
+        column.fill(items.len());
+        dictionary.each_item(run, items, &calls, |item, sum| {
+            column.add_calls(item, sum.calls);
+        })?;
     }
     match metrics.samples {
         Some(samples) if samples == metrics.cost => column.samples = Some(column.costs.clone()),
         Some(samples) => {
-            let mut counts = vec![0.0; column.costs.len()];
-            for (item, count, _) in of(samples)? {
+            let counted = of(samples)?;
+            let functions = counted.iter().map(|sum| sum.function_id);
+            dictionary.find_all(run, samples, functions, items)?;
+            let mut counts = vec![0.0; items.len()];
+            dictionary.each_item(run, items, &counted, |item, sum| {
                 grow(&mut counts, item, 0.0);
-                counts[item] += count;
-            }
+                counts[item] += sum.exclusive.unwrap_or(0.0);
+            })?;
             column.samples = Some(counts);
         }
         None => {}
@@ -387,6 +466,23 @@ impl Column {
         self.bounds.get(&item).copied().unwrap_or((cost, cost))
     }
 
+    /// How often an item was called; NaN if that is unknown.
+    pub(super) fn calls_of(&self, item: usize) -> f64 {
+        match self.calls.get(item) {
+            Some(calls) => *calls,
+            None if self.functions[item] == 0 => 0.0,
+            None => f64::NAN,
+        }
+    }
+
+    /// Leaves out calls if none are known: sampling profilers do not count them.
+    fn drop_unknown_calls(&mut self) {
+        let mut known = self.calls.iter().zip(&self.functions);
+        if known.all(|(calls, functions)| calls.is_nan() || *functions == 0) {
+            self.calls = Vec::new();
+        }
+    }
+
     /// Gives every list the length of the items; what was not seen has no cost, and was not called.
     fn fill(&mut self, items: usize) {
         self.costs.resize(items, 0.0);
@@ -404,7 +500,9 @@ impl Column {
             self.bounds.insert(to, (low + least, high + most));
         }
         self.costs[to] += self.costs[from];
-        self.calls[to] += self.calls[from];
+        if !self.calls.is_empty() {
+            self.calls[to] += self.calls[from];
+        }
         self.functions[to] += self.functions[from];
         if let Some(samples) = &mut self.samples {
             samples[to] += samples[from];
@@ -424,7 +522,9 @@ impl Column {
             self.bounds = bounds.collect();
         }
         self.costs = chosen(&self.costs, kept);
-        self.calls = chosen(&self.calls, kept);
+        if !self.calls.is_empty() {
+            self.calls = chosen(&self.calls, kept);
+        }
         self.functions = chosen(&self.functions, kept);
         self.samples = self.samples.as_ref().map(|samples| chosen(samples, kept));
     }
@@ -437,12 +537,11 @@ impl Table {
         mut columns: [Vec<Column>; 2],
         mut history: Vec<Column>,
     ) -> Self {
-        let items = items.into_items();
         // Sums round by their order, which so must not be that in which runs or functions came into a database.
-        let mut order: Vec<usize> = (0..items.len()).collect();
-        order.sort_by(|one, other| items[*one].names.cmp(&items[*other].names));
+        let (mut items, order) = items.in_order();
         for column in columns.iter_mut().flatten().chain(&mut history) {
             column.fill(items.len());
+            column.drop_unknown_calls();
             column.keep(&order);
         }
         let mut rows = vec![0; items.len()];
@@ -450,7 +549,13 @@ impl Table {
             rows[*item] = row;
         }
         Self {
-            items: order.iter().map(|item| items[*item].clone()).collect(),
+            items: order
+                .iter()
+                .map(|item| Item {
+                    names: std::mem::take(&mut items[*item].names),
+                    ..items[*item]
+                })
+                .collect(),
             columns,
             history,
             rows,
@@ -637,9 +742,15 @@ impl Table {
     pub fn calls(&self, side: usize, item: usize) -> Option<f64> {
         let calls: f64 = self.columns[side]
             .iter()
-            .map(|column| column.calls[item])
+            .map(|column| column.calls_of(item))
             .sum();
         Some(calls).filter(|calls| !calls.is_nan())
+    }
+
+    /// Whether every run of a side counts calls.
+    pub(super) fn counts_calls(&self, side: usize) -> bool {
+        let mut columns = self.columns[side].iter();
+        columns.all(|column| column.calls.iter().any(|calls| *calls > 0.0))
     }
 
     /// The most functions of one run that are one row.
@@ -652,17 +763,32 @@ impl Table {
             .unwrap_or(0)
     }
 
-    /// The part of what the runs of a side cost that lies in items which both sides have.
-    #[must_use]
-    pub fn matched_share(&self, side: usize) -> Option<f64> {
-        let (mut all, mut matched) = (Sum::default(), Sum::default());
-        for (item, Item { is_named, .. }) in self.items.iter().enumerate() {
-            let cost = self.cost(side, item);
-            all.add(cost);
-            if *is_named && self.cost(1 - side, item) != 0.0 {
-                matched.add(cost);
+    /// What every item cost in all runs of each side together.
+    pub(super) fn side_costs(&self) -> [Vec<f64>; 2] {
+        [0, 1].map(|side: usize| {
+            let mut costs = vec![0.0; self.items.len()];
+            for column in &self.columns[side] {
+                for (cost, of_run) in costs.iter_mut().zip(&column.costs) {
+                    *cost += of_run;
+                }
             }
-        }
-        Some(matched.value() / all.value()).filter(|share| share.is_finite())
+            costs
+        })
+    }
+
+    /// The part of what the runs of each side cost that lies in items which both sides have.
+    #[must_use]
+    pub fn matched_shares(&self) -> [Option<f64>; 2] {
+        let costs = self.side_costs();
+        [0, 1].map(|side: usize| {
+            let (mut all, mut matched) = (Sum::default(), Sum::default());
+            for ((item, cost), other) in self.items.iter().zip(&costs[side]).zip(&costs[1 - side]) {
+                all.add(*cost);
+                if item.is_named && *other != 0.0 {
+                    matched.add(*cost);
+                }
+            }
+            Some(matched.value() / all.value()).filter(|share| share.is_finite())
+        })
     }
 }

@@ -174,7 +174,7 @@ fn candidate(row: &Row, each: [Vec<f64>; 2], totals: [Vec<f64>; 2]) -> Candidate
         each,
         totals,
         costs: row.costs,
-        estimate: row.judgement.estimate,
+        estimate: row.judgement.estimate.as_deref().copied(),
         shifted: is_shifted.then(|| row.why.clone()),
         renamed: None,
     }

@@ -4,12 +4,14 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::database::Database;
 use super::error::StoreError;
+use super::rows::{Range, StoredRow, Table, Tables, damaged};
 use crate::events::{FunctionDef, Kind, Noise};
 use crate::identity::Rules;
 
 const SUMS: &str = include_str!("../../queries/compare/sums.sql");
 const IDENTITY: &str = include_str!("../../queries/compare/identity.sql");
 const IDENTITIES: &str = include_str!("../../queries/compare/identities.sql");
+const IDENTITIES_ALONE: &str = include_str!("../../queries/compare/identities_alone.sql");
 const METRIC: &str = include_str!("../../queries/compare/metric.sql");
 const RUN: &str = include_str!("../../queries/compare/run.sql");
 const EARLIER: &str = include_str!("../../queries/compare/earlier.sql");
@@ -44,13 +46,22 @@ pub struct FunctionIdentity {
     pub names: [String; 3],
     /// It stands for all code of the module that has no name.
     pub is_unnamed: bool,
-    /// Name, module and file as the run has them.
+    /// Name, module and file as the run has them; empty where they were not asked for.
     pub raw: [String; 3],
 }
 
 impl FunctionIdentity {
     /// Reads the columns of a row from one on.
     fn read(row: &Row<'_>, from: usize) -> rusqlite::Result<Self> {
+        let text = |at: usize| row.get(from + at);
+        Ok(Self {
+            raw: [text(6)?, text(7)?, text(8)?],
+            ..Self::read_alone(row, from)?
+        })
+    }
+
+    /// Reads the columns of a row from one on, without what the run has.
+    fn read_alone(row: &Row<'_>, from: usize) -> rusqlite::Result<Self> {
         let kind = row.get_ref(from)?.as_str()?;
         let kind = Kind::by_name(kind).unwrap_or_default();
         let text = |at: usize| row.get(from + at);
@@ -60,7 +71,7 @@ impl FunctionIdentity {
             key: row.get(from + 1)?,
             names: [text(2)?, text(3)?, text(4)?],
             is_unnamed: row.get(from + 5)?,
-            raw: [text(6)?, text(7)?, text(8)?],
+            raw: <[String; 3]>::default(),
         })
     }
 
@@ -122,6 +133,47 @@ pub struct RunFacts {
     pub bias_applied: Option<f64>,
     /// The hash of its figures; `None` for runs that were stored before there was one.
     pub fingerprint: Option<String>,
+}
+
+/// What functions cost, read from pages where SQLite gives access to them: for runs with many functions.
+pub struct FunctionSums<'d> {
+    database: &'d Database,
+    tables: Tables<'d>,
+}
+
+impl FunctionSums<'_> {
+    /// Calls a function for the sums of every function of a metric, in the order of their numbers.
+    ///
+    /// # Errors
+    /// When the database cannot be read or is damaged.
+    pub fn each(
+        &self,
+        metric_id: i64,
+        mut each: impl FnMut(&FunctionSum),
+    ) -> Result<(), StoreError> {
+        let mut read = || -> rusqlite::Result<()> {
+            let range = Range::all_of(metric_id);
+            let mut rows = self.tables.rows(Table::FunctionInfo, range)?;
+            while let Some(row) = rows.next()? {
+                each(&sum_of(row).ok_or_else(damaged)?);
+            }
+            Ok(())
+        };
+        read().map_err(|source| self.database.failed(source))
+    }
+}
+
+/// A row of `function_info`; `None` if it is none.
+fn sum_of(mut row: StoredRow<'_>) -> Option<FunctionSum> {
+    let columns = &mut row.others;
+    let calls = columns.integer_or_null()?;
+    let _primitive = columns.next()?;
+    Some(FunctionSum {
+        function_id: row.at,
+        calls: calls.and_then(|calls| u64::try_from(calls).ok()),
+        exclusive: columns.real_or_null()?,
+        cumulative: columns.real_or_null()?,
+    })
 }
 
 impl Database {
@@ -198,6 +250,43 @@ impl Database {
             Ok(())
         };
         read().map_err(|source| self.failed(source))
+    }
+
+    /// Calls a function for the functions of a metric that are wanted, in the order of their numbers, with what they are
+    /// whatever the build, as the database has it; what the run calls them is left out.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_identity_alone(
+        &self,
+        metric_id: i64,
+        is_wanted: impl Fn(i64) -> bool,
+        mut each: impl FnMut(i64, FunctionIdentity),
+    ) -> Result<(), StoreError> {
+        let mut read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(IDENTITIES_ALONE)?;
+            let mut rows = statement.query(named_params! {":metric": metric_id})?;
+            while let Some(row) = rows.next()? {
+                let function: i64 = row.get(0)?;
+                if is_wanted(function) {
+                    each(function, FunctionIdentity::read_alone(row, 1)?);
+                }
+            }
+            Ok(())
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    /// Reads what functions cost in many metrics, all of one moment.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn function_sums(&self) -> Result<FunctionSums<'_>, StoreError> {
+        let tables = Tables::of(&self.connection, &self.lock_wait.stop);
+        Ok(FunctionSums {
+            database: self,
+            tables: tables.map_err(|source| self.failed(source))?,
+        })
     }
 
     /// How the figures of a metric vary.

@@ -38,7 +38,9 @@ pub use check::{CHECKS, Finding};
 pub use compact::Compacted;
 pub use database::Database;
 pub use error::StoreError;
-pub use figures::{FunctionDefinition, FunctionIdentity, FunctionSum, MetricNoise, RunFacts};
+pub use figures::{
+    FunctionDefinition, FunctionIdentity, FunctionSum, FunctionSums, MetricNoise, RunFacts,
+};
 pub(crate) use file::location::{Followed, follow_links};
 pub use file::lock_wait::LockWait;
 pub use identities::Identified;

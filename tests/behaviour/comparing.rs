@@ -337,6 +337,47 @@ fn counts_are_samples_if_the_user_says_so() {
 }
 
 #[test]
+fn samples_below_0_have_no_probability() {
+    let folder = Folder::new();
+    let profile = |costs: [i64; 2]| {
+        json!({
+            "$schema": "https://www.speedscope.app/file-format-schema.json",
+            "shared": {"frames": [{"name": "less"}, {"name": "more"}]},
+            "profiles": [{"type": "sampled", "name": "m", "unit": "milliseconds", "startValue": 0,
+                          "endValue": 1, "samples": [[0], [1]], "weights": costs}],
+        })
+        .to_string()
+    };
+    let (mut base, mut new) = (Vec::new(), Vec::new());
+    for (at, vary) in [0, 3, 1].into_iter().enumerate() {
+        for (side, costs, names) in [
+            ("base", [-50 - vary, 1000 + vary], &mut base),
+            ("new", [-40 + vary, 1200 - vary], &mut new),
+        ] {
+            let name = format!("{side}-{at}.json");
+            folder.write(&name, &profile(costs));
+            names.push(name);
+        }
+    }
+    // A profile from which another one was taken away: what is below 0 is no count.
+    for runs in [1, 3] {
+        let of = |names: &[String]| names[..runs].to_vec();
+        let sides = [
+            vec!["diff".to_owned(), "--base".to_owned()],
+            of(&base),
+            vec!["--new".to_owned()],
+            of(&new),
+        ]
+        .concat();
+        let sides: Vec<&str> = sides.iter().map(String::as_str).collect();
+        let answer = folder.json(&[&sides[..], &["--noise", "sampled"]].concat());
+        assert_eq!(row(&answer, "less")["p"], Value::Null, "{answer}");
+        assert_eq!(row(&answer, "less")["verdict"], "unclear", "{answer}");
+        assert!(row(&answer, "more")["p"].is_number(), "{answer}");
+    }
+}
+
+#[test]
 fn what_is_no_profile_in_a_folder_is_passed_over() {
     let folder = Folder::new();
     for (side, content) in [("old", A), ("new", B)] {
