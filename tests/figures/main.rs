@@ -13,6 +13,7 @@ mod chrome_trace;
 mod comparison;
 mod comparison_folders;
 mod comparison_laws;
+mod comparison_shifts;
 mod consumers;
 mod database_readers;
 mod differences;
