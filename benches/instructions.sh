@@ -3,7 +3,8 @@
 #
 # usage: benches/instructions.sh [--update]
 #
-# A count that is more than 5 % above that in benches/instructions.txt fails; --update writes the file anew, which the
+# Identities of functions may take 2 % of an import of 100,000 rows: rules, keys, their trees, and the fingerprint of the
+# run. A count that is more than 5 % above that in benches/instructions.txt fails; --update writes the file anew, which the
 # commit then explains. The questions are asked of the run of the CSV file. Unlike times, counts hardly depend on the machine and what else it does: one and the same profdb
 # differs by less than 1 %. They depend on the compiler, so that a new one may want an update.
 #
@@ -53,6 +54,28 @@ done >"$work/new"
     count pprof export --db "$work/csv.db" --format pprof
     count merge merge "$work/merged.db" "$work/csv.db"
 } >>"$work/new"
+
+cargo bench --locked --quiet --profile unlinked --bench generate -- csv 100000 --seed 1 -o "$work/larger"
+count larger import --db "$work/larger.db" "$work/larger" >"$work/counted"
+callgrind_annotate --inclusive=yes --threshold=100 "$work/out" |
+    awk -v all="$(cut -d ' ' -f 2 "$work/counted")" '
+        # Each of these is called by none of the others.
+        /profdb::identity::rules::Rules::checked/ ||
+        /profdb::store::identities::begin/ ||
+        /profdb::store::write::facts::store_fingerprint/ ||
+        /profdb::store::write::identity_trees::IdentityTrees::(finish|of_next_function)/ {
+            gsub(",", "", $1)
+            sum += $1
+            found++
+        }
+        END {
+            share = 100 * sum / all
+            printf "identities %.2f %% of an import\n", share
+            if (found < 5) print "expected the five functions that make identities, found " found + 0
+            if (share > 2) print "expected at most 2 %"
+            exit found < 5 || share > 2
+        }
+    '
 
 if [ -n "$update" ]; then
     cp "$work/new" benches/instructions.txt
