@@ -92,7 +92,7 @@ impl Answers {
             Question::Of { path, query } => self.of(&path, &query, &writer, stop),
             Question::Statement(body) => self.statement(&body, &writer, stop),
         });
-        writer.end(outcome, said);
+        writer.end(outcome, &said);
     }
 
     fn of(&mut self, path: &str, query: &str, writer: &Writer, stop: &Stop) -> Result<(), Refusal> {
@@ -301,12 +301,12 @@ impl Write for Writer {
 
 impl Writer {
     /// Ends the answer, or says why there is none.
-    fn end(self, outcome: Result<(), Refusal>, said: Vec<String>) {
+    fn end(self, outcome: Result<(), Refusal>, said: &[String]) {
         let mut way = self.0.borrow_mut();
         let refusal = match outcome {
             Ok(()) => {
                 // An answer may have no bytes.
-                if way.begin(&said).is_ok()
+                if way.begin(said).is_ok()
                     && let Some(body) = way.body.take()
                 {
                     let _ = body.end();
