@@ -18,11 +18,23 @@ LEFT JOIN sources AS s ON s.source_id = r.source_id
 WHERE n.run_id IS NULL
    OR f.function_id IS NULL
    OR s.source_id IS NULL
-   OR NOT EXISTS (
-     SELECT 1
-     FROM line_info AS i
-     WHERE i.metric_id = n.default_metric_id
-       AND i.function_id = r.function_id
-       AND r.file = CASE i.file WHEN '' THEN f.file ELSE i.file END
+   OR (
+     -- A function may have no line with figures, but one where it begins, or from which it calls.
+     NOT (r.file = f.file AND r.file <> '' AND f.first_line > 0)
+     AND NOT EXISTS (
+       SELECT 1
+       FROM line_info AS i
+       WHERE i.metric_id = n.default_metric_id
+         AND i.function_id = r.function_id
+         AND r.file = CASE i.file WHEN '' THEN f.file ELSE i.file END
+     )
+     AND NOT EXISTS (
+       SELECT 1
+       FROM edges AS e
+       WHERE e.metric_id = n.default_metric_id
+         AND e.caller_id = r.function_id
+         AND e.caller_line >= 0
+         AND r.file = f.file
+     )
    )
 ORDER BY 1, 2;

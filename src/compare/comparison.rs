@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::definitions::definitions;
+use super::definitions::{Definition, definitions};
 use super::doubts::{
     check_selected, check_sets, check_totals, different, doubts, facts, have_one_figure,
     shared_recordings, totals_differ,
@@ -16,7 +16,7 @@ use super::request::{By, CompareError, Normalize, Request};
 use super::rows::{Comparison, Findings, mean, told};
 use super::run::ComparedRun;
 use super::shift;
-use super::table::Table;
+use super::table::{Bounded, Table};
 use crate::statistics::Figures;
 use crate::statistics::normalize::{self, Unstable};
 use crate::store::StoreError;
@@ -144,7 +144,20 @@ pub(super) fn compared<'r, 'd>(
     } else if let Some(doubt) = totals_differ(&totals) {
         warnings.push(doubt);
     }
-    let bounded = table.take_bounded();
+    // What several functions cost together may be unknown, and that of each definition known.
+    let mut told_apart = if request.cumulative && request.knows_definitions() {
+        let rows = table.bounded_rows();
+        definitions(&sides, &chosen, &functions, &table, &rows, |known| {
+            known.cumulative
+        })?
+    } else {
+        BTreeMap::new()
+    };
+    let bounded: Vec<(Bounded, Vec<Definition>)> = table
+        .take_bounded()
+        .into_iter()
+        .map(|(row, bounded)| (bounded, told_apart.remove(&row).unwrap_or_default()))
+        .collect();
     let is_itself = is_one_set || (may_be_one && table.is_of_one_recording());
     if is_itself {
         warnings.push("base and new have equal figures: nothing can have changed".to_owned());

@@ -153,7 +153,7 @@ pub(super) struct Findings<'f, 'd> {
     pub(super) judged: Judged,
     pub(super) shifts: Vec<Shift>,
     pub(super) suggested: Vec<(usize, usize, Suggestion)>,
-    pub(super) bounded: Vec<Bounded>,
+    pub(super) bounded: Vec<(Bounded, Vec<Definition>)>,
     pub(super) definitions: BTreeMap<usize, Vec<Definition>>,
     pub(super) sides: &'f [Vec<&'f ComparedRun<'d>>; 2],
     pub(super) given: [usize; 2],
@@ -341,9 +341,10 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             .collect();
         rows.push(row);
     }
-    for bounded in bounded {
+    for (bounded, told_apart) in bounded {
         functions += 1;
-        let row = row_of_bounds(bounded, shown, &side_total, &unit);
+        let mut row = row_of_bounds(bounded, shown, &side_total, &unit);
+        row.parts = told_apart.into_iter().map(part).collect();
         let part = row.shares.iter().flatten().sum::<f64>() / 200.0;
         if request.all || part >= request.limits.min_share {
             rows.push(row);

@@ -651,27 +651,36 @@ impl Table {
         }
     }
 
-    /// Takes out the rows whose cost some run does not know.
-    pub(super) fn take_bounded(&mut self) -> Vec<Bounded> {
+    /// The rows whose cost some run does not know.
+    pub(super) fn bounded_rows(&self) -> Vec<usize> {
         let columns = self.columns.iter().flatten();
         let rows: BTreeSet<usize> = columns
             .flat_map(|column| column.bounds.keys().copied())
             .collect();
+        rows.into_iter().collect()
+    }
+
+    /// Takes out the rows whose cost some run does not know; each comes with where it was.
+    pub(super) fn take_bounded(&mut self) -> Vec<(usize, Bounded)> {
+        let rows = self.bounded_rows();
         let of_side = |side: usize, row: usize| -> Vec<(f64, f64)> {
             let columns = self.columns[side].iter();
             columns.map(|column| column.range(row)).collect()
         };
         let taken = rows
             .iter()
-            .map(|row| Bounded {
-                item: self.items[*row].clone(),
-                bounds: [of_side(0, *row), of_side(1, *row)],
-                calls: [self.calls(0, *row), self.calls(1, *row)],
-                functions: self.functions(*row),
+            .map(|row| {
+                let bounded = Bounded {
+                    item: self.items[*row].clone(),
+                    bounds: [of_side(0, *row), of_side(1, *row)],
+                    calls: [self.calls(0, *row), self.calls(1, *row)],
+                    functions: self.functions(*row),
+                };
+                (*row, bounded)
             })
             .collect();
         if !rows.is_empty() {
-            self.drop_rows(&rows);
+            self.drop_rows(&rows.into_iter().collect());
         }
         taken
     }

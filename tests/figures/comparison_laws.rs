@@ -6,11 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::comparison::{Folder, asked, import, is_near, number, rows, told};
 use crate::support::random::Random;
+use crate::support::tools::find;
 
 /// Random programs of each kind.
 const ROUNDS: u64 = 8;
@@ -742,6 +744,8 @@ def g(): pass
         let (_, said, succeeded) = told(&import);
         assert!(succeeded && said.is_empty(), "{said}");
     }
+    let (said, _, succeeded) = told(&["check", "--db", database]);
+    assert!(succeeded, "{said}");
     let answer = asked(&["diff", "--db", database, "1", "2", "--all"]);
     let found: Vec<(u64, u64, f64, &str)> = answer["definitions"]
         .as_array()
@@ -761,6 +765,58 @@ def g(): pass
         found,
         [(2, 3, 1000.0, "text"), (3, 2, 1000.0, "text")],
         "{kept}, {has_ticks}: {answer}"
+    );
+}
+
+/// Two tables of cProfile: what two closures cost together is unknown, as they may call each other; what each of them costs is not.
+const CLOSURES: &str = "
+import marshal, sys
+for name, moved, costs in ('base', 0, (1.0, 2.0)), ('new', 3, (1.5, 2.25)):
+    def key(line, function): return ('a.py', line + moved, function)
+    first, last = key(1, 'first'), key(20, 'last')
+    table = {first: (1, 1, 5.0, 9.0, {}), last: (1, 1, 1.0, 1.0, {first: (1, 1, 1.0, 1.0)})}
+    for line, cost in zip((5, 10), costs):
+        table[key(line, '<lambda>')] = (1, 1, 0.5, cost, {first: (1, 1, 0.5, cost)})
+    with open(sys.argv[1] + '/' + name + '.pstats', 'wb') as file:
+        marshal.dump(table, file)
+";
+
+#[test]
+fn definitions_of_what_has_bounds_have_exact_costs() {
+    let Some(python) = find("python3") else {
+        return;
+    };
+    let folder = Folder::new();
+    let made = Command::new(python)
+        .args(["-c", CLOSURES])
+        .arg(folder.path(""))
+        .status();
+    assert!(made.expect("it runs").success());
+    let [base, new] = ["base.pstats", "new.pstats"]
+        .map(|name| folder.path(name).to_str().expect("plain").to_owned());
+    let answer = asked(&["diff", &base, &new, "--cumulative", "--all"]);
+    let row = &rows(&answer)[&("<lambda>".to_owned(), "a.py".to_owned())];
+    let bounds = ["base_cumulative_min", "base_cumulative_max"].map(|name| number(row, name));
+    assert_eq!((&row["base"], bounds), (&Value::Null, [2e9, 3e9]), "{row}");
+    let found: Vec<(u64, u64, f64, f64)> = answer["definitions"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|pair| {
+            let line = |name: &str| pair[name].as_u64().expect("a line");
+            let cost = |name: &str| number(pair, name);
+            (
+                line("base_line"),
+                line("new_line"),
+                cost("base"),
+                cost("new"),
+            )
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [(5, 8, 1e9, 1.5e9), (10, 13, 2e9, 2.25e9)],
+        "{answer}"
     );
 }
 
