@@ -134,6 +134,7 @@ mod tests {
             name: name.to_owned(),
             file: file.to_owned(),
             lines: [0, 1].into(),
+            begins: None,
             extent: Extent::default(),
         };
         let mut places: Vec<Place> = files.iter().map(|file| place("f", file)).collect();
