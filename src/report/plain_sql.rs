@@ -74,8 +74,13 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         rusqlite::Error::SqlInputError { msg, .. } => {
             ReportError::Usage(with_nearest(database, msg))
         }
+        // What the connection does not let statements do is their fault, too.
         rusqlite::Error::SqliteFailure(error, Some(message))
-            if error.code == rusqlite::ErrorCode::Unknown =>
+            if [
+                rusqlite::ErrorCode::Unknown,
+                rusqlite::ErrorCode::AuthorizationForStatementDenied,
+            ]
+            .contains(&error.code) =>
         {
             ReportError::Usage(with_nearest(database, message))
         }

@@ -659,12 +659,8 @@ fn requests_may_follow_each_other() {
     );
 }
 
-/// Who opens connections and says nothing, or a letter now and then, keeps others waiting for a while only: these connections
-/// are ended.
-#[test]
-fn silent_connections_end() {
-    let folder = folder();
-    let server = Server::start(folder.path(), &["x.db"]);
+/// Opens 32 connections that say nothing. One more has to wait until one of them goes: then those that are left.
+fn waits_for_room(server: &Server) -> Option<Vec<TcpStream>> {
     let mut silent: Vec<TcpStream> = (0..32)
         .map(|number| {
             let mut stream = server.connect();
@@ -690,12 +686,26 @@ fn silent_connections_end() {
     let is_waiting = early
         .as_ref()
         .is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
-    assert!(is_waiting, "{early:?}");
+    if !is_waiting {
+        return None;
+    }
     drop(silent.pop());
     more.set_read_timeout(None).expect("no time");
     let mut answer = Vec::new();
     more.read_to_end(&mut answer).expect("an answer");
     assert_eq!(Answer::read(&answer).status, 200);
+    Some(silent)
+}
+
+/// Who opens connections and says nothing, or a letter now and then, keeps others waiting for a while only: these connections
+/// are ended.
+#[test]
+fn silent_connections_end() {
+    let folder = folder();
+    let server = Server::start(folder.path(), &["x.db"]);
+    // On a machine that is busy with other things the first may have ended before the last is there.
+    let silent = (0..5).find_map(|_| waits_for_room(&server));
+    let silent = silent.expect("there is no room for more than 32");
     // The server ends the others by itself.
     for mut stream in silent {
         let mut rest = Vec::new();
