@@ -34,7 +34,8 @@
 //!   of names with which yappi's files begin, makes no function. Of NYTProf a function is in the file in which its own cost is.
 //!   `???` is unknown. Lines with their file, where it is not that of the function; line 0 is unknown. Calls of which the file
 //!   counts 0 are of an unknown number, as are those of gperftools, which counts samples there.
-//! - The total of a metric as `summary:` or `totals:` say it; a note where the functions add up to something else.
+//! - The total of a metric as `summary:` or `totals:` say it; a note where the functions add up to something else. A `summary:`
+//!   of zeros is none, except where profdb wrote it.
 //! - Several parts in one file (dumps, threads, requests) are added up, with a note. Requests of a tree are not: each has a node
 //!   of its own on top, with the name of its script.
 //! - Of Xdebug the tree of calls (fidelity `tree`), if the file proves it. Xdebug writes a record whenever a function returns, and
@@ -83,7 +84,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "callgrind",
     summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
-    revision: 5,
+    revision: 6,
     sniff,
     options: &[],
     import,
@@ -637,7 +638,11 @@ impl<'s> Profile<'s> {
                 tree.emit(self.sink, is_one_of_many.then_some(part));
             }
         }
-        let is_known = |stated: &Vec<Figure>| stated.iter().any(|(_, figure)| *figure != 0.0);
+        // Others write zeros before they know better; profdb writes what it knows (case
+        // `callgrind/summary-of-zero`).
+        let is_own = self.creator == Creator::Profdb;
+        let is_known =
+            |stated: &Vec<Figure>| is_own || stated.iter().any(|(_, figure)| *figure != 0.0);
         let (summary, totals) = (self.part.summary.take(), self.part.totals.take());
         let stated = summary.filter(is_known).or(totals);
         self.columns.add_stated(stated.as_deref());

@@ -84,6 +84,8 @@ pub(super) enum Creator {
     Pprof,
     Pprofile,
     Yappi,
+    /// This program.
+    Profdb,
     Other,
 }
 
@@ -95,6 +97,7 @@ impl Creator {
             _ if text.starts_with(b"xdebug") => Self::Xdebug,
             _ if text.starts_with(b"pprofile") => Self::Pprofile,
             _ if text.starts_with(b"yappi") => Self::Yappi,
+            _ if text.starts_with(b"profdb") => Self::Profdb,
             _ => Self::Other,
         }
     }

@@ -13,7 +13,7 @@
 //! - A call's cost counts every level of a recursion, as callgrind does without `--separate-recs`; where only the cost with
 //!   recursion counted once is known, as in pstats, it is that one. Calls of an unknown
 //!   number, and 0 of them, are 1: `callgrind_annotate` takes the cost of 0 calls for the caller's own.
-//! - Threads, roots and the like are left out unless they cost something themselves.
+//! - Threads, roots and the like are left out unless they cost something themselves or are called.
 //! - In names, a line feed becomes `␊`; blanks at both ends are left out, and a function without a name is `???`.
 //!
 //! # References
@@ -26,7 +26,7 @@
 
 use std::io::Write;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use crate::base::scc::components;
 use crate::events::Kind;
@@ -34,8 +34,7 @@ use crate::formats::common::written::{Parts, one_line, signed};
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
     BACK_EDGES, COLUMNS, DEFINITIONS, FACTS, FRACTIONS, INCLUSIVE, KINDS, LABELS, LARGE, LINE_ZERO,
-    Loss, Losses, METRIC, METRICS, NAMES, PATHS, RAW_NAMES, SAME_NAME, TITLE, TOTALS, UNKNOWN,
-    differ,
+    Loss, Losses, METRIC, METRICS, NAMES, PATHS, RAW_NAMES, SAME_NAME, TITLE, UNKNOWN, differ,
 };
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
@@ -73,7 +72,6 @@ pub(in crate::formats) const EXPORT: Export = Export {
         CALLER_COSTS,
         RECURSION,
         INCLUSIVE,
-        TOTALS,
         UNKNOWN,
         FRACTIONS,
         LARGE,
@@ -167,14 +165,7 @@ fn write(
     writer.own_costs(losses, out)?;
     writer.calls(losses, out)?;
     writer.lose_sums(losses)?;
-    // Readers take a summary of zeros for none.
-    let is_none = writer
-        .metrics
-        .iter()
-        .all(|at| profile.metrics[*at].total.round() == 0.0);
-    let others = writer.totals.iter().filter(|total| is_none && **total != 0);
-    losses.add(TOTALS, others.count() as u64);
-    write_figures("\ntotals:", &writer.totals.clone(), out)
+    write_figures("\ntotals:", &writer.totals, out)
 }
 
 fn head(
@@ -284,10 +275,15 @@ struct Numbers {
     ids: HashMap<String, usize>,
 }
 
+/// A text as a name that has a number: an empty one would be no name.
+fn shown(name: &str) -> &str {
+    if name.is_empty() { UNKNOWN_NAME } else { name }
+}
+
 impl Numbers {
     /// `(1) name`, the next time `(1)`.
     fn name(&mut self, name: &str) -> String {
-        let shown = if name.is_empty() { UNKNOWN_NAME } else { name };
+        let shown = shown(name);
         if let Some(id) = self.ids.get(shown) {
             return format!("({id})");
         }
@@ -302,6 +298,8 @@ impl Numbers {
 struct Written {
     /// How often it was called; `None` if it has no caller.
     calls: Option<u64>,
+    /// Some of its calls are of an unknown number, which became 1.
+    is_guessed: bool,
     /// What it costs, by metric.
     costs: Vec<CallSums>,
 }
@@ -315,6 +313,46 @@ struct CallSums {
     left: f64,
 }
 
+/// What the run knows of the functions of one name. Of more than one, what they cost with what was
+/// called is the sum, which holds as long as they do not call each other.
+#[derive(Clone)]
+struct Known {
+    /// One of them is no thread or the like.
+    is_any: bool,
+    calls: Option<u64>,
+    /// By metric: own cost, and that with what was called.
+    costs: Vec<(f64, Option<f64>)>,
+}
+
+impl Known {
+    /// Nothing is known in so many metrics.
+    fn of(metrics: usize) -> Self {
+        Self {
+            is_any: false,
+            calls: None,
+            costs: vec![(0.0, None); metrics],
+        }
+    }
+
+    /// Adds a function: a row for each metric.
+    fn add<'r>(&mut self, rows: impl Iterator<Item = &'r FunctionRow>) {
+        for (at, (row, (own, all))) in rows.zip(&mut self.costs).enumerate() {
+            *own += row.exclusive.unwrap_or(0.0);
+            if row.kind.is_container() {
+                continue;
+            }
+            self.is_any = true;
+            if let Some(calls) = row.calls.filter(|_| at == 0) {
+                let sum = self.calls.get_or_insert_default();
+                *sum = sum.saturating_add(calls);
+            }
+            if let Some(cumulative) = row.cumulative {
+                *all.get_or_insert_default() += cumulative;
+            }
+        }
+    }
+}
+
 /// Which functions call each other, directly or through others, as readers find it out.
 struct Circles {
     component: Vec<u32>,
@@ -322,12 +360,15 @@ struct Circles {
     is_circle: Vec<bool>,
     /// There is a call at all.
     has_calls: bool,
+    /// By function: it is called.
+    is_called: Vec<bool>,
 }
 
 impl Circles {
-    fn of(profile: &Profile<'_>) -> Result<Self, ExportError> {
+    /// Those of a run in which readers take each function for the first one of its name.
+    fn of(profile: &Profile<'_>, firsts: &[usize]) -> Result<Self, ExportError> {
         let mut calls: Vec<(u32, u32)> = Vec::new();
-        let number = |function: usize| u32::try_from(function).unwrap_or(u32::MAX);
+        let number = |function: usize| u32::try_from(firsts[function]).unwrap_or(u32::MAX);
         profile.each_edge(|rows: &[EdgeRow]| {
             let Some(caller) = rows[0].caller_id.filter(|_| !rows[0].is_back) else {
                 return Ok(());
@@ -341,6 +382,10 @@ impl Circles {
             }
             Ok(())
         })?;
+        let mut is_called = vec![false; profile.functions.len()];
+        for (_, callee) in &calls {
+            is_called[*callee as usize] = true;
+        }
         let component = components(profile.functions.len(), &calls);
         let mut sizes = vec![0_usize; component.len()];
         for component in &component {
@@ -351,6 +396,7 @@ impl Circles {
             component,
             is_circle,
             has_calls: !calls.is_empty(),
+            is_called,
         })
     }
 
@@ -377,7 +423,9 @@ struct Writer<'p> {
     has_objects: bool,
     /// By function: the numbers of object, file and name, once they have been written.
     positions: Vec<Option<[String; 3]>>,
-    /// By the calls that are written, for each function.
+    /// By function: the first one of its name, object and file, which readers take it for.
+    firsts: Vec<usize>,
+    /// By the calls that are written, for each function that is the first of its name.
     written: Vec<Written>,
     circles: Circles,
 }
@@ -396,8 +444,9 @@ impl<'p> Writer<'p> {
             }
             Ok(())
         })?;
-        let mut known = HashSet::new();
-        for function in &profile.functions {
+        let mut known = HashMap::new();
+        let mut firsts = Vec::with_capacity(profile.functions.len());
+        for (at, function) in profile.functions.iter().enumerate() {
             let texts = [&function.name, &function.module, &function.file];
             let [name, module, file] = texts.map(|text| line_name(text) == *text);
             let is_named = name && !function.name.is_empty();
@@ -406,10 +455,10 @@ impl<'p> Writer<'p> {
             losses.add(RAW_NAMES, function.raw_name.is_some().into());
             losses.add(KINDS, (function.kind != Kind::Function).into());
             losses.add(DEFINITIONS, (function.place != (0, 0)).into());
-            losses.add(
-                SAME_NAME,
-                (!known.insert(texts.map(|text| line_name(text)))).into(),
-            );
+            let key = texts.map(|text| shown(&line_name(text)).to_owned());
+            let first = *known.entry(key).or_insert(at);
+            losses.add(SAME_NAME, (first != at).into());
+            firsts.push(first);
         }
         let sums = vec![
             CallSums {
@@ -420,10 +469,12 @@ impl<'p> Writer<'p> {
         ];
         Ok(Self {
             profile,
-            circles: Circles::of(profile)?,
+            circles: Circles::of(profile, &firsts)?,
+            firsts,
             written: vec![
                 Written {
                     calls: None,
+                    is_guessed: false,
                     costs: sums
                 };
                 profile.functions.len()
@@ -560,7 +611,9 @@ impl<'p> Writer<'p> {
         for function in functions {
             let first = function * self.metrics.len();
             let figures = self.own[first..first + self.metrics.len()].to_vec();
-            let holds = self.profile.functions[function].kind.is_container();
+            // Without an own cost of what is called, readers take what its callers paid for it.
+            let is_called = self.circles.is_called[self.firsts[function]];
+            let holds = self.profile.functions[function].kind.is_container() && !is_called;
             if holds && figures.iter().all(|figure| *figure == 0) {
                 continue;
             }
@@ -613,7 +666,8 @@ impl<'p> Writer<'p> {
             // What one metric does not know, another one may.
             let is_own_known = rows.iter().any(|edge| edge.exclusive.is_some());
             losses.add(CALLER_COSTS, is_own_known.into());
-            let leaves = self.circles.leaves(caller, callee);
+            let (one, other) = (self.firsts[caller], self.firsts[callee]);
+            let leaves = self.circles.leaves(one, other);
             let is_once_lost = rows.iter().any(|edge| {
                 let told = call_cost(edge).filter(|_| leaves);
                 edge.cumulative.is_some_and(|once| Some(once) != told)
@@ -627,19 +681,20 @@ impl<'p> Writer<'p> {
                 profile.functions[callee].place.0
             )?;
             let mut figures = Vec::with_capacity(self.metrics.len());
-            *self.written[callee].calls.get_or_insert_default() += calls.max(1);
+            *self.written[other].calls.get_or_insert_default() += calls.max(1);
+            self.written[other].is_guessed |= calls == 0;
             for (event, at) in self.metrics.iter().enumerate() {
                 let known = call_cost(&rows[*at]);
                 losses.add(UNKNOWN, known.is_none().into());
                 let cost = known.unwrap_or(0.0);
                 figures.push(signed(cost, losses));
                 if leaves {
-                    let paid = &mut self.written[callee].costs[event].paid;
+                    let paid = &mut self.written[other].costs[event].paid;
                     *paid = paid.map(|paid| paid + cost);
-                    self.written[caller].costs[event].left += cost;
-                } else if caller != callee {
+                    self.written[one].costs[event].left += cost;
+                } else if one != other {
                     // Within a circle, what callers paid is no sum that means anything.
-                    self.written[callee].costs[event].paid = None;
+                    self.written[other].costs[event].paid = None;
                 }
             }
             write_figures(&line.to_string(), &figures, out)
@@ -649,32 +704,35 @@ impl<'p> Writer<'p> {
     /// Counts figures of functions that are not those which readers work out of what has been
     /// written.
     fn lose_sums(&self, losses: &mut Losses) -> Result<(), ExportError> {
-        let mut functions = self.written.iter().enumerate();
+        let count = self.metrics.len();
+        // By the first function of a name, what is known of all that readers take for it.
+        let mut known = vec![Known::of(count); self.firsts.len()];
+        let mut firsts = self.firsts.iter();
         self.profile.each_function(|rows: &[FunctionRow]| {
-            let Some((at, Written { calls, costs })) = functions.next() else {
-                return Ok(());
-            };
-            if rows[0].kind.is_container() {
-                return Ok(());
+            if let Some(first) = firsts.next() {
+                known[*first].add(self.metrics.iter().map(|metric| &rows[*metric]));
             }
-            losses.add(
-                OUTSIDE_CALLS,
-                (rows[0].calls.is_some() && rows[0].calls != *calls).into(),
-            );
-            let differs = |(metric, sums): (&usize, &CallSums)| {
-                let row = &rows[*metric];
-                let told = self.cumulative(at, row.exclusive.unwrap_or(0.0), calls.is_some(), sums);
-                match (row.cumulative, told) {
+            Ok(())
+        })?;
+        for (at, known) in known.iter().enumerate().filter(|(_, known)| known.is_any) {
+            let Written {
+                calls,
+                is_guessed,
+                costs,
+            } = &self.written[at];
+            // A number that is unknown because one of its callers' is, the calls tell of.
+            let is_told = known.calls.is_none() && *is_guessed;
+            losses.add(OUTSIDE_CALLS, (known.calls != *calls && !is_told).into());
+            let differs = |(known, sums): (&(f64, Option<f64>), &CallSums)| {
+                let told = self.cumulative(at, known.0, calls.is_some(), sums);
+                match (known.1, told) {
                     (Some(known), Some(told)) => differ(known, told),
                     (known, told) => known.is_some() != told.is_some(),
                 }
             };
-            losses.add(
-                INCLUSIVE,
-                self.metrics.iter().zip(costs).any(differs).into(),
-            );
-            Ok(())
-        })
+            losses.add(INCLUSIVE, known.costs.iter().zip(costs).any(differs).into());
+        }
+        Ok(())
     }
 
     /// Cost with what was called, as profdb's reader works it out: own cost and that of the calls;

@@ -8,7 +8,8 @@
 //!   `Thread_` and four hexadecimal digits keep them as their id.
 //! - A stack for each sample: a place in the tree that 7 samples fell on comes 7 times. So the metric must be a count:
 //!   samples, or ticks. The three numbers in front of each stack are 1, 0, 1.
-//! - What is in no thread goes into a thread of its own. Lines of functions are no frames: the frame is the function.
+//! - What is in no thread goes into a thread of its own, and a thread within a root is a frame there. Lines of functions are no
+//!   frames: the frame is the function.
 //! - The layout `published` unless `2008` is asked for.
 //! - In names and files, a line feed becomes `␊`; in files, a tab becomes `␉`.
 //!
@@ -118,13 +119,14 @@ fn write(
     } else {
         "@end\n"
     };
-    let symbols = Symbols::new(profile, losses);
+    let threads = Threads::of(profile)?;
+    let symbols = Symbols::new(profile, &threads, losses);
     symbols.write(profile, out)?;
     out.write_all(end.as_bytes())?;
     // A frame with the number of a thread is one of unknown code only where the thread has begun.
     if symbols.borrowed {
-        for (function, id) in profile.functions.iter().zip(&symbols.ids) {
-            if function.kind == Kind::Thread {
+        for (is_top, id) in threads.is_top.iter().zip(&symbols.ids) {
+            if *is_top {
                 write!(out, "@threadV1.0\t{id:04X}\n{end}")?;
             }
         }
@@ -137,9 +139,13 @@ fn write(
     let mut frames: Vec<u32> = Vec::new();
     let mut placed = vec![false; profile.functions.len()];
     profile.each_call(losses, |call, losses| {
-        let id = symbols.ids[call.function];
         let function = &profile.functions[call.function];
         let is_thread = function.kind == Kind::Thread && call.depth == 0;
+        let id = if is_thread {
+            symbols.ids[call.function]
+        } else {
+            symbols.frame(call.function)
+        };
         stacks.enter(&call, symbols.alike[call.function], losses);
         total += call.exclusive;
         lose_calls(&call, losses);
@@ -236,10 +242,49 @@ fn record(frames: &[u32]) -> Vec<u8> {
     record
 }
 
+/// Where threads are, by the place in [`Profile::functions`].
+struct Threads {
+    /// It is at the top of a tree: the file has it as a thread.
+    is_top: Vec<bool>,
+    /// It is within something else, as in a root: it is a frame there.
+    is_frame: Vec<bool>,
+}
+
+impl Threads {
+    fn of(profile: &Profile<'_>) -> Result<Self, ExportError> {
+        let is_thread = |function: &FunctionRow| function.kind == Kind::Thread;
+        let is_other =
+            |function: &FunctionRow| function.kind.is_container() && !is_thread(function);
+        let functions = &profile.functions;
+        let mut threads = Self {
+            is_top: functions.iter().map(is_thread).collect(),
+            is_frame: vec![false; functions.len()],
+        };
+        // Without anything that may hold a thread, the walk over all places is spared.
+        if !(functions.iter().any(is_thread) && functions.iter().any(is_other)) {
+            return Ok(threads);
+        }
+        threads.is_top.fill(false);
+        // What is lost is counted when the stacks are written.
+        let mut losses = Losses::new(EXPORT.name, EXPORT.losses);
+        profile.each_call(&mut losses, |call, _| {
+            if is_thread(&functions[call.function]) {
+                let is_top = call.depth == 0;
+                threads.is_top[call.function] |= is_top;
+                threads.is_frame[call.function] |= !is_top;
+            }
+            Ok(())
+        })?;
+        Ok(threads)
+    }
+}
+
 /// The numbers of threads and functions.
 struct Symbols {
     /// By the place in [`Profile::functions`].
     ids: Vec<u32>,
+    /// The numbers as frames of those that are threads as well.
+    frames: HashMap<usize, u32>,
     threads: HashSet<u32>,
     /// Threads without a symbol, because unknown code has their number.
     unlisted: HashSet<u32>,
@@ -252,7 +297,7 @@ struct Symbols {
 }
 
 impl Symbols {
-    fn new(profile: &Profile<'_>, losses: &mut Losses) -> Self {
+    fn new(profile: &Profile<'_>, of_threads: &Threads, losses: &mut Losses) -> Self {
         let functions = &profile.functions;
         let mut taken: HashSet<u32> = HashSet::new();
         let mut ids: Vec<Option<u32>> = functions.iter().map(number_of_thread).collect();
@@ -268,10 +313,11 @@ impl Symbols {
             next
         };
         let mut threads = HashMap::new();
-        for (function, id) in functions
+        for ((function, id), _) in functions
             .iter()
             .zip(&mut ids)
-            .filter(|(function, _)| function.kind == Kind::Thread)
+            .zip(&of_threads.is_top)
+            .filter(|(_, is_top)| **is_top)
         {
             let id = *id.get_or_insert_with(&mut fresh);
             let known = threads.insert(function.name.as_str(), id).is_some();
@@ -291,10 +337,18 @@ impl Symbols {
         let mut borrowed = HashSet::new();
         let mut pairs = HashMap::new();
         let mut alike: Vec<usize> = (0..functions.len()).collect();
+        let mut frames = HashMap::new();
         let symbols = functions.iter().zip(&mut ids).enumerate();
-        for (at, (function, id)) in
-            symbols.filter(|(_, (function, _))| function.kind != Kind::Thread)
-        {
+        for (at, (function, id)) in symbols.filter(|(at, (function, _))| {
+            function.kind != Kind::Thread || !of_threads.is_top[*at] || of_threads.is_frame[*at]
+        }) {
+            // A frame with the number of a thread would be one of unknown code.
+            let mut of_frame = None;
+            let id = if of_threads.is_top[at] {
+                &mut of_frame
+            } else {
+                id
+            };
             // Unknown code was read from frames with the number of a thread, by whose name or id it
             // is called. It gets that number again, unless another one has it.
             if function.kind == Kind::Pseudo {
@@ -327,6 +381,7 @@ impl Symbols {
             let number = id.filter(|id| borrowed.contains(id));
             alike[at] = *pairs.entry((name, file, number)).or_insert(at);
             losses.add(SAME_NAME, (alike[at] != at).into());
+            frames.extend(of_frame.map(|id| (at, id)));
         }
         let own_thread = fresh();
         // Threads and all others have got theirs above: nothing is dropped, and places stay the
@@ -335,12 +390,19 @@ impl Symbols {
         let threads = threads.into_values().collect();
         Self {
             ids,
+            frames,
             threads,
             unlisted,
             borrowed: !borrowed.is_empty(),
             own_thread,
             alike,
         }
+    }
+
+    /// The number of a function as a frame.
+    fn frame(&self, function: usize) -> u32 {
+        let of_thread = self.frames.get(&function);
+        of_thread.map_or_else(|| self.ids[function], |id| *id)
     }
 
     /// What a reader takes a frame for.
@@ -355,16 +417,19 @@ impl Symbols {
     fn write(&self, profile: &Profile<'_>, out: &mut dyn Write) -> Result<(), ExportError> {
         out.write_all(b"@supersamplerV1.0\n@symboltableV1.1\n")?;
         let files: HashMap<u32, &str> = self.files(profile);
-        for (function, id) in profile.functions.iter().zip(&self.ids) {
+        for (at, (function, id)) in profile.functions.iter().zip(&self.ids).enumerate() {
             let is_frame_of_thread = function.kind != Kind::Thread && self.threads.contains(id);
             if is_frame_of_thread || self.unlisted.contains(id) {
                 continue;
             }
             let file = path(files.get(id).copied().unwrap_or_default());
-            out.write_all(b"\t")?;
-            out.write_u32::<BE>(*id)?;
-            out.write_all(b"\t\0\0\0\0\t")?;
-            writeln!(Bytes(out), "{}\t{file}\t{file}", one_line(&function.name))?;
+            let of_frame = self.frames.get(&at).map(|id| (*id, path(&function.file)));
+            for (id, file) in std::iter::once((*id, file)).chain(of_frame) {
+                out.write_all(b"\t")?;
+                out.write_u32::<BE>(id)?;
+                out.write_all(b"\t\0\0\0\0\t")?;
+                writeln!(Bytes(out), "{}\t{file}\t{file}", one_line(&function.name))?;
+            }
         }
         Ok(())
     }
@@ -375,7 +440,7 @@ impl Symbols {
             .functions
             .iter()
             .zip(&self.ids)
-            .filter(|(function, _)| function.kind != Kind::Thread);
+            .filter(|(function, id)| function.kind != Kind::Thread || !self.threads.contains(*id));
         frames
             .map(|(function, id)| (*id, function.file.as_str()))
             .collect()

@@ -2,6 +2,7 @@
 //! functions besides.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::env;
 
 use libtest_mimic::Failed;
@@ -15,12 +16,17 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::super::pages::is_the_same_without_pages;
 use super::{faults_of, open};
+use crate::support::long;
 use crate::support::streams::{Pair, Said, Spot, Stack, Stream, definitions, streams};
 
-/// How many runs are tried. `RANDOM_RUNS` asks for more, and `RANDOM_SEED`, any text, for others
-/// than the same ones every time: a change is never refused for what it did not touch. What they
-/// find joins [`found_before`].
-const RUNS: usize = 60;
+/// How many runs are tried: about a minute of processor time, in a build without optimisation.
+/// `LONG_TESTS=all` has [`MANY_RUNS`], `RANDOM_RUNS` asks for any other number, and `RANDOM_SEED`,
+/// any text, for others than the same ones every time: a change is never refused for what it did
+/// not touch. What they find joins [`found_before`].
+const RUNS: usize = 200;
+
+/// How many are tried where all of everything is asked for. They begin with the same ones.
+const MANY_RUNS: usize = 2000;
 
 /// How often a run with a fault is made smaller at most.
 const MOST_STEPS: usize = 200;
@@ -43,7 +49,8 @@ const RANDOM: Format = Format {
 };
 
 /// Whether threads and the like hold functions and stand in none, and in nothing else but a thread
-/// in a root, as in all files.
+/// in a root, as in all files; and a thread that is in a root is in one everywhere: a format whose
+/// threads are no frames would make two of it.
 fn threads_hold(stream: &Stream) -> bool {
     let kind = |spot: &Spot| stream.functions[spot.function.0 as usize].kind;
     let fits = |outer: &Spot, inner: &Spot| {
@@ -54,17 +61,35 @@ fn threads_hold(stream: &Stream) -> bool {
         parent.is_none_or(|parent| fits(&parent.spot, &node.spot))
     });
     let stacks = stream.samples.iter().map(|stack| &stack.frames);
-    let pairs = stacks.flat_map(|frames| frames.iter().zip(frames.iter().skip(1)));
-    parents && pairs.into_iter().all(|(outer, inner)| fits(outer, inner))
+    let mut pairs = stacks
+        .clone()
+        .flat_map(|frames| frames.iter().zip(frames.iter().skip(1)));
+    let is_thread = |spot: &&Spot| kind(spot) == Kind::Thread;
+    let roots = stream.forest.iter().filter(|node| node.parent.is_none());
+    let first = stream
+        .samples
+        .iter()
+        .filter_map(|stack| stack.frames.first());
+    let top: BTreeSet<FunctionId> = roots
+        .map(|node| &node.spot)
+        .chain(first)
+        .filter(is_thread)
+        .map(|spot| spot.function)
+        .collect();
+    let within = stream.forest.iter().filter(|node| node.parent.is_some());
+    let later = stacks.flat_map(|frames| frames.iter().skip(1));
+    let mut held = within.map(|node| &node.spot).chain(later).filter(is_thread);
+    let is_one = held.all(|spot| !top.contains(&spot.function));
+    parents && is_one && pairs.all(|(outer, inner)| fits(outer, inner))
 }
 
 pub(crate) fn random_runs() -> Result<(), Failed> {
-    each_random_run(|database| faults_of(database))
+    each_random_run(|database, format| faults_of(database, format))
 }
 
 /// The same runs, read from pages and by SQL.
 pub(crate) fn random_runs_without_pages() -> Result<(), Failed> {
-    each_random_run(|database| {
+    each_random_run(|database, _| {
         let same = is_the_same_without_pages(database);
         Ok(same
             .err()
@@ -74,32 +99,40 @@ pub(crate) fn random_runs_without_pages() -> Result<(), Failed> {
     })
 }
 
+/// Tries a law on every run. It is given a run, and the format that alone is asked about where a
+/// run is made smaller.
 fn each_random_run(
-    faults_of: impl Fn(&mut Database) -> Result<Vec<String>, Failed>,
+    faults_of: impl Fn(&mut Database, Option<&str>) -> Result<Vec<String>, Failed>,
 ) -> Result<(), Failed> {
     let mut runner = runner();
     let mut faults = Vec::new();
     for (run, stream) in found_before().into_iter().enumerate() {
-        for fault in faults_of_run(&faults_of, stream)? {
+        for fault in faults_of_run(&faults_of, stream, None)? {
             faults.push(format!("run {run} of those found before: {fault}"));
         }
     }
     let trees = std::iter::from_fn(|| streams().new_tree(&mut runner).ok());
-    let times = wish("RANDOM_RUNS").map_or(RUNS, |runs| runs.parse().expect("a number"));
+    let usual = if long::is_all() { MANY_RUNS } else { RUNS };
+    let times = wish("RANDOM_RUNS").map_or(usual, |runs| runs.parse().expect("a number"));
     for (run, mut tree) in trees
         .filter(|tree| threads_hold(&tree.current()))
         .take(times)
         .enumerate()
     {
-        let found = faults_of_run(&faults_of, tree.current())?;
+        let found = faults_of_run(&faults_of, tree.current(), None)?;
         if let Some(first) = found.first() {
             let smallest = smallest(&faults_of, &mut tree, &sort_of(first));
-            let still = faults_of_run(&faults_of, smallest.clone())?;
-            faults.push(format!(
+            let still = faults_of_run(&faults_of, smallest.clone(), None)?;
+            let fault = format!(
                 "run {run}: {}\nsmallest: {}\n{smallest:?}",
                 found.join("\n"),
                 still.join("\n")
-            ));
+            );
+            // Thousands of runs take long: what they find is said at once.
+            if wish("RANDOM_RUNS").is_some() {
+                eprintln!("{fault}");
+            }
+            faults.push(fault);
         }
     }
     if faults.is_empty() {
@@ -194,6 +227,61 @@ fn found_before() -> Vec<Stream> {
                 stack(&[0], Some(1), &[(MetricId(0), 1.0)]),
                 stack(&[1], Some(1), &[(MetricId(0), 2.0)]),
             ],
+            ..none.clone()
+        },
+        // Functions of one name, which call each other only where they are one.
+        Stream {
+            samples: vec![stack(&[1, 2, 0], Some(1), &[])],
+            ..none.clone()
+        },
+        // Calls that are known of some places only.
+        Stream {
+            samples: vec![stack(&[0, 0], Some(1), &[])],
+            ..none.clone()
+        },
+        Stream {
+            samples: vec![
+                stack(&[0], None, &[]),
+                stack(&[0, 2], Some(0), &[]),
+                stack(&[0, 2, 0], None, &[]),
+            ],
+            ..none.clone()
+        },
+        // A root that is called, of unknown own cost.
+        Stream {
+            functions: definitions(&[Kind::Root, Kind::Function, Kind::Function]),
+            edges: vec![Pair {
+                callee: FunctionId(0),
+                caller: Some(spot(2)),
+                kind: EdgeKind::Call,
+                calls: None,
+                costs: vec![EdgeCost {
+                    metric: MetricId(0),
+                    exclusive: None,
+                    cumulative: Some(0.5),
+                    outermost: None,
+                    seen: None,
+                }],
+            }],
+            ..none.clone()
+        },
+        // Two threads of one name, that of functions as well.
+        Stream {
+            functions: definitions(&[Kind::Thread, Kind::Thread, Kind::Function, Kind::Pseudo]),
+            samples: vec![
+                stack(&[0, 2], Some(1), &[(MetricId(0), 1.0)]),
+                stack(&[1, 3], Some(1), &[(MetricId(0), 2.0)]),
+                stack(&[2], Some(1), &[(MetricId(0), 4.0)]),
+            ],
+            ..none.clone()
+        },
+        // A thread in a root, of the name of what it holds.
+        Stream {
+            functions: definitions(&[Kind::Root, Kind::Thread, Kind::Function]),
+            samples: vec![
+                stack(&[0, 1, 2], Some(1), &[(MetricId(0), 1.0)]),
+                stack(&[0, 1], Some(1), &[(MetricId(0), 2.0)]),
+            ],
             ..none
         },
     ]
@@ -222,8 +310,9 @@ fn runner() -> TestRunner {
 }
 
 fn faults_of_run(
-    faults_of: impl Fn(&mut Database) -> Result<Vec<String>, Failed>,
+    faults_of: impl Fn(&mut Database, Option<&str>) -> Result<Vec<String>, Failed>,
     stream: Stream,
+    format: Option<&str>,
 ) -> Result<Vec<String>, Failed> {
     STREAM.set(Some(stream));
     let options = Options::default();
@@ -236,7 +325,7 @@ fn faults_of_run(
         describe,
         Database::in_memory,
     )?;
-    faults_of(&mut imported.database)
+    faults_of(&mut imported.database, format)
 }
 
 /// Format, layout, metric and kind of a fault, without its figures.
@@ -246,7 +335,7 @@ fn sort_of(fault: &str) -> String {
 
 /// The smallest run found with a fault of the same sort.
 fn smallest(
-    faults_of: impl Fn(&mut Database) -> Result<Vec<String>, Failed>,
+    faults_of: impl Fn(&mut Database, Option<&str>) -> Result<Vec<String>, Failed>,
     tree: &mut dyn ValueTree<Value = Stream>,
     sort: &str,
 ) -> Stream {
@@ -258,7 +347,7 @@ fn smallest(
         }
         let stream = tree.current();
         let is_faulty = threads_hold(&stream)
-            && faults_of_run(&faults_of, stream.clone())
+            && faults_of_run(&faults_of, stream.clone(), sort.split(' ').next())
                 .is_ok_and(|faults| faults.iter().any(|fault| sort_of(fault) == sort));
         is_simpler = if is_faulty {
             smallest = stream;
