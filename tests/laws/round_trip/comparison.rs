@@ -562,8 +562,16 @@ impl Trip<'_> {
                 .map(|at| self.after.functions[*at].identity.kind.as_str())
                 .collect();
             let kind = |at: usize| self.before.functions[at].identity.kind.as_str();
+            // Of a Sampler file threads come back whatever they cost, and functions that cost nothing
+            // do not.
+            let is_unseen = |at: usize| {
+                self.format == "sampler"
+                    && self.tells("free")
+                    && !kinds.contains(&kind(at))
+                    && self.before.functions[at].is_free(metrics())
+            };
             let mut out: Vec<usize> = before.clone();
-            out.retain(|at| hollow(&self.before.functions, &mut metrics(), *at));
+            out.retain(|at| hollow(&self.before.functions, &mut metrics(), *at) || is_unseen(*at));
             // Those of a kind that is gone go first.
             out.sort_by_key(|at| kinds.contains(&kind(*at)));
             out.truncate(before.len() - after.len());

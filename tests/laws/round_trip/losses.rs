@@ -368,7 +368,13 @@ impl Trip<'_> {
             let function = self.became[node.function]
                 .ok_or_else(|| self.key(&before.functions[node.function].identity));
             let function = function.or_else(|key| others.get(&key).copied().ok_or(key));
-            let one = *first.entry((above, function, line)).or_insert(at);
+            // A thread is no frame, whatever it is called.
+            let is_thread = self.format == "sampler"
+                && node.depth == 0
+                && before.functions[node.function].identity.kind == "thread";
+            let one = *first
+                .entry((above, function, line, is_thread))
+                .or_insert(at);
             // The line 0 is none: the place is its function's.
             is_merged |= one != at;
             merged.push(one);

@@ -22,7 +22,7 @@ use self::comparison::Trip;
 use self::picture::Picture;
 use super::{Sample, export, open, saved};
 
-pub(super) use self::random_runs::{random_runs, random_runs_without_pages};
+pub(super) use self::random_runs::{PARTS, random_runs, random_runs_without_pages};
 
 pub(super) fn comes_back_from_every_format(sample: &Sample) -> Result<(), Failed> {
     let faults = faults_of(&saved(sample, 1)?, None)?;

@@ -28,6 +28,9 @@ const RUNS: usize = 200;
 /// How many are tried where all of everything is asked for. They begin with the same ones.
 const MANY_RUNS: usize = 2000;
 
+/// How many parts the runs are tried in, each of which takes every so many of them.
+pub(crate) const PARTS: usize = 4;
+
 /// How often a run with a fault is made smaller at most.
 const MOST_STEPS: usize = 200;
 
@@ -83,30 +86,38 @@ fn threads_hold(stream: &Stream) -> bool {
     parents && is_one && pairs.all(|(outer, inner)| fits(outer, inner))
 }
 
-pub(crate) fn random_runs() -> Result<(), Failed> {
-    each_random_run(|database, format| faults_of(database, format))
+pub(crate) fn random_runs(part: usize) -> Result<(), Failed> {
+    each_random_run(
+        |run| run % PARTS == part,
+        |database, format| faults_of(database, format),
+    )
 }
 
 /// The same runs, read from pages and by SQL.
 pub(crate) fn random_runs_without_pages() -> Result<(), Failed> {
-    each_random_run(|database, _| {
-        let same = is_the_same_without_pages(database);
-        Ok(same
-            .err()
-            .and_then(|fault| fault.message().map(str::to_owned))
-            .into_iter()
-            .collect())
-    })
+    each_random_run(
+        |_| true,
+        |database, _| {
+            let same = is_the_same_without_pages(database);
+            Ok(same
+                .err()
+                .and_then(|fault| fault.message().map(str::to_owned))
+                .into_iter()
+                .collect())
+        },
+    )
 }
 
-/// Tries a law on every run. It is given a run, and the format that alone is asked about where a
+/// Tries a law on every run whose number is wanted. It is given a run, and the format that alone is asked about where a
 /// run is made smaller.
 fn each_random_run(
+    is_wanted: impl Fn(usize) -> bool,
     faults_of: impl Fn(&mut Database, Option<&str>) -> Result<Vec<String>, Failed>,
 ) -> Result<(), Failed> {
     let mut runner = runner();
     let mut faults = Vec::new();
-    for (run, stream) in found_before().into_iter().enumerate() {
+    let before = found_before().into_iter().enumerate();
+    for (run, stream) in before.filter(|(run, _)| is_wanted(*run)) {
         for fault in faults_of_run(&faults_of, stream, None)? {
             faults.push(format!("run {run} of those found before: {fault}"));
         }
@@ -118,6 +129,7 @@ fn each_random_run(
         .filter(|tree| threads_hold(&tree.current()))
         .take(times)
         .enumerate()
+        .filter(|(run, _)| is_wanted(*run))
     {
         let found = faults_of_run(&faults_of, tree.current(), None)?;
         if let Some(first) = found.first() {
