@@ -239,3 +239,54 @@ fn a_set_means_what_a_list_of_runs_says() {
         }
     }
 }
+
+/// `-` is a statement from standard input, and what is too long or no text is refused.
+#[test]
+fn sql_reads_a_statement_from_standard_input() {
+    let (folder, _) = database(&["n=1"]);
+    let ask = |statement: &[u8]| {
+        let file = folder.path().join("question.sql");
+        fs::write(&file, statement).expect("room for a small file");
+        let input = fs::File::open(file).expect("it is there");
+        let mut command = profdb(folder.path(), &["sql", "-", "--format", "csv"]);
+        let output = command
+            .stdin(input)
+            .output()
+            .expect("the program was built");
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let (code, answer, said) =
+        ask(b"SELECT run_id, 'two\nlines' AS text\n  FROM runs -- the only one\n");
+    assert_eq!(
+        (code, answer.as_str()),
+        (Some(0), "\"run_id\",\"text\"\n1,\"two\nlines\"\n"),
+        "{said}"
+    );
+    let (code, _, said) = ask(&[b' '; 1_000_001]);
+    assert_eq!(code, Some(3));
+    assert!(said.contains("more than 1000000 bytes"), "{said}");
+    let (code, _, said) = ask(b"SELECT '\xff'");
+    assert_eq!(code, Some(3));
+    assert!(said.starts_with("profdb: standard input: "), "{said}");
+    let (code, _, said) = ask(b"");
+    assert_eq!(code, Some(2), "{said}");
+}
+
+/// A command line that makes no sense is none where nobody reads why.
+#[cfg(unix)]
+#[test]
+fn a_wrong_command_line_ends_with_2_whoever_reads() {
+    let (folder, _) = database(&["n=1"]);
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = profdb(folder.path(), &["gate", "1"]);
+    let status = command
+        .stderr(writer)
+        .status()
+        .expect("the program was built");
+    assert_eq!(status.code(), Some(2));
+}
