@@ -104,7 +104,7 @@ export async function ask(run, question) {
     header.exclusive = true;
     header.remarks.push(`Cumulative ${metric.name} is unknown: shown is exclusive ${metric.name}.`);
   }
-  return ranked(run, entries, header);
+  return ranked(entries, header);
 }
 
 /** @typedef {{name: string, module: string | null, file: string | null, kind: string | null, id: number, of: number, line: number | null, col: number, calls: number, exclusive: number, cumulative: number, seen: number, element?: string, line_file?: string, caller_file?: string | null}} Entry */
@@ -177,8 +177,8 @@ async function callsOf(run, seen, isCallees) {
   return calls.map((call) => ({ ...call, kind: 'call' }));
 }
 
-/** Entries in the order of the report, with their shares. @param {Run} run @param {Entry[]} entries @param {Header} header @returns {Answer} */
-function ranked(run, entries, header) {
+/** Entries in the order of the report, with their shares. @param {Entry[]} entries @param {Header} header @returns {Answer} */
+function ranked(entries, header) {
   const { report, percentOf } = header.question;
   const base = percentOf === 'selection' && header.selected !== null ? header.selected : header.total;
   const share = (/** @type {number} */ cost) => (base === 0 || Number.isNaN(cost) ? null : (100 * cost) / base);
@@ -422,7 +422,7 @@ export function placeName(run, tree, lines, place) {
   return `${name}[${file}${lines.line[line]}${lines.col[line] === 0 ? '' : `:${lines.col[line]}`}]`;
 }
 
-/** The tree as arrays, for pictures: what a path leads to, or all roots. @param {Run} run @param {Question} question */
+/** The tree as arrays, for pictures: what a path leads to, or all roots. @param {Run} run @param {Question} question @returns {Promise<any>} */
 export async function askTree(run, question) {
   const seen = await look(run, { ...question, report: 'tree' });
   return { ...seen, ...seen.paths, selected: seen.selected, total: seen.metric.total };

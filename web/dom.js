@@ -3,7 +3,7 @@
 /** Makes an element. Properties that begin with `on` are listeners, `text` is its text, the others attributes; `null` is none.
  * @param {string} tag @param {Record<string, any>} [properties] @param {...(Element | string | null)} children @returns {any} */
 export function make(tag, properties = {}, ...children) {
-  const isPicture = ['svg', 'path', 'g', 'circle', 'title', 'text'].includes(tag);
+  const isPicture = ['svg', 'path', 'g', 'circle', 'rect', 'title', 'text'].includes(tag);
   const element = isPicture ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;

@@ -26,6 +26,7 @@ function colours(run) {
 
 /** The function places of what is selected, as boxes to be arranged. @param {import('./profile.js').Run} run @param {any} seen */
 function placesOf(run, { tree, costs, of }) {
+  /** @type {number[]} */
   const places = [];
   const numbers = new Int32Array(tree.count).fill(-1);
   for (const root of of.outermost) {
@@ -114,7 +115,7 @@ function matcher(search) {
 }
 
 /** Marks what a search finds, and says which share of the picture that is. @param {Picture} picture @param {string} search */
-function find(picture, search) {
+export function find(picture, search) {
   const boxes = picture.boxes;
   const matches = matcher(search);
   if (!boxes || !matches) {
@@ -144,7 +145,7 @@ function find(picture, search) {
   return `${percent(boxes.total === 0 ? null : (100 * cost) / boxes.total)} % matched, ${count} ${count === 1 ? 'place' : 'places'}`;
 }
 
-/** The view. @param {import('./actions.js').Context} context */
+/** The view. @param {import('./actions.js').Context & {command: any}} context */
 export async function flameView(context) {
   const { run, state, go } = context;
   const question = { report: 'tree', metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'] };

@@ -3,34 +3,38 @@ import { actionsOf } from './actions.js';
 import { json } from './bytes.js';
 import { choice, dialog, make, button } from './dom.js';
 import { ask } from './ask.js';
+import { diffView } from './diff.js';
 import { flameView } from './flame.js';
+import { historyView, stepsView } from './history.js';
 import { panesView, resetSplits } from './panes.js';
 import { Run } from './profile.js';
 import { offers } from './rows.js';
-import { askedOf, rowsView, runsView } from './runs.js';
+import { askedOf, runsView } from './runs.js';
 import { isServed, ServedSql } from './served.js';
+import { readState, usualView, writeState } from './state.js';
 import { sqlView } from './sql.js';
-import { readState, writeState } from './state.js';
+import { Sqlite } from './sqlite.js';
+import { Told } from './told.js';
+import { unionView } from './union.js';
 import { callsView, crumbs, leftOut, overview, sourceView, treeView } from './views.js';
-import { Unanswered, plain } from './texts.js';
+import { Unanswered, plain, shown } from './texts.js';
+import { writePath } from './path.js';
 
-const VIEWS = /** @type {const} */ ({
-  panes: ['Functions and lines', panesView],
-  overview: ['Overview', overview],
-  flame: ['Flame graph', flameView],
-  tree: ['Tree', treeView],
-  calls: ['Callers and callees', callsView],
-  source: ['Source', sourceView],
-});
-
-/** Views of a whole database, which a server has. */
-const SERVED = /** @type {const} */ ({
-  runs: ['Runs', runsView],
-  diff: ['What changed', rowsView('diff')],
-  history: ['History', rowsView('history')],
-  steps: ['Steps', rowsView('steps')],
-  sql: ['SQL', sqlView],
-});
+/** Views by name: title, what shows them, and what of the page they are about. @type {Record<string, [string, (context: any) => Promise<any>, string]>} */
+const VIEWS = {
+  panes: ['Functions and lines', panesView, 'runs'],
+  overview: ['Overview', overview, 'runs'],
+  flame: ['Flame graph', flameView, 'runs'],
+  tree: ['Tree', treeView, 'runs'],
+  calls: ['Callers and callees', callsView, 'runs'],
+  source: ['Source', sourceView, 'runs'],
+  sql: ['SQL', sqlView, 'sql'],
+  runs: ['Runs', runsView, 'database'],
+  diff: ['What changed', diffView, 'diff'],
+  union: ['Flame graph of both', unionView, 'union'],
+  steps: ['Steps', stepsView, 'steps'],
+  history: ['History', historyView, 'history'],
+};
 
 /** Runs that a drop-down may offer; of more, the view of the runs has a table. */
 const MOST_OFFERED = 200;
@@ -57,9 +61,19 @@ async function start() {
   const about = await json('about');
   /** @type {Run[]} */
   const runs = about.runs.map((/** @type {any} */ run) => new Run(run));
-  /** @type {Record<string, readonly [string, (context: any) => Promise<any>]>} */
-  const views = isServed() ? { ...VIEWS, ...SERVED } : VIEWS;
-  const sqlite = isServed() ? new ServedSql() : null;
+  const has = (/** @type {string} */ what) => {
+    if (isServed()) return what !== 'union';
+    if (what === 'runs') return runs.length > 0;
+    if (what === 'sql') return about.sql;
+    return what === 'union' ? about.union !== null : inFile.some((/** @type {Told} */ one) => one.view === what);
+  };
+  const inFile = (about.told ?? []).map((/** @type {any} */ one, /** @type {number} */ at) => new Told(one, at));
+  const views = Object.entries(VIEWS).filter(([, [, , what]]) => has(what));
+  usualView(views[0]?.[0] ?? 'panes');
+  if (!isServed()) for (const run of runs) run.about.left.sql = about.sql_is_left;
+  const sqlite = isServed() ? new ServedSql() : about.sql ? new Sqlite(runs) : null;
+  /** What views keep while the page is open. @type {Record<string, any>} */
+  const kept = {};
   const message = make('output', { class: 'message', role: 'status' });
   const top = make('header', { class: 'top' });
   const main = make('main', { id: 'view' });
@@ -101,32 +115,32 @@ async function start() {
     }
     const mine = ++turn;
     const run = runs.find((run) => String(run.number) === state.run) ?? runs[0];
-    if (!run) {
+    if (!run && runs.length === 0 && inFile.length === 0) {
       main.replaceChildren(make('p', { class: 'said', text: 'The database has no runs any more: `profdb import` adds some, and they are here when the page is loaded again.' }));
       page.dataset.shown = address;
       return;
     }
     try {
-      await run.open();
+      await run?.open();
     } catch (error) {
       main.replaceChildren(make('p', { class: 'said', text: plain(/** @type {Error} */ (error).message) }));
       page.dataset.shown = address;
       return;
     }
-    const told = isServed() ? askedOf(state, about) : [];
-    const now = { state, run, go, say, command: about.command, about, told, sqlite };
-    const found = Object.hasOwn(views, state.view) ? views[state.view] : VIEWS.panes;
-    let shown;
+    const told = isServed() ? askedOf(state, about) : inFile;
+    const now = { state, run, go, say, command: about.command, about, told, kept, sqlite, questions: about.questions ?? [] };
+    const [, found] = views.find(([name]) => name === state.view) ?? views[0];
+    let made;
     let header = null;
     try {
-      shown = await found[1](now);
+      made = await found[1](now);
     } catch (error) {
       if (!(error instanceof Unanswered)) console.error(error);
-      shown = { element: make('p', { class: 'said', text: /** @type {Error} */ (error).message }) };
+      made = { element: make('p', { class: 'said', text: /** @type {Error} */ (error).message }) };
     }
     let root = null;
     try {
-      if (run.metrics.length > 0) {
+      if (run?.metrics.length > 0) {
         header = (await ask(run, { report: 'summary', metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'] })).header;
         root = await rootOf(run);
       }
@@ -134,25 +148,44 @@ async function start() {
       // The view says why there is nothing.
     }
     if (mine !== turn) return;
-    [view, context, shownState] = [shown, now, state];
+    [view, context, shownState] = [made, now, state];
     head(now, header, root);
-    main.replaceChildren(shown.element);
-    document.title = `${plain(run.about.name)} · profdb`;
+    main.replaceChildren(made.element);
+    document.title = `${plain(run?.about.name ?? about.title)} · profdb`;
     page.dataset.shown = address;
     if (state.search !== '' && state.view === 'flame') /** @type {any} */ (document.getElementById('search'))?.focus({ preventScroll: true });
   };
 
   const head = (/** @type {any} */ now, /** @type {any} */ header, /** @type {string | null} */ root) => {
     const { state, run } = now;
-    const entries = Object.entries(views).map(([name, [title]]) => button(title, () => go({ view: name }), { 'aria-current': state.view === name ? 'page' : null }));
+    const entries = views.map(([name, [title]]) => button(title, () => go({ view: name }), { 'aria-current': state.view === name ? 'page' : null }));
     const tools = make('div', { class: 'tools' });
+    const nav = make('nav', { class: 'views', 'aria-label': 'Views' }, ...entries);
+    const helps = button('?', help, { title: 'Keys, and what this is', 'aria-label': 'Help' });
+    if (!run || VIEWS[state.view]?.[2] !== 'runs') {
+      const title = plain(run?.about.name ?? about.title);
+      tools.append(make('h1', { class: 'title', text: title, title }), helps);
+      top.replaceChildren(nav, tools);
+      return;
+    }
     if (runs.length > 1 && runs.length <= MOST_OFFERED) {
+      tools.append(make('h1', { class: 'unseen', text: plain(run.about.name) }));
       tools.append(choice('Run', String(run.number), runs.map((run) => [String(run.number), `${run.number}: ${plain(run.about.name)}`]), (to) => go({ run: to, fn: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' })));
     } else {
-      tools.append(make('strong', { class: 'title', text: plain(run.about.name) }));
+      tools.append(make('h1', { class: 'title', text: plain(run.about.name) }));
     }
     if (run.metrics.length > 1) {
       tools.append(choice('Metric', state.metric || run.about.default_metric, run.metrics.map((/** @type {any} */ metric) => [metric.name, plain(metric.name)]), (to) => go({ metric: to === run.about.default_metric ? '' : to, place: '' })));
+    }
+    const threads = threadsOf(run);
+    if (threads.length > 1) {
+      // A thread is the first step of a path: `--fn` finds what happened within it.
+      const known = (/** @type {string} */ name) => run.byName.has(name);
+      const { steps } = actionsOf(now);
+      const isChosen = steps.length > 0 && threads.includes(steps[0].name);
+      const rest = isChosen ? steps.slice(1) : steps;
+      const within = (/** @type {string} */ thread) => (thread === '' ? rest : [{ operator: /** @type {',' | '>'} */ (','), name: thread }, ...rest.map((step, at) => (at === 0 ? { ...step, operator: /** @type {',' | '>'} */ (',') } : step))]);
+      tools.append(choice('Thread', isChosen ? steps[0].name : '', [['', 'all'], ...threads.map((name) => /** @type {[string, string]} */ ([name, shown(name)]))], (to) => go({ fn: within(to).length === 0 ? '' : writePath(within(to), known), report: 'summary', place: '' })));
     }
     tools.append(
       choice('Percent of', state['percent-of'], [['total', 'all'], ['selection', 'selection']], (to) => go({ 'percent-of': to })),
@@ -165,9 +198,9 @@ async function start() {
         go({ window: to });
       }));
     } else if (view?.answer && state.view !== 'calls') {
-      tools.append(offers(now, view.answer));
+      tools.append(offers(now, state.view === 'tree' || state.view === 'flame' ? 'tree' : state.view === 'source' ? 'function' : 'summary', view.answer));
     }
-    tools.append(button('?', help, { title: 'Keys, and what this is', 'aria-label': 'Help' }));
+    tools.append(helps);
     const actions = actionsOf(now);
     const path = make(
       'div',
@@ -178,7 +211,7 @@ async function start() {
       button('Show Calls', () => actions.calls(run.named(actions.steps.at(-1)?.name ?? '')[0]), { disabled: actions.steps.length === 0 || run.isFlat || state.report === 'calls' }),
     );
     const missing = leftOut(run).length > 0 ? make('p', { class: 'said', text: 'Parts of the run are not in this page: Overview says which.' }) : '';
-    top.replaceChildren(make('nav', { class: 'views', 'aria-label': 'Views' }, ...entries), tools, path, missing);
+    top.replaceChildren(nav, tools, path, missing);
   };
 
   const help = () =>
@@ -196,7 +229,9 @@ async function start() {
     if (isWriting && event.key === 'Escape') target.blur();
     if (isWriting || event.ctrlKey || event.metaKey || event.altKey || !context) return;
     const { state } = context;
-    const names = Object.keys(views);
+    const names = views.map(([name]) => name);
+    const isOfRun = VIEWS[state.view]?.[2] === 'runs';
+    if (!isOfRun && ['Backspace', '0', 'e', 'p'].includes(event.key)) return;
     if (event.key === 'Backspace') actionsOf(context).up();
     else if (event.key === '0') actionsOf(context).reset();
     else if (event.key === 'e') go({ exclusive: state.exclusive === '' ? 'yes' : '' });
@@ -205,7 +240,7 @@ async function start() {
     else if (event.key === '/') {
       const search = document.getElementById('search');
       if (search) search.focus();
-      else go({ view: 'flame' });
+      else if (isOfRun) go({ view: 'flame' });
     } else if (/^[1-9]$/.test(event.key) && Number(event.key) <= names.length) go({ view: names[Number(event.key) - 1] });
     else return;
     event.preventDefault();
@@ -214,6 +249,13 @@ async function start() {
     for (const box of document.querySelectorAll('.table')) box.dispatchEvent(new Event('page-prints'));
   });
   await follow();
+}
+
+/** Threads and processes that a path can begin with, unless there are too many to choose from. @param {Run} run @returns {string[]} */
+function threadsOf(run) {
+  if (!run.isTree) return [];
+  const all = [...run.byName].filter(([name, of]) => name !== '' && of.every((at) => ['thread', 'process'].includes(run.names.kind[at]))).map(([name]) => name);
+  return all.length > 200 ? [] : all.sort();
 }
 
 /** The one function in which everything happened, if there is one. @param {Run} run @returns {Promise<string | null>} */

@@ -141,18 +141,18 @@ export async function panesView(context) {
   const tools = (/** @type {'function' | 'line'} */ which) => [
     tick('blank and comments', state.blank === 'shown', (isOn) => go({ blank: isOn ? 'shown' : 'hidden' }, true)),
     tick('uncalled', state.uncalled === 'shown', (isOn) => go({ uncalled: isOn ? 'shown' : 'hidden' }, true)),
-    offers(context, () => answers[which]),
+    offers(context, 'function', () => answers[which]),
   ];
   const title = isCalls ? ['Callers', 'Calling lines'] : ['Functions', 'Lines'];
   const remark = functions.header.remarks.map((text) => make('p', { class: 'said', text }));
   const pane = (/** @type {string} */ name, /** @type {Element} */ head, /** @type {Element} */ content) => make('section', { class: `pane ${name}`, 'aria-label': name.replace('-', ' ') }, head, content);
   const content = (/** @type {...Element} */ ...children) => make('div', { class: 'content' }, ...children);
   box.append(
-    pane('functions', paneHead(title[0], 'functions', display('functions'), offers(context, () => functions)), content(...remark, breakdown(functions, 'functions', title[0]))),
+    pane('functions', paneHead(title[0], 'functions', display('functions'), offers(context, isCalls ? 'calls' : 'summary', () => functions)), content(...remark, breakdown(functions, 'functions', title[0]))),
     splitter(box, '--functions', 'Between functions and their source'),
     pane('function-details', paneHead('Function', 'function-details', ...tools('function')), details.function.box),
     splitter(box, '--left', 'Between functions and lines'),
-    pane('lines', paneHead(title[1], 'lines', display('lines'), offers(context, () => lines)), content(breakdown(lines, 'lines', title[1]))),
+    pane('lines', paneHead(title[1], 'lines', display('lines'), offers(context, isCalls ? 'call_lines' : 'lines', () => lines)), content(breakdown(lines, 'lines', title[1]))),
     splitter(box, '--lines', 'Between lines and their source'),
     pane('line-details', paneHead('Line', 'line-details', ...tools('line')), details.line.box),
   );

@@ -18,7 +18,7 @@ const FOUND = '#c58cff';
 
 /** A picture of boxes. */
 export class Picture {
-  /** @param {{label: string, isUp: boolean, handle: import('./actions.js').Handle, describe: (at: number) => string, zoomed: (at: number) => void}} of */
+  /** @param {{label: string, isUp: boolean, paint?: (at: number) => string, sign?: (at: number) => string, isHatched?: (at: number) => boolean, handle: import('./actions.js').Handle, describe: (at: number) => string, zoomed: (at: number) => void}} of */
   constructor(of) {
     this.of = of;
     this.canvas = make('canvas', { role: 'img', tabindex: 0, 'aria-label': of.label, 'aria-roledescription': 'flame graph' });
@@ -138,6 +138,8 @@ export class Picture {
     const texts = [];
     /** @type {Map<number, number>} */
     const marked = new Map();
+    /** @type {number[]} */
+    const hatched = [];
     const put = (/** @type {string} */ colour, /** @type {number[]} */ rectangle) => {
       const same = painted.get(colour);
       if (same) same.push(...rectangle);
@@ -164,9 +166,11 @@ export class Picture {
       if (isSeen) {
         const start = Math.max(0, Math.round(from));
         const end = Math.min(width, Math.max(Math.round(from + wide), start + 1));
-        put(this.isFound(at) ? FOUND : WARM[boxes.colour(at) % WARM.length], [start, top, Math.max(end - start - (end - start > 3 ? 1 : 0), 1), LEVEL - 1]);
+        const room = Math.max(end - start - (end - start > 3 ? 1 : 0), 1);
+        put(this.isFound(at) ? FOUND : (this.of.paint?.(at) ?? WARM[boxes.colour(at) % WARM.length]), [start, top, room, LEVEL - 1]);
+        if (room > 3 && this.of.isHatched?.(at)) hatched.push(start, top, room);
         marked.set(top, end);
-        if (end - start >= 30) texts.push([start + 4, top + LEVEL / 2, end - start - 8, shown(boxes.name(at))]);
+        if (end - start >= 30) texts.push([start + 4, top + LEVEL / 2, end - start - 8, `${this.of.sign?.(at) ?? ''}${shown(boxes.name(at))}`]);
       }
       at++;
     }
@@ -174,6 +178,7 @@ export class Picture {
       pen.fillStyle = colour;
       for (let at = 0; at < rectangles.length; at += 4) pen.fillRect(rectangles[at], rectangles[at + 1], rectangles[at + 2], rectangles[at + 3]);
     }
+    if (hatched.length > 0) hatch(pen, hatched);
     pen.font = '12px ui-monospace, monospace';
     pen.textBaseline = 'middle';
     pen.fillStyle = '#000000';
@@ -235,6 +240,26 @@ export class Picture {
   say(at) {
     this.said.textContent = this.of.describe(at);
   }
+}
+
+/** Lines across boxes. @param {CanvasRenderingContext2D} pen @param {number[]} boxes Left edges, upper edges and widths. */
+function hatch(pen, boxes) {
+  pen.save();
+  pen.beginPath();
+  for (let at = 0; at < boxes.length; at += 3) pen.rect(boxes[at], boxes[at + 1], boxes[at + 2], LEVEL - 1);
+  pen.clip();
+  pen.beginPath();
+  for (let at = 0; at < boxes.length; at += 3) {
+    const [left, top, wide] = [boxes[at], boxes[at + 1], boxes[at + 2]];
+    for (let x = left - (left % 8) - 24; x < left + wide; x += 8) {
+      pen.moveTo(x, top + LEVEL);
+      pen.lineTo(x + LEVEL, top);
+    }
+  }
+  pen.strokeStyle = '#00000038';
+  pen.lineWidth = 1;
+  pen.stroke();
+  pen.restore();
 }
 
 /** A text of so many columns at most. @param {string} text @param {number} columns */

@@ -36,20 +36,11 @@ export function costTable(answer, label, handle, isSelected, title) {
   });
 }
 
-/** What an answer offers: the command, its statement, and its rows. @param {import('./actions.js').Context & {command: any}} context @param {() => import('./ask.js').Answer | Promise<import('./ask.js').Answer>} answerOf */
-export function offers(context, answerOf) {
-  const { run, command } = context;
-  /** @type {[string, string, (answer: import('./ask.js').Answer) => string | Promise<string>][]} */
-  const all = [
-    ['Command', 'txt', (answer) => `${commandOf(command, run, answer)}\n`],
-    ['SQL', 'sql', (answer) => sqlOf(run, answer)],
-    ['JSON', 'json', (answer) => jsonOf(run, answer)],
-    ['CSV', 'csv', csvOf],
-    ['Markdown', 'md', markdownOf],
-  ];
-  const show = async (/** @type {string} */ name, /** @type {string} */ ending, /** @type {(answer: import('./ask.js').Answer) => string | Promise<string>} */ write) => {
-    const answer = await answerOf();
-    const text = await write(answer);
+/** A button with a menu of texts, which are shown to be copied or kept. @param {string} of What they are of.
+ * @param {[string, string, () => string | Promise<string>][]} all Names, endings of files, and the texts. */
+export function offerTexts(of, all) {
+  const show = async (/** @type {string} */ name, /** @type {string} */ ending, /** @type {() => string | Promise<string>} */ write) => {
+    const text = await write();
     const area = make('textarea', { readonly: true, rows: 14, cols: 90, 'aria-label': name, spellcheck: 'false' });
     area.value = text;
     const copy = button('Copy', async () => {
@@ -63,10 +54,10 @@ export function offers(context, answerOf) {
     });
     const save = button('Save', () => {
       const url = URL.createObjectURL(new Blob([text]));
-      make('a', { href: url, download: `${answer.header.question.report}.${ending}` }).click();
+      make('a', { href: url, download: `${of}.${ending}` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 10000);
     });
-    dialog(`${name}: report ${answer.header.question.report}`, area, make('p', { class: 'buttons' }, copy, save));
+    dialog(`${name}: ${of}`, area, make('p', { class: 'buttons' }, copy, save));
     area.select();
   };
   const open = button('Copy as…', () => {
@@ -74,4 +65,18 @@ export function offers(context, answerOf) {
     menu(place.left, place.bottom, all.map(([name, ending, write]) => [name, () => void show(name, ending, write)]));
   }, { class: 'offers', 'aria-haspopup': 'menu' });
   return open;
+}
+
+/** What an answer offers: the command, its statement, and its rows. @param {import('./actions.js').Context & {command: any}} context @param {string} report
+ * @param {() => import('./ask.js').Answer | Promise<import('./ask.js').Answer>} answerOf */
+export function offers(context, report, answerOf) {
+  const { run, command } = context;
+  const of = (/** @type {(answer: import('./ask.js').Answer) => string | Promise<string>} */ write) => async () => write(await answerOf());
+  return offerTexts(report, [
+    ['Command', 'txt', of((answer) => `${commandOf(command, run, answer)}\n`)],
+    ['SQL', 'sql', of((answer) => sqlOf(run, answer))],
+    ['JSON', 'json', of((answer) => jsonOf(run, answer))],
+    ['CSV', 'csv', of(csvOf)],
+    ['Markdown', 'md', of(markdownOf)],
+  ]);
 }

@@ -94,17 +94,3 @@ export async function runsView(context) {
   element.append(make('h2', { text: 'Runs' }), count, tools, table({ label: 'Runs', count: rows.length, columns, handle, isSelected: (row) => row === at }));
   return { element };
 }
-
-/** A view that shows the rows of an answer about several runs. @param {string} view */
-export function rowsView(view) {
-  return async (/** @type {any} */ { told }) => {
-    const asked = told.find((/** @type {Asked} */ one) => one.view === view);
-    const answer = await asked.answer();
-    /** @type {Record<string, any>[]} */
-    const rows = answer.rows;
-    const names = Object.keys(rows[0] ?? {});
-    const columns = names.map((title, at) => ({ title: plain(title), isText: at === 0, text: (/** @type {number} */ row) => (rows[row][title] === null ? '' : plain(String(rows[row][title]))), value: (/** @type {number} */ row) => rows[row][title] }));
-    const element = make('section', { class: view, 'aria-label': view }, make('p', { class: 'said' }, make('code', { text: asked.command })), table({ label: view, count: rows.length, columns }));
-    return { element };
-  };
-}

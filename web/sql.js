@@ -1,13 +1,46 @@
 // SQL of the reader's own.
 import { button, make } from './dom.js';
+import { csvOf, markdownOf } from './offer.js';
+import { offerTexts } from './rows.js';
 import { table } from './table.js';
-import { Unanswered, plain } from './texts.js';
+import { Unanswered, plain, shellWord } from './texts.js';
+
+/** What is asked at first. */
+const FIRST = "SELECT function, exclusive, pct FROM exclusive WHERE run_id = 1 AND metric = 'time' AND rank <= 20";
+
+/** A value as it is shown. @param {any} value */
+function cellOf(value) {
+  if (value === null) return 'NULL';
+  return value instanceof Uint8Array ? `x'${Array.from(value.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')}${value.length > 16 ? '…' : ''}'` : plain(String(value));
+}
+
+/** A statement about this run instead of that of the documents. @param {any} context @param {string} sql @param {string} top */
+function adapted({ run }, sql, top) {
+  const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", "''")}'`;
+  return sql
+    .replaceAll(/\brun_id = 1\b/g, `run_id = ${run.number}`)
+    .replaceAll("metric = 'time'", () => `metric = ${quoted(run.about.default_metric ?? 'time')}`)
+    .replaceAll("'parse'", () => quoted(top));
+}
 
 /** The view. `context.sqlite` answers statements. @param {any} context */
 export async function sqlView(context) {
-  const { go, state, run, sqlite } = context;
+  const { run, go, state, sqlite, command, questions } = context;
+  await run.open();
+  const most = [...(await run.functions(0).catch(() => new Map()))].filter(([of]) => run.isCode(of)).sort(([, one], [, other]) => (other.exclusive || 0) - (one.exclusive || 0))[0];
+  const top = most ? run.names.name[most[0]] : 'parse';
+  const examples = make('select', {
+    'aria-label': 'Examples',
+    onchange: () => {
+      if (examples.value === '') return;
+      text.value = adapted(context, questions[Number(examples.value)][1], top);
+      text.focus();
+    },
+  });
+  examples.append(make('option', { value: '', text: 'Examples…' }));
+  questions.forEach((/** @type {[string, string]} */ [question], /** @type {number} */ at) => examples.append(make('option', { value: String(at), text: question })));
   const text = make('textarea', {
-    rows: 6,
+    rows: 4,
     spellcheck: 'false',
     'aria-label': 'SQL',
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
@@ -16,39 +49,68 @@ export async function sqlView(context) {
       void ask();
     },
   });
-  text.value = state.sql === '' ? `SELECT function, exclusive, pct FROM exclusive WHERE run_id = ${run.number} AND rank <= 20` : state.sql;
+  text.value = state.sql === '' ? adapted(context, FIRST, top) : state.sql;
   const said = make('output', { class: 'found', 'aria-live': 'polite' });
   const place = make('div', { class: 'rows-place' });
+  /** @type {{columns: string[], rows: any[][], isMore: boolean, sql: string} | null} */
+  let answer = null;
   const stop = button('Stop', () => sqlite.stop('The statement was ended.'), { disabled: true });
-  const start = button('Run', () => void ask(), { class: 'main' });
+  const run_ = button('Run', () => ask(), { class: 'main' });
+  const now = () => /** @type {any} */ (answer ?? { columns: [], rows: [], sql: text.value });
+  const offered = offerTexts('sql', [
+    ['Command', 'txt', () => `${['profdb', 'sql', now().sql, ...(command.names_run ? [] : command.words)].map(shellWord).join(' ')}\n`],
+    ['SQL', 'sql', () => `${now().sql}\n`],
+    ['JSON', 'json', () => `[${now().rows.map((/** @type {any[]} */ row) => JSON.stringify(Object.fromEntries(now().columns.map((/** @type {string} */ column, /** @type {number} */ at) => [column, row[at]])))).join(',\n')}]\n`],
+    ['CSV', 'csv', () => csvOf(now())],
+    ['Markdown', 'md', () => markdownOf(now())],
+  ]);
+  offered.disabled = true;
   const ask = async () => {
     const sql = text.value.trim();
-    if (sql === '' || start.disabled) return;
+    if (sql === '' || run_.disabled) return;
     go({ sql }, true);
-    [start.disabled, stop.disabled] = [true, false];
+    [run_.disabled, stop.disabled, offered.disabled] = [true, false, true];
+    const before = performance.now();
     try {
       const { columns, rows, isMore } = await sqlite.ask(sql, (/** @type {string} */ words) => (said.textContent = words));
-      said.textContent = `${isMore ? 'the first ' : ''}${rows.length === 1 ? '1 row' : `${rows.length} rows`}`;
-      place.replaceChildren(
-        table({
-          label: 'Rows',
-          count: rows.length,
-          columns: columns.map((/** @type {string} */ title, /** @type {number} */ at) => ({
-            title: plain(title),
-            text: (/** @type {number} */ row) => (rows[row][at] === null ? 'NULL' : plain(String(rows[row][at]))),
-            value: (/** @type {number} */ row) => rows[row][at],
-          })),
-        }),
-      );
+      answer = { columns, rows, isMore, sql };
+      const took = Math.round(performance.now() - before);
+      said.textContent = `${isMore ? `the first ${rows.length} rows` : rows.length === 1 ? '1 row' : `${rows.length} rows`} in ${took} ms`;
+      place.replaceChildren(resultTable(columns, rows));
+      offered.disabled = false;
     } catch (error) {
       said.textContent = '';
       if (!(error instanceof Unanswered)) console.error(error);
       place.replaceChildren(make('p', { class: 'warning', role: 'alert', text: plain(/** @type {Error} */ (error).message) }));
     }
-    [start.disabled, stop.disabled] = [false, true];
+    [run_.disabled, stop.disabled] = [false, true];
     element.dataset.asked = String(Number(element.dataset.asked ?? 0) + 1);
   };
-  const element = make('section', { class: 'sql', 'aria-label': 'SQL' }, text, make('div', { class: 'bar-of-view' }, start, stop, said), place);
+  const left = run.about.left?.places || run.about.left?.lines ? 'The tree of this page is not whole, as Overview says: what reads places (views tree, function_tree, subtrees, ancestors) is less than the database has.' : '';
+  const element = make(
+    'section',
+    { class: 'sql', 'aria-label': 'SQL' },
+    make('p', { class: 'said', text: 'The tables and views of profdb, in SQLite. Up to 1000 rows are shown.' }),
+    left === '' ? null : make('p', { class: 'said', text: left }),
+    text,
+    make('div', { class: 'bar-of-view' }, run_, stop, questions.length > 0 ? examples : null, said, make('span', { class: 'room' }), offered),
+    place,
+  );
   if (state.sql !== '') void ask();
   return { element, update: () => undefined, small: ['sql'] };
+}
+
+/** @param {string[]} columns @param {any[][]} rows */
+function resultTable(columns, rows) {
+  const isNumber = columns.map((_, at) => rows.some((row) => typeof row[at] === 'number') && !rows.some((row) => typeof row[at] === 'string'));
+  return table({
+    label: 'Rows',
+    count: rows.length,
+    columns: columns.map((title, at) => ({
+      title: plain(title),
+      isLeft: !isNumber[at],
+      text: (/** @type {number} */ row) => cellOf(rows[row][at]),
+      value: (/** @type {number} */ row) => rows[row][at],
+    })),
+  });
 }

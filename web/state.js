@@ -24,11 +24,22 @@ const USUAL = {
   order: 'cost',
   search: '',
   place: '',
+  module: '',
+  status: 'all',
+  verdict: '',
+  width: 'both',
+  colour: '',
   point: '',
+  zero: '',
   sql: '',
   base: '',
   new: '',
 };
+
+/** What is shown where the address says nothing. @param {string} view */
+export function usualView(view) {
+  USUAL.view = view;
+}
 
 /** @param {string} fragment @returns {State} */
 export function readState(fragment) {

@@ -1,7 +1,7 @@
 // Tables of any number of rows: real ones, of which only what is seen is there where rows are many.
 import { make } from './dom.js';
 
-/** @typedef {{title: string, text: (row: number) => string, value?: (row: number) => any, isText?: boolean, share?: (row: number) => number | null, isMono?: boolean}} Column */
+/** @typedef {{title: string, text: (row: number) => string, value?: (row: number) => any, isText?: boolean, share?: (row: number) => number | null, isMono?: boolean, isLeft?: boolean, draw?: (row: number) => Element}} Column A text takes what room there is; what is drawn comes after the text. */
 /** @typedef {{label: string, columns: Column[], count: number, name?: (row: number) => string, handle?: import('./actions.js').Handle, isSelected?: (row: number) => boolean, depth?: (row: number) => number, toggle?: (row: number, open?: boolean) => void, isOpen?: (row: number) => boolean | null, rowClass?: (row: number) => string | null}} Shown */
 
 /** Height of a row in pixels, as the style has it. */
@@ -25,7 +25,7 @@ export function table(shown) {
     const content = column.value
       ? make('button', { type: 'button', text: column.title, onclick: () => sort(at) })
       : make('span', { text: column.title });
-    const cell = make('th', { scope: 'col', class: column.isText ? 'text' : null }, content);
+    const cell = make('th', { scope: 'col', class: column.isText ? 'text' : column.isLeft ? 'left' : null }, content);
     head.append(cell);
     return cell;
   });
@@ -70,7 +70,7 @@ export function table(shown) {
       const text = column.text(row);
       const cell = make(which === 0 && column.isText ? 'th' : 'td', {
         scope: which === 0 && column.isText ? 'row' : null,
-        class: [column.isText ? 'text' : '', column.isMono ? 'mono' : ''].join(' ').trim() || null,
+        class: [column.isText ? 'text' : '', column.isMono ? 'mono' : '', column.isLeft ? 'left' : ''].join(' ').trim() || null,
         title: column.isText && text.length > 24 ? text : null,
       });
       if (which === 0 && shown.depth) {
@@ -78,6 +78,7 @@ export function table(shown) {
         cell.append(make('span', { class: 'twist', 'aria-hidden': 'true', text: isOpen === null ? '' : isOpen ? '▾' : '▸' }));
       }
       cell.append(text);
+      if (column.draw) cell.append(column.draw(row));
       const share = column.share?.(row) ?? null;
       if (share !== null && share > 0) {
         const bar = make('span', { class: 'bar', 'aria-hidden': 'true' });
@@ -174,7 +175,13 @@ export function table(shown) {
   box.addEventListener('scroll', () => {
     if (order.length > FEW) fill();
   });
-  box.refresh = () => fill();
+  // Rows stay the same elements: a click whose button goes down and up on different ones is none.
+  box.refresh = () => {
+    for (const element of body.querySelectorAll('tr[data-row]')) {
+      if (shown.isSelected?.(order[Number(element.getAttribute('data-row'))])) element.setAttribute('aria-selected', 'true');
+      else element.removeAttribute('aria-selected');
+    }
+  };
   fill();
   if (order.length > FEW) {
     // How high the box is is known once it is in the page.

@@ -40,6 +40,7 @@ export function leftOut(run) {
   if (left.lines) said.push(`${left.lines} lines are not in this page.`);
   if (left.metrics) said.push(`Paths are in this page for ${run.metrics[0].name} only.`);
   if (left.source) said.push('The source is not in this page.');
+  if (left.sql) said.push('SQL cannot be asked in this page: it would have become too large.');
   return said;
 }
 
@@ -145,7 +146,7 @@ export async function treeView(context) {
       ],
     });
     element.replaceChildren(rows);
-    if (focused >= 0) rows.querySelector(`[data-row="${focused}"]`)?.focus();
+    if (focused >= 0) /** @type {HTMLElement | null} */ (rows.querySelector(`[data-row="${focused}"]`))?.focus();
   };
   show(-1);
   return { element, answer: () => ask(run, question), small: ['function'], update: () => undefined };
@@ -197,7 +198,7 @@ export async function callsView(context) {
       make(
         'section',
         { 'aria-label': title },
-        make('header', {}, make('h2', { text: report === 'calls' ? `${shown(name)} is called by` : `${shown(name)}${cost}, and calls` }), offers(context, () => answer)),
+        make('header', {}, make('h2', { text: report === 'calls' ? `${shown(name)} is called by` : `${shown(name)}${cost}, and calls` }), offers(context, report, () => answer)),
         answer.rows.length === 0 ? make('p', { class: 'said', text: report === 'calls' ? 'No call of it is known.' : 'It calls nothing that is known.' }) : costTable(answer, title, handle, () => false, 'Function'),
       ),
     );

@@ -5,11 +5,13 @@ use clap::{Args, ValueEnum};
 use super::args::{count, percentage};
 use super::failure::{Failure, complain, say};
 use super::filters::FilterArgs;
-use super::output::{OutputArgs, print};
+use super::output::{OutputArgs, Target, print};
+use super::page::{HtmlArgs, untold, without_flags, words_of_this_command};
 use super::sides::{SidesArgs, digest_of_rules, not_compared};
 use crate::base::error::Stop;
 use crate::compare::judge::{Limits, Test, Verdict};
-use crate::compare::{self, By, Comparison, Readers, Request};
+use crate::compare::{self, By, ComparedRun, Comparison, Readers, Request};
+use crate::page::{Content, Told, UnionTree};
 use crate::report::Argument;
 use crate::report::render::Format;
 
@@ -62,8 +64,10 @@ pub(super) struct Diff {
     exit_code: bool,
     /// Shows the statements that give the figures of the runs, for the sqlite3 shell, instead of the
     /// answer
-    #[arg(long, conflicts_with = "outfile")]
+    #[arg(long, conflicts_with_all = ["outfile", "html"])]
     show_sql: bool,
+    #[command(flatten)]
+    html: HtmlArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -141,6 +145,7 @@ fn compared(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let page = diff.html.target(&diff.sides.database.path())?;
     let opened = diff.sides.open(stop)?;
     let (base, new) = (opened.runs(0, stop)?, opened.runs(1, stop)?);
     let comparison =
@@ -160,6 +165,14 @@ fn compared(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
         return target.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
     }
     let rules = digest_of_rules(any, stop)?;
+    if let Some(page) = page {
+        write_page(diff, &page, [&base, &new], &comparison, stop)?;
+        return if diff.exit_code && is_worse(&comparison) {
+            Err(Failure::CheckFailed)
+        } else {
+            Ok(())
+        };
+    }
     let readers = match layout.format {
         Format::Text | Format::Markdown => Readers::People,
         _ => Readers::Programs,
@@ -170,6 +183,73 @@ fn compared(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
         return Err(Failure::CheckFailed);
     }
     Ok(())
+}
+
+/// Flags of this command that a union tree has not.
+const NOT_OF_TREES: &[(&str, bool)] = &[
+    ("--by", true),
+    ("--cumulative", false),
+    ("--exclusive", false),
+    ("--min-share", true),
+    ("--min-effect", true),
+    ("--alpha", true),
+    ("--test", true),
+    ("--all", false),
+    ("--sort", true),
+    ("--first", true),
+    ("--exit-code", false),
+];
+
+/// Writes the page of a comparison.
+fn write_page(
+    diff: &Diff,
+    target: &Target,
+    [base, new]: [&[ComparedRun<'_>]; 2],
+    comparison: &Comparison,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let any = base[0].database;
+    let rules = digest_of_rules(any, stop)?;
+    let words = words_of_this_command();
+    let mut answer = compare::answer(any, comparison, rules.as_deref(), Readers::Programs);
+    let mut told =
+        Told::of("diff", words.clone(), &mut answer).map_err(|error| untold(error, stop))?;
+    if diff.sides.are_stored() {
+        told.sql = Some(format!("{NOT_SQL}{}", comparison.script));
+    }
+    let asked = request(diff);
+    // Trees are compared as a whole, and only where there are any.
+    let mut runs = base.iter().chain(new);
+    let has_trees = runs.all(|run| run.run.fidelity == "tree")
+        && asked.by == By::Function
+        && asked.arguments.is_empty();
+    let mut trees = None;
+    if has_trees {
+        let request = Request {
+            all: true,
+            ..diff.sides.request()
+        };
+        let found = compare::compare_trees(base, new, &request);
+        trees = Some(found.map_err(|error| not_compared(error, stop))?);
+    }
+    let union = trees.as_ref().map(|(_, places, items)| {
+        let sides = without_flags(words.into_iter().skip(1), NOT_OF_TREES);
+        let command = ["report", "diff_tree"].map(str::to_owned);
+        UnionTree {
+            places,
+            items,
+            words: command.into_iter().chain(sides).collect(),
+        }
+    });
+    let [base, new] = [0, 1].map(|side: usize| comparison.sides[side].said());
+    let content = Content {
+        title: format!("{base} -> {new}"),
+        told: vec![told],
+        union,
+        ..Content::default()
+    };
+    diff.html
+        .write(target, diff.sides.database.words(), &content, stop)
 }
 
 fn request(diff: &Diff) -> Request {

@@ -87,6 +87,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "profdb diff run.xml profiles/a.xml",
             "profdb diff 1 run.xml --min-effect 10",
             "profdb diff --base branch=main --new run.xml --format json",
+            "profdb diff 1 run.xml --html diff.html",
         ],
     ),
     (

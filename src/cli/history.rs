@@ -7,6 +7,7 @@ use super::database::{DatabaseArgs, open_to_read};
 use super::diff::{effect, probability};
 use super::failure::{Failure, complain, database as failed, say, unchosen};
 use super::output::{OutputArgs, print};
+use super::page::{HtmlArgs, untold, words_of_this_command};
 use super::sides::noise;
 use crate::base::error::Stop;
 use crate::events::Noise;
@@ -14,6 +15,7 @@ use crate::history::reading::Measured;
 use crate::history::series::KEYS;
 use crate::history::steps::{Request, of_history, with_steps};
 use crate::history::{HistoryError, Series, answer, history, series};
+use crate::page::{Content, Told};
 use crate::store::{Database, Fitting, RunSet, Tag};
 
 #[derive(Debug, Args)]
@@ -35,6 +37,8 @@ pub(super) struct History {
     steps: bool,
     #[command(flatten)]
     search: SearchArgs,
+    #[command(flatten)]
+    html: HtmlArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -165,7 +169,10 @@ pub(super) fn run(asked: &History, stop: &Stop) -> Result<(), Failure> {
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
-    if !asked.steps && asked.search.is_given() {
+    let page = asked.html.target(&asked.series.database.path())?;
+    // A picture without its steps would be half of one.
+    let with_changes = asked.steps || page.is_some();
+    if !with_changes && asked.search.is_given() {
         return Err(complain(
             "--noise, --min-effect and --alpha are about --steps",
             Failure::Usage,
@@ -179,11 +186,29 @@ pub(super) fn run(asked: &History, stop: &Stop) -> Result<(), Failure> {
     others.iter().for_each(say);
     say_left_out(&found.measured);
     let mut answer = answer(&source, &found);
-    if asked.steps {
+    if with_changes {
         let search = asked.search.request();
         let changes = of_history(&source, &found, &search);
         let changes = changes.map_err(|error| without(error, stop))?;
         with_steps(&mut answer, &found, &changes, &search);
     }
-    print(&mut answer, &layout, &target, stop)
+    let Some(page) = page else {
+        return print(&mut answer, &layout, &target, stop);
+    };
+    let mut words = words_of_this_command();
+    if !asked.steps {
+        words.push("--steps".to_owned());
+    }
+    let told = Told::of("history", words, &mut answer).map_err(|error| untold(error, stop))?;
+    let content = Content {
+        title: format!(
+            "History of {}",
+            asked.function.as_deref().unwrap_or("whole runs")
+        ),
+        told: vec![told],
+        ..Content::default()
+    };
+    asked
+        .html
+        .write(&page, asked.series.database.words(), &content, stop)
 }

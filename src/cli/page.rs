@@ -1,18 +1,18 @@
 //! `profdb report --html FILE`: a page for a browser.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::args::run_set;
 use super::database::open_to_read;
 use super::export::size;
-use super::failure::{Failure, complain, database, explain, unanswered, unchosen};
+use super::failure::{Failure, complain, database, explain, output, unanswered, unchosen};
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
 use super::source::SourceArgs;
 use crate::base::error::Stop;
-use crate::page::{self, PageError, Request, Source};
+use crate::page::{self, Content, PageError, Request, Source, Sql};
 use crate::store::{ChooseError, Database, RunInfo, RunSet};
 
 /// The name of the report that is a page.
@@ -37,6 +37,9 @@ struct Page {
     /// Leave out the source that is stored with the run
     #[arg(long)]
     without_source: bool,
+    /// Leave out what answers SQL in the page: SQLite and a database, at least half a megabyte
+    #[arg(long)]
+    no_sql: bool,
 }
 
 /// The command.
@@ -76,16 +79,129 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         } else {
             Source::Stored
         },
+        sql: if page.no_sql { Sql::Left } else { Sql::Inside },
+    };
+    let content = Content {
+        title: runs
+            .first()
+            .map_or_else(String::new, |run| run.name.clone()),
+        runs: runs.iter().map(|run| (&source, run)).collect(),
+        ..Content::default()
     };
     let written = target.write(stop, |out| {
-        page::write(&source, &runs, &request, out).map_err(|error| match error {
-            PageError::Output(error) => Unwritten::Output(error),
-            PageError::Report(error) => Unwritten::Failed(unanswered(error, stop)),
-            PageError::TooLarge(fault) => Unwritten::Failed(complain(fault, Failure::Output)),
-        })
+        page::write(&content, &request, out).map_err(|error| unfinished(error, stop))
     });
     drop(progress);
     written
+}
+
+/// Why a page is not written.
+fn unfinished(error: PageError, stop: &Stop) -> Unwritten {
+    match error {
+        PageError::Output(error) => Unwritten::Output(error),
+        PageError::Report(error) => Unwritten::Failed(unanswered(error, stop)),
+        PageError::TooLarge(fault) => Unwritten::Failed(complain(fault, Failure::Output)),
+    }
+}
+
+/// A page instead of an answer in text.
+#[derive(Clone, Debug, Args)]
+pub(super) struct HtmlArgs {
+    /// Write one file for a browser instead, completely or not at all: tables, pictures, and what is
+    /// needed to click through them without a network
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["outfile", "format", "title", "decimal", "unit"])]
+    html: Option<PathBuf>,
+    /// Bytes that the page may have: 500kB, 8MiB; where it needs more, it says what it leaves out
+    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size, requires = "html")]
+    max_size: u64,
+}
+
+impl HtmlArgs {
+    /// Where the page goes, if one is asked for.
+    ///
+    /// # Errors
+    /// When there can be no such file; before anything is done.
+    pub(super) fn target(&self, database: &Path) -> Result<Option<Target>, Failure> {
+        let Some(html) = &self.html else {
+            return Ok(None);
+        };
+        let target = Target::named(HTML, Some(html))?;
+        target.is_no_database(HTML, database)?;
+        Ok(Some(target))
+    }
+
+    /// Writes it. `database` has the words that name the database to commands.
+    pub(super) fn write(
+        &self,
+        target: &Target,
+        database: Vec<String>,
+        content: &Content<'_>,
+        stop: &Stop,
+    ) -> Result<(), Failure> {
+        let request = Request {
+            command: page::Command {
+                words: database,
+                names_run: false,
+            },
+            max_size: self.max_size,
+            source: Source::Stored,
+            sql: Sql::Left,
+        };
+        target.write(stop, |out| {
+            page::write(content, &request, out).map_err(|error| unfinished(error, stop))
+        })
+    }
+}
+
+/// Why an answer cannot be taken into a page.
+pub(super) fn untold(error: PageError, stop: &Stop) -> Failure {
+    match error {
+        PageError::Output(error) => output(error),
+        PageError::Report(error) => unanswered(error, stop),
+        PageError::TooLarge(fault) => complain(fault, Failure::Output),
+    }
+}
+
+/// Flags that are about the page, and none of the command that gives its figures: each is followed by a value.
+const OF_PAGES: &[(&str, bool)] = &[(HTML, true), ("--max-size", true)];
+
+/// The words after `profdb` that this program was started with, without those about the page.
+pub(super) fn words_of_this_command() -> Vec<String> {
+    let words = std::env::args_os().skip(1);
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    without_flags(words, OF_PAGES)
+}
+
+/// Words without some flags, which may be shortened as far as they are understood, and with their values where they have any.
+pub(super) fn without_flags(
+    words: impl IntoIterator<Item = String>,
+    flags: &[(&str, bool)],
+) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            kept.push(word);
+            kept.extend(words);
+            break;
+        }
+        let name = word.split('=').next().unwrap_or_default();
+        let exact = flags.iter().find(|(flag, _)| *flag == name);
+        let is_short = name.len() > 3 && name.starts_with("--");
+        let found = exact.or_else(|| {
+            flags
+                .iter()
+                .find(|(flag, _)| is_short && flag.starts_with(name))
+        });
+        match found {
+            None => kept.push(word),
+            Some((_, true)) if !word.contains('=') => {
+                words.next();
+            }
+            Some(_) => {}
+        }
+    }
+    kept
 }
 
 /// The runs of a set, the one that was imported last first.

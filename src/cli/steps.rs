@@ -1,5 +1,8 @@
 //! `profdb steps`
 
+use std::collections::BTreeSet;
+use std::iter;
+
 use clap::Args;
 
 use super::args::{count, percentage};
@@ -8,10 +11,16 @@ use super::failure::{Failure, complain, say};
 use super::filters::FilterArgs;
 use super::history::{SearchArgs, SeriesArgs, by, say_left_out, without};
 use super::output::{OutputArgs, print};
+use super::page::{HtmlArgs, untold, without_flags, words_of_this_command};
 use super::sides::digest_of_rules;
 use crate::base::error::Stop;
-use crate::history::steps::{Request, Since, answer, steps};
-use crate::store::Fitting;
+use crate::history::steps::{
+    Request, Since, Steps as Found, answer, of_history, steps, with_steps,
+};
+use crate::history::{answer as answer_of, history};
+use crate::page::Content;
+use crate::page::Told;
+use crate::store::{Database, Fitting};
 
 #[derive(Debug, Args)]
 pub(super) struct Steps {
@@ -44,6 +53,8 @@ pub(super) struct Steps {
     #[arg(long, value_name = "N", value_parser = count)]
     first: Option<u64>,
     #[command(flatten)]
+    html: HtmlArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -65,6 +76,7 @@ pub(super) fn run(asked: &Steps, stop: &Stop) -> Result<(), Failure> {
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let page = asked.html.target(&asked.series.database.path())?;
     let source = open_to_read(&asked.series.database, stop)?;
     let (series, others) = asked.series.latest(&source, stop)?;
     let question = Request {
@@ -85,6 +97,74 @@ pub(super) fn run(asked: &Steps, stop: &Stop) -> Result<(), Failure> {
     others.iter().for_each(say);
     say_left_out(&found.measured);
     let rules = digest_of_rules(&source, stop)?;
-    let mut answer = answer(&source, &found, rules.as_deref());
-    print(&mut answer, &layout, &target, stop)
+    let mut shown = answer(&source, &found, rules.as_deref());
+    let Some(page) = page else {
+        return print(&mut shown, &layout, &target, stop);
+    };
+    let told = Told::of("steps", words_of_this_command(), &mut shown);
+    let mut told = vec![told.map_err(|error| untold(error, stop))?];
+    told.extend(histories(asked, &source, &found, stop)?);
+    let content = Content {
+        title: format!("Steps of {}", found.measured.metric),
+        told,
+        ..Content::default()
+    };
+    asked
+        .html
+        .write(&page, asked.series.database.words(), &content, stop)
+}
+
+/// Functions whose history is in a page beside the steps: those that changed most.
+const DRAWN: usize = 40;
+
+/// Flags of this command that a history has not.
+const NOT_OF_HISTORIES: &[(&str, bool)] = &[
+    ("--fn", true),
+    ("--min-share", true),
+    ("--since", true),
+    ("--all", false),
+    ("--first", true),
+];
+
+/// The history of whole runs, and of what changed most.
+fn histories(
+    asked: &Steps,
+    source: &Database,
+    found: &Found,
+    stop: &Stop,
+) -> Result<Vec<Told>, Failure> {
+    let words: Vec<String> = without_flags(
+        words_of_this_command().into_iter().skip(1),
+        NOT_OF_HISTORIES,
+    );
+    let names = found.changes.iter().take(DRAWN).map(|change| {
+        let [function, module, file] = &change.names;
+        let name = match asked.by {
+            Fitting::Function => function,
+            Fitting::Module => module,
+            Fitting::File => file,
+        };
+        // Quoted, a name is one whatever it has.
+        Some(format!("\"{}\"", name.replace('"', "\"\"")))
+    });
+    let mut told = Vec::new();
+    let mut seen = BTreeSet::new();
+    for name in iter::once(None).chain(names) {
+        if !seen.insert(name.clone()) {
+            continue;
+        }
+        let of = name.as_deref().map(|name| (asked.by, name));
+        let history = history(source, found.series.clone(), asked.metric.as_deref(), of);
+        let history = history.map_err(|error| without(error, stop))?;
+        let search = asked.search.request();
+        let changes = of_history(source, &history, &search);
+        let changes = changes.map_err(|error| without(error, stop))?;
+        let mut shown = answer_of(source, &history);
+        with_steps(&mut shown, &history, &changes, &search);
+        let command = ["history".to_owned()].into_iter().chain(name);
+        let command = command.chain(words.clone()).chain(["--steps".to_owned()]);
+        let history = Told::of("history", command.collect(), &mut shown);
+        told.push(history.map_err(|error| untold(error, stop))?);
+    }
+    Ok(told)
 }

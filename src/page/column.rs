@@ -121,7 +121,12 @@ fn same(whole: u64, divisor: f64, cost: f64) -> bool {
 
 /// Compresses a text.
 pub(super) fn text(text: &str) -> Vec<u8> {
+    bytes(text.as_bytes())
+}
+
+/// Compresses bytes that have words which come again.
+pub(super) fn bytes(bytes: &[u8]) -> Vec<u8> {
     let mut column = Column::with(Compression::default());
-    column.bytes.extend_from_slice(text.as_bytes());
+    column.bytes.extend_from_slice(bytes);
     column.finish()
 }

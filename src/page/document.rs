@@ -11,7 +11,9 @@ use super::about::Command;
 use super::column;
 use super::error::PageError;
 use super::run::{Source, part};
-use super::scripts::{STYLE, script};
+use super::scripts::{script, style};
+use super::sqlite::{self, Blocks, Sql};
+use super::told::{Told, UnionTree};
 use crate::store::{Database, RunInfo};
 use crate::text::plain::plain;
 
@@ -30,42 +32,79 @@ pub struct Request {
     pub max_size: u64,
     /// Whether stored source is in it.
     pub source: Source,
+    /// Whether it can be asked in SQL.
+    pub sql: Sql,
 }
 
-/// Writes a page about some runs, the first of which it shows first.
+/// What a page is about: runs, or answers of commands about several.
+#[derive(Clone, Debug, Default)]
+pub struct Content<'c> {
+    /// What the window is called.
+    pub title: String,
+    /// Runs with the databases that they are in, the first of which is shown first.
+    pub runs: Vec<(&'c Database, &'c RunInfo)>,
+    /// Answers, the first of which is shown first.
+    pub told: Vec<Told>,
+    /// The trees of two sides as one.
+    pub union: Option<UnionTree<'c>>,
+}
+
+/// Writes a page.
 ///
 /// # Errors
 /// When the database or the output fails, and when the runs do not fit.
 pub fn write(
-    database: &Database,
-    runs: &[RunInfo],
+    content: &Content<'_>,
     request: &Request,
     out: &mut dyn Write,
 ) -> Result<(), PageError> {
-    let script = script();
-    let title = runs.first().map_or("profdb", |run| run.name.as_str());
-    let head = head(title, &script);
-    let fixed = head.len() + script.len() + 4096;
+    let (script, style) = (script(), style());
+    let fixed = style.len() + script.len() + 8192;
     // Three bytes are four letters, and each block has a tag.
     let room = usize::try_from(request.max_size).unwrap_or(usize::MAX);
-    let room = room.saturating_sub(fixed) / 4 * 3 / runs.len().max(1);
+    let room = room.saturating_sub(fixed) / 4 * 3;
+    let told: Vec<Vec<u8>> = content.told.iter().map(Told::block).collect();
+    let needed: usize = told.iter().map(Vec::len).sum();
+    if needed > room {
+        return Err(PageError::TooLarge(format!(
+            "the rows need {} bytes more: --first says how many are shown, and --max-size how large the page may be",
+            (needed - room) * 4 / 3
+        )));
+    }
+    let sql = sql_of(content, request, room - needed)?;
+    let taken: usize = sql.iter().flatten().map(|(_, bytes)| bytes.len()).sum();
+    let room = (room - needed - taken)
+        / (content.runs.len() + usize::from(content.union.is_some())).max(1);
+    let room = room.saturating_sub(4096);
+    let union = content.union.as_ref().map(|union| union.blocks(room));
     let mut parts = Vec::new();
-    for run in runs {
-        parts.push(part(
-            database,
-            run,
-            request.source,
-            room.saturating_sub(4096),
-        )?);
+    for (database, run) in &content.runs {
+        parts.push(part(database, run, request.source, room)?);
     }
     let about = json!({
         "version": env!("CARGO_PKG_VERSION"),
+        "title": content.title,
         "command": request.command.json(),
         "runs": parts.iter().map(|part| &part.about).collect::<Vec<_>>(),
+        "told": content.told.iter().map(Told::about).collect::<Vec<_>>(),
+        "union": union.as_ref().map(|union| &union.about),
+        "sql": sql.is_some(),
+        "questions": sql.is_some().then(sqlite::questions),
+        "sql_is_left": sql.is_none() && request.sql == Sql::Inside,
     });
+    let head = head(&content.title, [&script, &style], sql.is_some());
     out.write_all(head.as_bytes())?;
     block("about", &column::text(&about.to_string()), out)?;
-    for (run, part) in runs.iter().zip(&parts) {
+    for (at, bytes) in told.iter().enumerate() {
+        block(&format!("told/{at}"), bytes, out)?;
+    }
+    for (name, bytes) in union.iter().flat_map(|union| &union.blocks) {
+        block(name, bytes, out)?;
+    }
+    for (name, bytes) in sql.iter().flatten() {
+        block(name, bytes, out)?;
+    }
+    for ((_, run), part) in content.runs.iter().zip(&parts) {
         for (name, bytes) in &part.blocks {
             block(&format!("{}/{name}", run.run_id), bytes, out)?;
         }
@@ -74,24 +113,45 @@ pub fn write(
     Ok(())
 }
 
+/// What the page has for SQL: nothing where it is not wanted, has no runs, or no room.
+fn sql_of(
+    content: &Content<'_>,
+    request: &Request,
+    room: usize,
+) -> Result<Option<Blocks>, PageError> {
+    match content.runs.first() {
+        Some((database, _)) if request.sql == Sql::Inside => {
+            let runs: Vec<&RunInfo> = content.runs.iter().map(|(_, run)| *run).collect();
+            sqlite::blocks(database, &runs, request.source, room)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// All up to the blocks.
-fn head(title: &str, script: &str) -> String {
+fn head(title: &str, [script, style]: [&str; 2], has_sql: bool) -> String {
     let title = plain(title)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;");
-    let [script, style] = [script, STYLE].map(|text| {
+    let [script_hash, style_hash] = [script, style].map(|text| {
         let hash = BASE64_STANDARD.encode(Sha256::digest(text));
         format!("'sha256-{hash}'")
     });
+    // SQLite is a program for browsers, and runs in a thread that is made of bytes of the page.
+    let (programs, workers, types) = if has_sql {
+        (" 'wasm-unsafe-eval'", "worker-src blob:; ", "profdb-worker")
+    } else {
+        ("", "", "'none'")
+    };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {script}; \
-         style-src {style}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {script_hash}{programs}; {workers}\
+         style-src {style_hash}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types {types}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n\
          <noscript>This page answers questions by scripts, which are off here.</noscript>\n<div id=\"page\"></div>\n"
     )
 }

@@ -10,11 +10,15 @@ mod numbers;
 mod run;
 mod scripts;
 mod served;
+mod sqlite;
 mod statements;
+mod told;
 mod tree;
 
 pub use about::Command;
-pub use document::{MOST_BYTES, Request, write};
+pub use document::{Content, MOST_BYTES, Request, write};
 pub use error::PageError;
 pub use run::Source;
 pub use served::{Served, about, blocks, index, script, style};
+pub use sqlite::Sql;
+pub use told::{Told, UnionTree};

@@ -162,6 +162,7 @@ pub(super) fn about(
         "first_node": first_node,
         "places": places,
         "metrics": metrics.iter().map(|metric| json!({
+            "metric_id": metric.metric_id,
             "name": metric.name,
             "unit": metric.unit,
             "total": metric.total,

@@ -25,12 +25,36 @@ const MODULES: &[(&str, &str)] = &[
     ("actions.js", include_str!("../../web/actions.js")),
     ("rows.js", include_str!("../../web/rows.js")),
     ("runs.js", include_str!("../../web/runs.js")),
+    ("told.js", include_str!("../../web/told.js")),
+    ("change.js", include_str!("../../web/change.js")),
+    ("diff.js", include_str!("../../web/diff.js")),
+    ("union.js", include_str!("../../web/union.js")),
+    ("history.js", include_str!("../../web/history.js")),
+    ("sqlite.js", include_str!("../../web/sqlite.js")),
     ("sql.js", include_str!("../../web/sql.js")),
     ("page.js", include_str!("../../web/page.js")),
 ];
 
 /// How the page looks.
 pub(super) const STYLE: &str = include_str!("../../web/style.css");
+
+/// The style without blanks that say nothing.
+pub(super) fn style() -> String {
+    let mut kept = String::with_capacity(STYLE.len());
+    for line in STYLE.lines() {
+        let mut text = line.trim();
+        while let Some((before, after)) = text.split_once(' ') {
+            kept.push_str(before);
+            let is_beside = |sign: Option<char>| sign.is_some_and(|sign| "{};:,>".contains(sign));
+            if !is_beside(kept.chars().next_back()) && !is_beside(after.chars().next()) {
+                kept.push(' ');
+            }
+            text = after;
+        }
+        kept.push_str(text);
+    }
+    kept
+}
 
 /// All modules as one script.
 pub(super) fn script() -> String {
@@ -67,7 +91,8 @@ fn join(name: &str, done: &mut Vec<String>, joined: &mut String) {
     joined.push_str(&without_types(&own));
 }
 
-/// A module without its comments `/** … */`, which say what functions do and which types values have: browsers need neither.
+/// A module without its comments `/** … */`, which say what functions do and which types values have, and without blanks that
+/// are between signs: browsers need neither.
 fn without_types(text: &str) -> String {
     let mut rest = text;
     let mut kept = String::with_capacity(text.len());
@@ -77,16 +102,193 @@ fn without_types(text: &str) -> String {
     }
     kept.push_str(rest);
     let lines = kept.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.fold(String::new(), |mut joined, line| {
+    let joined = lines.fold(String::new(), |mut joined, line| {
         joined.push_str(line);
         joined.push('\n');
         joined
-    })
+    });
+    squeezed(&joined)
+}
+
+/// Leaves out the blanks beside signs, outside of texts and patterns.
+fn squeezed(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '\'' | '"' => end_of_text(rest, first),
+            '`' => end_of_template(rest),
+            '/' if begins_pattern(&kept) => end_of_pattern(rest),
+            _ if begins_word(kept.chars().next_back(), first) => end_of_word(rest),
+            _ => first.len_utf8(),
+        };
+        let (piece, after) = rest.split_at(length);
+        let piece = SHORTER
+            .iter()
+            .find(|(long, _)| *long == piece)
+            .map_or(piece, |(_, short)| *short);
+        let around = (kept.chars().next_back(), after.chars().next());
+        let is_spare = match first {
+            ' ' => is_spare(around.0, around.1),
+            '\n' => is_spare_end(around.0, around.1),
+            _ => false,
+        };
+        if !is_spare {
+            kept.push_str(piece);
+        }
+        rest = after;
+    }
+    kept
+}
+
+/// Words that say the same as shorter ones, once a checker has seen to it that no constant is changed.
+const SHORTER: &[(&str, &str)] = &[
+    ("const", "let"),
+    ("undefined", "void 0"),
+    ("true", "!0"),
+    ("false", "!1"),
+];
+
+/// Whether a word begins with a letter: names of members after a full stop are none.
+fn begins_word(before: Option<char>, first: char) -> bool {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || "_$.".contains(letter);
+    first.is_ascii_lowercase() && !before.is_some_and(is_of_word)
+}
+
+/// The length of a word; that of a member with the colon after it.
+fn end_of_word(text: &str) -> usize {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || "_$".contains(letter);
+    let end = text.find(|letter| !is_of_word(letter));
+    let end = end.unwrap_or(text.len());
+    end + usize::from(text[end..].starts_with(':'))
+}
+
+/// Whether a blank between two characters says nothing.
+fn is_spare(before: Option<char>, after: Option<char>) -> bool {
+    let (Some(before), Some(after)) = (before, after) else {
+        return true;
+    };
+    let is_sign = |sign: char| "{}()[];,<>=+-*/%&|^!?:.".contains(sign);
+    // `a + +b` is no `a++b`, and a pattern ends with letters.
+    let is_sum = "+-".contains(before) && "+-".contains(after);
+    (is_sign(before) || is_sign(after)) && !is_sum && before != '/' && after != '/'
+}
+
+/// Whether the end of a line says nothing: statements end with semicolons, and what is in brackets goes on.
+fn is_spare_end(before: Option<char>, after: Option<char>) -> bool {
+    before.is_some_and(|sign| ";{,([".contains(sign))
+        || after.is_some_and(|sign| "})]".contains(sign))
+}
+
+/// Whether a slash after a text begins a pattern: it divides after a value.
+fn begins_pattern(before: &str) -> bool {
+    let before = before.trim_end_matches(' ');
+    before.ends_with("return")
+        || before.ends_with([
+            '(', ',', '=', ':', '[', '!', '&', '|', '?', '{', '}', ';', '\n', '>',
+        ])
+}
+
+/// The length of a text in quotes.
+fn end_of_text(text: &str, quote: char) -> usize {
+    let mut letters = text.char_indices().skip(1);
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => {
+                letters.next();
+            }
+            letter if letter == quote => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The length of a template, with the expressions in it.
+fn end_of_template(text: &str) -> usize {
+    let mut at = 1;
+    let mut depth = 0;
+    while let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        let rest = &text[at..];
+        at += match letter {
+            '\\' if depth == 0 => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            '`' if depth == 0 => return at + 1,
+            '`' => end_of_template(rest),
+            '\'' | '"' if depth > 0 => end_of_text(rest, letter),
+            '$' if depth == 0 && rest.starts_with("${") => {
+                depth = 1;
+                2
+            }
+            '{' if depth > 0 => {
+                depth += 1;
+                1
+            }
+            '}' if depth > 0 => {
+                depth -= 1;
+                1
+            }
+            letter => letter.len_utf8(),
+        };
+    }
+    text.len()
+}
+
+/// The length of a pattern, up to its second slash.
+fn end_of_pattern(text: &str) -> usize {
+    let mut is_class = false;
+    let mut letters = text.char_indices().skip(1);
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => {
+                letters.next();
+            }
+            '[' => is_class = true,
+            ']' => is_class = false,
+            '/' if !is_class => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_style_says_the_same() {
+        let short = style();
+        assert!(short.len() < STYLE.len());
+        assert_eq!(short.matches('{').count(), STYLE.matches('{').count());
+        assert!(short.contains("content:\" ▾\"") && short.contains("calc(var(--left) * 1% - 3px)"));
+        assert!(short.contains("@media (prefers-color-scheme:dark){:root{--paper:"));
+    }
+
+    #[test]
+    fn blanks_beside_signs_are_left_out() {
+        for (text, expected) in [
+            ("const a = (b) => b + 1;", "let a=(b)=>b+1;"),
+            (
+                "f({ true: undefined, a: b.const })",
+                "f({true:void 0,a:b.const})",
+            ),
+            ("x = a + +b - -c;", "x=a+ +b- -c;"),
+            ("return typeof a === 'b  c';", "return typeof a==='b  c';"),
+            (
+                "y = ` ${a + ' } ' + `b ${c}`} ` + 2;",
+                "y=` ${a + ' } ' + `b ${c}`} `+2;",
+            ),
+            (
+                "return / [/\"] +/g.test(a) ? 1 : 2;",
+                "return / [/\"] +/g.test(a)?1:2;",
+            ),
+            ("z = a / 2 + b / c;", "z=a / 2+b / c;"),
+            ("if (a in b) else f", "if(a in b)else f"),
+            ("f({\na: 1,\nb,\n});\ng()\nh", "f({a:1,b,});g()\nh"),
+        ] {
+            assert_eq!(squeezed(text), expected);
+        }
+    }
 
     /// What a module declares outside its functions, at the start of a line, is seen by all modules once they are one script.
     #[test]
@@ -98,7 +300,8 @@ mod tests {
                 "{line}"
             );
         }
-        assert!(joined.len() + STYLE.len() <= 150_000, "{}", joined.len());
+        let size = joined.len() + style().len();
+        assert!(size <= 150_000, "{size}");
         let mut names: Vec<&str> = Vec::new();
         for line in MODULES.iter().flat_map(|(_, text)| text.lines()) {
             let line = line.strip_prefix("export ").unwrap_or(line);

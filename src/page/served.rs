@@ -9,6 +9,7 @@ use super::error::PageError;
 use super::numbers::{Numbers, numbers};
 use super::run::{self, Source};
 use super::scripts;
+use super::sqlite;
 use super::tree::{Cut, tree};
 use crate::store::{Database, LineFigures, MetricInfo, RunInfo};
 
@@ -71,6 +72,7 @@ impl Served {
             "command": self.command.json(),
             "database": self.name,
             "runs": runs.collect::<Vec<_>>(),
+            "questions": sqlite::questions(),
         }))
     }
 }

@@ -31,6 +31,7 @@ mod sources;
 mod temporary;
 mod texts;
 mod transaction;
+mod trimmed;
 mod walk;
 mod write;
 
@@ -54,5 +55,6 @@ pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub(crate) use rows::{Cost, Costs, Labels, Nodes, Tables};
 pub use runs::{ChooseError, Deletion, Keep, RunHead, RunSet, SetError, Tag, TagChange, Tagged};
 pub use schema::{APPLICATION_ID, versions};
+pub use trimmed::TrimmedSource;
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, StackRow};
 pub use write::{Outcome, RunWriter, WholeRun, later_runs_by_pages};

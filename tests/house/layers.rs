@@ -144,7 +144,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "page",
         "one file for a browser: runs as compressed columns, and the scripts of `web/` that answer questions about them",
-        &["text", "store", "report"],
+        &["text", "store", "report", "compare"],
     ),
     (
         "serve",

@@ -1,6 +1,6 @@
 //! What comes along with profdb: licences, origins and versions of all packages, held to
-//! `deny.toml` without `cargo deny`, which need not be installed; and the bill of materials,
-//! docs/release/sbom.cdx.json.
+//! `deny.toml` without `cargo deny`, which need not be installed; files of packages of npm that pages for browsers have,
+//! with their checksums; and the bill of materials, docs/release/sbom.cdx.json.
 //!
 //! `UPDATE_DOCS=1 cargo test --test house supply::` writes it anew, to be read before it is
 //! committed.
@@ -11,10 +11,13 @@
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 /// The bill of materials is about the program that is built for this platform.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
@@ -393,6 +396,15 @@ fn bill() -> Value {
                 "purl": reference(id),
             }));
         }
+        if *id == found.root {
+            for file in VENDORED {
+                let reference = format!("pkg:npm/{}@{}", file.package, file.version);
+                if needed.insert(reference.clone()) {
+                    dependencies.push(json!({ "ref": reference, "dependsOn": [] }));
+                    components.push(vendored(file.package, file.version));
+                }
+            }
+        }
         if let Some(source) = bundled(package) {
             needed.insert(text(&source["bom-ref"]).to_owned());
             dependencies.push(json!({ "ref": source["bom-ref"], "dependsOn": [] }));
@@ -445,6 +457,102 @@ fn bundled(package: &Value) -> Option<Value> {
         "licenses": [{ "license": { "id": licence } }],
         "purl": reference,
     }))
+}
+
+/// A file of a package of npm that the program has compressed in it.
+struct Vendored {
+    package: &'static str,
+    version: &'static str,
+    licence: &'static str,
+    /// Here, and in the package.
+    file: &'static str,
+    original: &'static str,
+    /// Of the file in the package.
+    sha256: &'static str,
+}
+
+/// What pages for browsers have of others: SQLite, compiled for browsers (`npm pack sql.js@1.16.0` has the originals).
+const VENDORED: &[Vendored] = &[
+    Vendored {
+        package: "sql.js",
+        version: "1.16.0",
+        licence: "MIT",
+        file: "web/vendor/sql.js/sql-wasm.wasm.gz",
+        original: "dist/sql-wasm.wasm",
+        sha256: "43bbcdd44287e5a2db3b6b5af34b1a3485a7a441285d247976c1ebe3c61f8dbf",
+    },
+    Vendored {
+        package: "sql.js",
+        version: "1.16.0",
+        licence: "MIT",
+        file: "web/vendor/sql.js/sql-wasm.js.gz",
+        original: "dist/sql-wasm.js",
+        sha256: "9b96118841c6edfdf53c6f388c1419d1f473cf469df6a6fc2864b386d60bdb5e",
+    },
+];
+
+/// A package of npm, as the bill has it: with the files of it that are here.
+fn vendored(package: &str, version: &str) -> Value {
+    let files: Vec<&Vendored> = VENDORED
+        .iter()
+        .filter(|file| file.package == package)
+        .collect();
+    let reference = format!("pkg:npm/{package}@{version}");
+    let parts = files.iter().map(|file| {
+        json!({
+            "type": "file",
+            "name": file.original,
+            "hashes": [{ "alg": "SHA-256", "content": file.sha256 }],
+        })
+    });
+    json!({
+        "type": "library",
+        "bom-ref": reference,
+        "name": package,
+        "version": version,
+        "scope": "required",
+        "licenses": [{ "license": { "id": files[0].licence } }],
+        "purl": reference,
+        "components": parts.collect::<Vec<_>>(),
+    })
+}
+
+/// What is vendored is what the package has, byte by byte, with its licence beside it, and nothing else is.
+#[test]
+fn vendored_files_are_those_of_their_packages() {
+    let allowed = denied("allow");
+    let mut expected = BTreeSet::new();
+    for file in VENDORED {
+        let packed = fs::read(file.file).expect("the file is there");
+        let mut bytes = Vec::new();
+        flate2::read::GzDecoder::new(packed.as_slice())
+            .read_to_end(&mut bytes)
+            .expect("gzip");
+        let digest: String = Sha256::digest(&bytes)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        assert_eq!(digest, file.sha256, "{}", file.original);
+        assert!(allowed.iter().any(|licence| licence == file.licence));
+        let folder = Path::new(file.file).parent().expect("a folder");
+        let licence = folder.join("LICENSE");
+        let text = fs::read_to_string(&licence).expect("the licence is there");
+        assert!(text.starts_with(file.licence), "{}", licence.display());
+        expected.extend([PathBuf::from(file.file), licence]);
+    }
+    let mut found = BTreeSet::new();
+    let mut open = vec![PathBuf::from("web/vendor")];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.insert(path);
+            }
+        }
+    }
+    assert_eq!(found, expected);
 }
 
 /// A version in an address of a package.

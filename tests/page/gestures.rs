@@ -1,5 +1,46 @@
 //! Every gesture of Dyalog's dashboard ("Tuning Applications Using the ]PROFILE User Command", chapter 4), with the figures that
-//! it has to show: those of the command, which prints the same.
+//! it has to show: those of the command, which prints the same. The gestures in the order of the chapter, each with the
+//! script that does it here:
+//!
+//! | gesture | script |
+//! | --- | --- |
+//! | functions to the left, as a pie; lines to the right, as a table; source below each | `functions_are_a_pie_and_lines_a_table_and_each_can_be_the_other` |
+//! | the drop-down at the top of each side: pie or table | `functions_are_a_pie_and_lines_a_table_and_each_can_be_the_other` |
+//! | splitters are dragged | `windows_are_arranged_by_presets_double_clicks_and_splitters` |
+//! | click on a piece: the source of the function below | `a_click_shows_the_source_below` |
+//! | click on a row: the same | `a_click_shows_the_source_below` |
+//! | double click: drill down | `a_double_click_drills_down_and_crumbs_lead_back` |
+//! | crumbs lead back | `a_double_click_drills_down_and_crumbs_lead_back` |
+//! | crumb of a direct call: blue, with an arrow | `crumbs_tell_direct_calls_from_others` |
+//! | crumb of a call with others in between: green, with a star | `crumbs_tell_direct_calls_from_others` |
+//! | crumb of calls: pink, and the last one | `calls_are_broken_down_by_functions_and_lines_that_called` |
+//! | the first crumb is blue where one function has called all others | `crumbs_tell_direct_calls_from_others` |
+//! | direct calls are selected, which Dyalog has no way for | `crumbs_tell_direct_calls_from_others` |
+//! | the label that says how much is included | `a_double_click_drills_down_and_crumbs_lead_back` |
+//! | percent of all or of the selection, in tables and in tips of pies | `shares_are_of_all_or_of_the_selection_and_costs_inclusive_or_exclusive` |
+//! | inclusive or exclusive costs in tables; pies are exclusive always | `shares_are_of_all_or_of_the_selection_and_costs_inclusive_or_exclusive` |
+//! | blank lines and comments shown or not | `blank_lines_and_lines_that_were_not_called_can_be_hidden` |
+//! | lines that were not called shown or not | `blank_lines_and_lines_that_were_not_called_can_be_hidden` |
+//! | right click on a piece, a label, a row: the menu | `the_menu_does_what_dyalogs_does` |
+//! | Drill Down | `the_menu_does_what_dyalogs_does` |
+//! | Make Root | `the_menu_does_what_dyalogs_does` |
+//! | Show Calls, what was drilled into before is kept | `calls_are_broken_down_by_functions_and_lines_that_called` |
+//! | no way down from calls | `calls_are_broken_down_by_functions_and_lines_that_called` |
+//! | Reset | `the_menu_does_what_dyalogs_does` |
+//! | Up 1 Level: the crumb before the last | `the_menu_does_what_dyalogs_does` |
+//! | File, Open: another data set | `runs_are_opened_rows_saved_and_the_version_told` |
+//! | File, Save | `runs_are_opened_rows_saved_and_the_version_told` |
+//! | File, Reset: as at first | `file_reset_is_the_start_of_the_page` |
+//! | File, Exit: closes the window, which is the browser's | `file_reset_is_the_start_of_the_page` |
+//! | Help, About: the version | `runs_are_opened_rows_saved_and_the_version_told` |
+//! | Windows, Reset | `windows_are_arranged_by_presets_double_clicks_and_splitters` |
+//! | Windows, Functions | `windows_are_arranged_by_presets_double_clicks_and_splitters` |
+//! | Windows, Function Details | `windows_are_arranged_by_presets_double_clicks_and_splitters` |
+//! | Windows, Lines | `windows_are_arranged_by_presets_double_clicks_and_splitters` |
+//! | Windows, Line Details | `windows_are_arranged_by_presets_double_clicks_and_splitters` |
+//! | double click at the top of a pane, and back as it was | `windows_are_arranged_by_presets_double_clicks_and_splitters` |
+//! | single-function mode | `a_single_function_has_its_body_to_the_left_and_its_lines_to_the_right` |
+//! | all of it by keys | `keys_do_what_the_mouse_does` |
 
 use std::fs;
 
@@ -228,6 +269,11 @@ fn shares_are_of_all_or_of_the_selection_and_costs_inclusive_or_exclusive() {
         shown.go(&state);
         assert_eq!(shown.texts(".functions .legend li"), shares(&expected, 2));
     }
+    // So do the tips of their pieces.
+    let tips =
+        "[...document.querySelectorAll('.functions .slice title')].map((tip) => tip.textContent)";
+    let tips: Vec<String> = serde_json::from_value(shown.browser.value(tips)).expect("texts");
+    assert_eq!(tips, shares(&expected, 2));
     shown.select(".tools label:nth-of-type(2) select", "total");
     let expected = printed(&shown, &["summary", "--fn", "#.Tree.Walk", "--exclusive"]);
     assert_eq!(shown.texts(".functions .legend li"), shares(&expected, 2));
@@ -488,6 +534,46 @@ fn runs_are_opened_rows_saved_and_the_version_told() {
     shown.was_quiet();
 }
 
+/// Reset is a button, a key and an entry of the menu; the address without a question is the start, and has nothing of before.
+#[test]
+fn file_reset_is_the_start_of_the_page() {
+    let Some(mut shown) = workspace("reset") else {
+        return;
+    };
+    let start = shown.texts(".functions .legend li");
+    shown.choose(".functions .legend li", "#.Tree.Walk", "Drill Down");
+    assert_ne!(shown.texts(".functions .legend li"), start);
+    shown.click(".path button", "Reset", ONE);
+    assert_eq!(shown.texts(".functions .legend li"), start);
+    assert_eq!(shown.state("fn"), "");
+    shown.go(&[("fn", "#.Shop.Load"), ("exclusive", "yes")]);
+    shown.browser.key("0");
+    shown.settle();
+    assert_eq!(crumbs(&mut shown), ["all all"]);
+    shown.open(&[]);
+    assert_eq!(shown.texts(".functions .legend li"), start);
+    // There is nothing to be saved when the window closes: no question is asked.
+    let asks = "(() => { const event = new Event('beforeunload', {cancelable: true}); return dispatchEvent(event); })()";
+    assert_eq!(shown.browser.value(asks), true);
+    shown.was_quiet();
+}
+
+/// Each gesture of the list above has its script.
+#[test]
+fn every_gesture_has_its_script() {
+    let source = include_str!("gestures.rs");
+    let list: Vec<&str> = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | ")?.strip_suffix("` |"))
+        .collect();
+    assert!(list.len() >= 37, "{}", list.len());
+    for row in list {
+        let (gesture, script) = row.rsplit_once(" | `").expect("two cells");
+        let is_test = source.contains(&format!("#[test]\nfn {script}() {{"));
+        assert!(is_test, "{gesture}: there is no {script}");
+    }
+}
+
 /// All of it by keys.
 #[test]
 fn keys_do_what_the_mouse_does() {
@@ -535,6 +621,7 @@ fn keys_do_what_the_mouse_does() {
         ("4", "tree"),
         ("5", "calls"),
         ("6", "source"),
+        ("7", "sql"),
         ("1", ""),
     ] {
         shown.browser.key(key);

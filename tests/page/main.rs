@@ -11,10 +11,16 @@ mod shown;
 /// Tests of what a page shows, wherever it comes from: here from a file.
 #[path = "."]
 mod from_file {
+    #[path = "accessible.rs"]
+    mod accessible;
+    #[path = "compared.rs"]
+    mod compared;
     #[path = "equal.rs"]
     mod equal;
     #[path = "gestures.rs"]
     mod gestures;
+    #[path = "sql.rs"]
+    mod sql;
     #[path = "strangers.rs"]
     mod strangers;
 

@@ -13,7 +13,7 @@ fn the_policy_lets_nothing_else_in() {
     let file = shown.folder.join("a.folded");
     fs::write(&file, "a;b 1\n").expect("a file");
     shown.import(&file, &[]);
-    shown.write(&[]);
+    shown.write(&["--no-sql"]);
     shown.open(&[]);
     shown.was_quiet();
     let policy = "document.querySelector('meta[http-equiv]').content";

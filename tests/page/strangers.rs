@@ -8,7 +8,7 @@ use super::browser;
 use crate::shown::Shown;
 
 /// What could do something, change the order of letters, be a word of the script's own, or be long.
-fn names() -> Vec<String> {
+pub(super) fn names() -> Vec<String> {
     let mut names: Vec<String> = [
         "<img src=x onerror=alert(1)>",
         "</script><script>alert(1)</script>",
@@ -44,7 +44,7 @@ fn names() -> Vec<String> {
 }
 
 /// A profile of `speedscope` in which each calls the next.
-fn profile(names: &[String]) -> Value {
+pub(super) fn profile(names: &[String]) -> Value {
     let frames: Vec<Value> = names
         .iter()
         .map(|name| json!({"name": name, "file": name, "line": 3}))
@@ -68,7 +68,7 @@ fn profile(names: &[String]) -> Value {
 }
 
 /// What is in the page that no name may bring.
-fn brought(shown: &mut Shown) -> Value {
+pub(super) fn brought(shown: &mut Shown) -> Value {
     let script = "[...document.querySelectorAll('img, iframe, object, embed, a, base, form, svg [onload], link:not([href=\"page.css\"], [href=\"data:,\"])')].length";
     shown.browser.value(script)
 }

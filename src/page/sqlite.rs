@@ -1,0 +1,88 @@
+//! SQLite for browsers, and what it needs of the page: a database without trees, and questions to begin with.
+
+use serde_json::{Value, json};
+
+use super::column;
+use super::error::PageError;
+use super::run::Source;
+use crate::store::{Database, RunInfo, TrimmedSource};
+
+/// sql.js 1.16.0, compressed: web/vendor/sql.js has its licence.
+const PROGRAM: &[u8] = include_bytes!("../../web/vendor/sql.js/sql-wasm.wasm.gz");
+const LOADER: &[u8] = include_bytes!("../../web/vendor/sql.js/sql-wasm.js.gz");
+
+/// What runs in a thread of its own beside it.
+const WORKER: &str = include_str!("../../web/sqlite-worker.js");
+
+/// Questions with their statements.
+const QUESTIONS: &str = include_str!("../../docs/questions.md");
+
+/// Whether a page can be asked in SQL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sql {
+    /// It can.
+    #[default]
+    Inside,
+    /// It cannot.
+    Left,
+}
+
+/// Names and compressed bytes.
+pub(super) type Blocks = Vec<(String, Vec<u8>)>;
+
+/// Part of the room that SQL may take: trees and figures come first.
+const LARGEST_PART: usize = 3;
+
+/// What the page has for SQL, if it has room for it.
+pub(super) fn blocks(
+    database: &Database,
+    runs: &[&RunInfo],
+    source: Source,
+    room: usize,
+) -> Result<Option<Blocks>, PageError> {
+    let numbers: Vec<i64> = runs.iter().map(|run| run.run_id).collect();
+    let source = match source {
+        Source::Stored => TrimmedSource::Kept,
+        Source::Left => TrimmedSource::Left,
+    };
+    let data = column::bytes(&database.trimmed(&numbers, source)?);
+    let blocks = vec![
+        ("sqlite/data".to_owned(), data),
+        ("sqlite/program".to_owned(), PROGRAM.to_vec()),
+        ("sqlite/loader".to_owned(), LOADER.to_vec()),
+        ("sqlite/worker".to_owned(), column::text(WORKER)),
+    ];
+    let size: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
+    Ok((size <= room / LARGEST_PART).then_some(blocks))
+}
+
+/// The questions of docs/questions.md: what is asked, and the statement.
+pub(super) fn questions() -> Value {
+    let mut all = Vec::new();
+    for part in QUESTIONS.split("\n### ").skip(1) {
+        let Some((question, rest)) = part.split_once('\n') else {
+            continue;
+        };
+        let statement = rest.split_once("```sql\n");
+        let statement = statement.and_then(|(_, rest)| rest.split_once("\n```"));
+        all.extend(statement.map(|(statement, _)| json!([question, statement])));
+    }
+    json!(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_have_their_statements() {
+        let all = questions();
+        let all = all.as_array().expect("a list");
+        assert_eq!(all.len(), QUESTIONS.matches("\n### ").count());
+        assert_eq!(all[0][0], "Which functions cost most by themselves?");
+        for question in all {
+            let statement = question[1].as_str().expect("a statement");
+            assert!(statement.starts_with("SELECT") || statement.starts_with("WITH"));
+        }
+    }
+}

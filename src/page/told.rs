@@ -1,0 +1,218 @@
+//! Answers of commands that a page shows as they are: what changed, and what was from run to run. Their rows are those of
+//! `--format json`; the union of two trees is there as columns, as JSON of so many places would be ten times as large.
+
+use serde_json::{Value, json};
+
+use super::column::{self, Column};
+use super::error::PageError;
+use crate::compare::PlaceItem;
+use crate::compare::tree::Place;
+use crate::report::Answer;
+use crate::report::render::{Format, Layout, RenderError, render};
+
+/// How often a union tree is cut anew until it fits.
+const TRIES: u32 = 8;
+
+/// An answer of a command.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Which view shows it: diff, history or steps.
+    pub view: &'static str,
+    /// The words of the command that gives it.
+    pub words: Vec<String>,
+    /// Statements that give the figures of it, if there are any.
+    pub sql: Option<String>,
+    /// What is above its table for people.
+    lines: Vec<String>,
+    /// The object that `--format json` writes.
+    json: Vec<u8>,
+}
+
+impl Told {
+    /// Takes an answer as `--format json` writes it.
+    ///
+    /// # Errors
+    /// When a database fails.
+    pub fn of(
+        view: &'static str,
+        words: Vec<String>,
+        answer: &mut Answer<'_>,
+    ) -> Result<Self, PageError> {
+        let layout = Layout {
+            format: Format::Json,
+            ..Layout::default()
+        };
+        let mut json = Vec::new();
+        render(answer, &layout, &mut json).map_err(|error| match error {
+            RenderError::Usage(message) => PageError::TooLarge(message),
+            RenderError::Output(error) => error.into(),
+            RenderError::Store(error) => error.into(),
+        })?;
+        let heading = answer.heading.as_ref();
+        Ok(Self {
+            view,
+            words,
+            sql: None,
+            lines: heading.map_or_else(Vec::new, |heading| heading.lines.clone()),
+            json,
+        })
+    }
+
+    /// What the page knows of it before it is opened.
+    pub(super) fn about(&self) -> Value {
+        json!({"view": self.view, "words": self.words, "sql": self.sql, "lines": self.lines})
+    }
+
+    /// Its compressed rows.
+    pub(super) fn block(&self) -> Vec<u8> {
+        column::text(&String::from_utf8_lossy(&self.json))
+    }
+}
+
+/// The union of the trees of two sides.
+#[derive(Clone, Debug)]
+pub struct UnionTree<'t> {
+    /// Places in pre-order.
+    pub places: &'t [Place],
+    /// What is at them.
+    pub items: &'t [PlaceItem],
+    /// The words of the command that gives it.
+    pub words: Vec<String>,
+}
+
+/// A union tree as blocks.
+pub(super) struct UnionBlocks {
+    /// What the page knows of it before it is opened.
+    pub(super) about: Value,
+    /// Names and compressed bytes.
+    pub(super) blocks: Vec<(String, Vec<u8>)>,
+}
+
+impl UnionTree<'_> {
+    /// The tree, of which the places that cost least are left out until it fits.
+    pub(super) fn blocks(&self, room: usize) -> UnionBlocks {
+        let mut found = self.cut(0.0);
+        if size(&found) <= room {
+            return found;
+        }
+        let mut costs: Vec<f64> = self.places.iter().map(larger).collect();
+        costs.sort_by(|one, other| other.total_cmp(one));
+        let mut most = costs.len();
+        for _ in 0..TRIES {
+            let fits = most as u128 * room as u128 / size(&found).max(1) as u128 * 9 / 10;
+            most = usize::try_from(fits).unwrap_or(most).min(most);
+            let below = costs.get(most).copied().unwrap_or(f64::INFINITY);
+            found = self.cut(below.next_up());
+            if size(&found) <= room {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Those places that cost at least so much in one of the two.
+    fn cut(&self, below: f64) -> UnionBlocks {
+        let left_out = self.items.len() as u64;
+        let mut writer = Writer {
+            steps: Column::new(),
+            items: Column::new(),
+            owns: [Column::new(), Column::new()],
+            written: 0,
+            last_depth: 0,
+        };
+        // For each open place: what is left out below it.
+        let mut open: Vec<Option<[f64; 2]>> = Vec::new();
+        let mut left = [0.0; 2];
+        let mut kept = 0_u64;
+        let mut skipped_below = u32::MAX;
+        for place in self.places {
+            if place.depth > skipped_below {
+                continue;
+            }
+            skipped_below = u32::MAX;
+            writer.close(&mut open, place.depth as usize, left_out);
+            if larger(place) < below {
+                skipped_below = place.depth;
+                add(&mut left, place.all);
+                if let Some(above) = open.last_mut() {
+                    add(above.get_or_insert([0.0; 2]), place.all);
+                }
+                continue;
+            }
+            writer.write(place.depth.into(), place.item.into(), place.own);
+            kept += 1;
+            open.push(None);
+        }
+        writer.close(&mut open, 0, left_out);
+        let all = |of: &dyn Fn(&PlaceItem) -> Value| self.items.iter().map(of).collect::<Vec<_>>();
+        let names = json!({
+            "name": all(&|item| json!(item.names[0])),
+            "module": all(&|item| json!(item.names[1])),
+            "file": all(&|item| json!(item.names[2])),
+            "verdict": all(&|item| json!(item.verdict.map(crate::compare::judge::Verdict::name))),
+        });
+        let mut about = json!({"words": self.words, "places": writer.written});
+        if kept < self.places.len() as u64 {
+            about["left"] =
+                json!({"kept": kept, "of": self.places.len(), "base": left[0], "new": left[1]});
+        }
+        let [base, new] = writer.owns;
+        UnionBlocks {
+            about,
+            blocks: vec![
+                ("union/names".to_owned(), column::text(&names.to_string())),
+                ("union/steps".to_owned(), writer.steps.finish()),
+                ("union/items".to_owned(), writer.items.finish()),
+                ("union/own-0".to_owned(), base.finish()),
+                ("union/own-1".to_owned(), new.finish()),
+            ],
+        }
+    }
+}
+
+/// The columns of a union tree.
+struct Writer {
+    steps: Column,
+    items: Column,
+    owns: [Column; 2],
+    written: u64,
+    last_depth: u64,
+}
+
+impl Writer {
+    fn write(&mut self, depth: u64, item: u64, own: [f64; 2]) {
+        self.steps
+            .number((self.last_depth + 1).saturating_sub(depth));
+        self.items.number(item);
+        for (column, cost) in self.owns.iter_mut().zip(own) {
+            column.cost(Some(cost));
+        }
+        self.last_depth = depth;
+        self.written += 1;
+    }
+
+    /// Closes places until so many are open. What was left out below one of them is a place of its own.
+    fn close(&mut self, open: &mut Vec<Option<[f64; 2]>>, depth: usize, left_out: u64) {
+        while open.len() > depth {
+            if let Some(Some(left)) = open.pop() {
+                self.write(open.len() as u64 + 1, left_out, left);
+            }
+        }
+    }
+}
+
+/// Adds the costs of both sides.
+fn add(sum: &mut [f64; 2], costs: [f64; 2]) {
+    for (sum, cost) in sum.iter_mut().zip(costs) {
+        *sum += cost;
+    }
+}
+
+/// What a place costs in the side where it costs more.
+fn larger(place: &Place) -> f64 {
+    place.all[0].max(place.all[1])
+}
+
+fn size(of: &UnionBlocks) -> usize {
+    of.blocks.iter().map(|(_, bytes)| bytes.len()).sum()
+}

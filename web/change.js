@@ -1,0 +1,64 @@
+// How change looks: more is orange and has a plus, less is blue and has a minus, so that nobody needs the colours.
+import { make } from './dom.js';
+import { fixed, rounded } from './numbers.js';
+
+/** Signs of verdicts. */
+const SIGNS = /** @type {Record<string, string>} */ ({ slower: '+', new: '+', faster: '−', gone: '−', same: '=', unclear: '?' });
+
+/** Whether a verdict is of more, or of less. @param {string | null} verdict */
+export function directionOf(verdict) {
+  if (verdict === 'slower' || verdict === 'new') return 'more';
+  return verdict === 'faster' || verdict === 'gone' ? 'less' : '';
+}
+
+/** A verdict with its sign. @param {string | null} verdict */
+export function verdictMark(verdict) {
+  if (!verdict) return make('span', { class: 'verdict', text: '' });
+  return make('span', { class: `verdict ${directionOf(verdict)}` }, make('span', { class: 'sign', 'aria-hidden': 'true', text: SIGNS[verdict] ?? '' }), verdict);
+}
+
+/** A change with its sign. @param {import('./numbers.js').Scale} scale @param {number} value */
+export function signed(scale, value) {
+  const text = rounded(scale, Math.abs(value));
+  if (!/[1-9]/.test(text)) return text;
+  return `${value < 0 ? '−' : '+'}${text}`;
+}
+
+/** `1.27 (1.19..1.35)`. @param {{ratio: number | null, ratio_low: number | null, ratio_high: number | null}} of */
+export function ratioText({ ratio, ratio_low: low, ratio_high: high }) {
+  const two = (/** @type {number | null} */ value) => (value === null ? '' : fixed(value, 2));
+  const interval = low === null && high === null ? '' : `(${two(low)}..${two(high)})`;
+  return ratio === null ? interval || '-' : `${two(ratio)} ${interval}`.trimEnd();
+}
+
+/** A probability as the command line has it: `.031`, `<.001`. @param {number | null} value */
+export function probability(value) {
+  if (value === null || value === undefined) return '-';
+  return value < 0.001 ? '<.001' : fixed(value, 3).replace(/^0/, '');
+}
+
+/** How wide an interval is drawn, and from which ratio to which. */
+const [WIDE, MOST] = [120, 2];
+
+/** A ratio with its interval on a scale on which twice and half are as far from 1.
+ * @param {{ratio: number | null, ratio_low: number | null, ratio_high: number | null}} of @param {string} direction */
+export function intervalMark({ ratio, ratio_low: low, ratio_high: high }, direction) {
+  const x = (/** @type {number} */ value) => {
+    const part = Math.log(Math.max(value, 1e-9)) / Math.log(MOST);
+    return WIDE / 2 + (Math.max(-1, Math.min(1, part)) * (WIDE - 8)) / 2;
+  };
+  const mark = make('svg', { class: `interval ${direction}`, viewBox: `0 0 ${WIDE} 16`, width: WIDE, height: 16, 'aria-hidden': 'true' });
+  mark.append(make('path', { class: 'one', d: `M${WIDE / 2} 1V15` }));
+  if (low !== null || high !== null) mark.append(make('path', { class: 'reach', d: `M${x(low ?? 1 / MOST)} 8H${x(high ?? MOST)}` }));
+  if (ratio !== null) mark.append(make('circle', { cx: x(ratio), cy: 8, r: 3.5 }));
+  return mark;
+}
+
+/** A bar to the right of the middle for more, to the left for less. @param {number} part From -1 to 1. */
+export function changeBar(part) {
+  const bar = make('span', { class: `change-bar ${part < 0 ? 'less' : 'more'}`, 'aria-hidden': 'true' });
+  const size = Math.min(Math.abs(part), 1) * 50;
+  bar.style.left = `${part < 0 ? 50 - size : 50}%`;
+  bar.style.width = `${size}%`;
+  return bar;
+}

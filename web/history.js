@@ -1,0 +1,312 @@
+// What runs of one program cost over time: points, their levels, and the steps between them.
+import { intervalMark, probability, ratioText } from './change.js';
+import { button, choice, make } from './dom.js';
+import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
+import { table } from './table.js';
+import { plain, shellWord, shown } from './texts.js';
+import { offersOfTold } from './told.js';
+
+/** @typedef {{run: number, commit: string | null, position: number, cost: number, total: number, row: any}} Point */
+/** @typedef {{name: string, file: string, module: string, points: Point[], medians: number[], changes: any[], blind: number | null}} Subject */
+
+/** What the view follows without being made anew. */
+const WITHIN_HISTORY = ['point', 'zero'];
+
+/** Size of the picture, and room for what is written beside it. */
+const [HIGH, LEFT, RIGHT, TOP, BOTTOM] = [300, 84, 16, 34, 44];
+
+/** Letters of a commit that are enough for people. */
+const SHORT = 10;
+
+/** The subjects of a history: one for each function, or the whole run. @param {any} answer @returns {Subject[]} */
+function subjectsOf(answer) {
+  /** @type {Map<number, number>} */
+  const positionOf = new Map();
+  answer.positions.forEach((/** @type {any} */ position, /** @type {number} */ at) => position.runs.forEach((/** @type {number} */ run) => positionOf.set(run, at)));
+  /** @type {Map<string, Subject>} */
+  const all = new Map();
+  for (const row of answer.rows) {
+    const key = JSON.stringify([row.function, row.module, row.file]);
+    let subject = all.get(key);
+    if (!subject) all.set(key, (subject = { name: row.function || row.module || row.file, file: row.file, module: row.module, points: [], medians: [], changes: [], blind: null }));
+    subject.points.push({ run: row.run_id, commit: row.commit_id, position: positionOf.get(row.run_id) ?? 0, cost: row.exclusive, total: row.total, row });
+  }
+  const subjects = [...all.values()];
+  subjects.forEach((subject, at) => {
+    const steps = answer.steps?.[at];
+    subject.changes = steps?.changes ?? [];
+    subject.blind = steps?.blind_below ?? null;
+    for (let position = 0; position < answer.positions.length; position++) {
+      const costs = subject.points.filter((point) => point.position === position).map((point) => point.cost);
+      costs.sort((one, other) => one - other);
+      const middle = costs.length >> 1;
+      subject.medians.push(costs.length === 0 ? NaN : costs.length % 2 === 1 ? costs[middle] : (costs[middle - 1] + costs[middle]) / 2);
+    }
+  });
+  return subjects;
+}
+
+/** What a position is called. @param {any} answer @param {number} position */
+function positionName(answer, position) {
+  const { commit_id: commit, runs } = answer.positions[position];
+  return commit === null ? `run ${runs[0]}` : plain(commit.slice(0, SHORT));
+}
+
+/** Round numbers from the bottom to the top of a scale. @param {number} low @param {number} high @param {number} unit */
+function ticks(low, high, unit) {
+  const span = (high - low) / unit;
+  if (!(span > 0)) return [low];
+  const rough = 10 ** Math.floor(Math.log10(span / 4));
+  const step = [1, 2, 2.5, 5, 10].map((times) => times * rough).find((step) => span / step <= 5) ?? rough * 10;
+  const all = [];
+  for (let tick = Math.ceil(low / unit / step) * step; tick * unit <= high * (1 + 1e-9); tick += step) all.push(tick * unit);
+  return all;
+}
+
+/** The picture. @param {any} context @param {any} answer @param {Subject} subject @param {number} wide */
+function chart(context, answer, subject, wide) {
+  const { go, state } = context;
+  const { metric, unit } = answer;
+  const costs = subject.points.map((point) => point.cost);
+  const [least, most] = [Math.min(...costs), Math.max(...costs)];
+  const isFromZero = state.zero !== 'no' || least === most;
+  const high = most + 0.08 * (isFromZero ? most : most - least) || 1;
+  const low = isFromZero ? Math.min(0, least) : least - 0.08 * (most - least);
+  const count = answer.positions.length;
+  const width = wide - LEFT - RIGHT;
+  const height = HIGH - TOP - BOTTOM;
+  const each = width / count;
+  const x = (/** @type {number} */ position) => LEFT + (position + 0.5) * each;
+  const y = (/** @type {number} */ cost) => TOP + height * (1 - (cost - low) / (high - low));
+  const scale = ofColumn(metric, unit, most, 0);
+  const changes = subject.changes.filter((change) => change.change === 'step');
+  const byRun = new Map(answer.positions.flatMap((/** @type {any} */ position, /** @type {number} */ at) => position.runs.map((/** @type {number} */ run) => [run, at])));
+  const at = (/** @type {any} */ change) => byRun.get(change.run_id) ?? 0;
+  const said = `${shown(subject.name || 'Whole run')} over ${count} positions: from ${figure(metric, unit, subject.medians[0])} to ${figure(metric, unit, subject.medians[count - 1])}, ${changes.length === 1 ? '1 step' : `${changes.length} steps`}. The table below has every point.`;
+  const picture = make('svg', { class: 'chart', viewBox: `0 0 ${wide} ${HIGH}`, width: wide, height: HIGH, role: 'group', 'aria-label': said });
+  const text = (/** @type {number} */ atX, /** @type {number} */ atY, /** @type {string} */ words, /** @type {string} */ kind) => picture.append(make('text', { x: atX, y: atY, class: kind, text: words }));
+  for (const tick of ticks(low, high, scale.size)) {
+    picture.append(make('path', { class: 'grid', d: `M${LEFT} ${y(tick)}H${wide - RIGHT}` }));
+    text(LEFT - 8, y(tick) + 4, `${rounded(scale, tick)} ${scale.unit}`.trimEnd(), 'tick y');
+  }
+  const every = Math.max(1, Math.ceil((count * 84) / width));
+  for (let position = 0; position < count; position += every) text(x(position), HIGH - BOTTOM + 22, positionName(answer, position), 'tick x');
+  // Between the last position that certainly had the old level and the first that certainly has the new one.
+  changes.forEach((change) => {
+    const direction = change.after > change.before ? 'more' : 'less';
+    const [from, to] = [byRun.get(change.from_run) ?? at(change), byRun.get(change.to_run) ?? at(change)];
+    picture.append(make('rect', { class: `step ${direction}`, x: x(from), y: TOP, width: Math.max(x(to) - x(from), 2), height }));
+    const words = change.ratio === null ? (direction === 'more' ? '+ new' : '− gone') : `${direction === 'more' ? '+' : '−'} ×${ratioText(change)}`;
+    const middle = (x(from) + x(to)) / 2;
+    const label = make('text', { x: Math.max(LEFT + 60, Math.min(middle, wide - RIGHT - 60)), y: TOP - 10, class: `label ${direction}`, text: words });
+    picture.append(label);
+  });
+  const bounds = [0, ...changes.map(at), count];
+  for (let part = 0; part + 1 < bounds.length; part++) {
+    const [before, after] = [changes[part - 1], changes[part]];
+    const level = before ? before.after : after ? after.before : null;
+    if (level === null) continue;
+    const [from, to] = [LEFT + bounds[part] * each, LEFT + bounds[part + 1] * each];
+    if (before && before.ratio_low !== null && before.ratio_high !== null && before.before > 0) {
+      const [top, bottom] = [y(Math.min(before.before * before.ratio_high, high)), y(Math.max(before.before * before.ratio_low, low))];
+      picture.append(make('rect', { class: 'reach', x: from, y: top, width: Math.max(to - from, 0), height: Math.max(bottom - top, 1) }));
+    }
+    picture.append(make('path', { class: 'level', d: `M${from} ${y(level)}H${to}` }));
+  }
+  const line = subject.medians.map((cost, position) => (Number.isNaN(cost) ? '' : `${position === 0 ? 'M' : 'L'}${x(position).toFixed(1)} ${y(cost).toFixed(1)}`)).join('');
+  picture.append(make('path', { class: 'line', d: line }));
+  const chosen = subject.points.findIndex((point) => String(point.run) === context.state.point);
+  subject.points.forEach((point, number) => {
+    const name = `${positionName(answer, point.position)}, run ${point.run}: ${figure(metric, unit, point.cost)}`;
+    picture.append(
+      make(
+        'circle',
+        {
+          class: 'point',
+          'data-point': number,
+          cx: x(point.position),
+          cy: y(point.cost),
+          r: number === chosen ? 7 : 4.5,
+          role: 'button',
+          tabindex: number === Math.max(chosen, 0) ? 0 : -1,
+          'aria-pressed': String(number === chosen),
+          'aria-label': name,
+          onclick: () => go({ point: String(point.run) }, true),
+        },
+        make('title', { text: name }),
+      ),
+    );
+  });
+  picture.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+    const from = Number(/** @type {Element} */ (event.target).getAttribute('data-point'));
+    const to = { ArrowRight: from + 1, ArrowLeft: from - 1, Home: 0, End: subject.points.length - 1, Enter: from, ' ': from }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const point = subject.points[Math.max(0, Math.min(to, subject.points.length - 1))];
+    go({ point: String(point.run) }, true);
+  });
+  return picture;
+}
+
+/** Commands about a run, and about it and the one before. @param {any} context @param {any} answer @param {Subject} subject @param {Point | undefined} point */
+function pointDetail({ command }, answer, subject, point) {
+  if (!point) return [make('p', { class: 'said', text: 'Click a point, or go to it by arrows, to see its run and what can be asked about it.' })];
+  const { metric, unit } = answer;
+  const cost = (/** @type {number} */ value) => figure(metric, unit, value);
+  const before = point.position > 0 ? subject.medians[point.position - 1] : NaN;
+  const change = before > 0 ? `, ${point.cost < before ? '−' : '+'}${fixed((100 * Math.abs(point.cost - before)) / before, 1)} % to the position before` : '';
+  const runs = (/** @type {number} */ position) => answer.positions[position].runs.join(',');
+  const base = command.words;
+  const commands = [
+    ['Look at this run', ['profdb', 'report', ...base, '--run', String(point.run), '--html', `run-${point.run}.html`]],
+    ...(point.position > 0
+      ? [['Compare it with the position before', ['profdb', 'diff', runs(point.position - 1), runs(point.position), ...base, '--html', `diff-${point.run}.html`]]]
+      : []),
+  ];
+  return [
+    make('h2', { text: `Run ${point.run}${point.commit === null ? '' : `, ${plain(point.commit.slice(0, 2 * SHORT))}`}` }),
+    make('p', { text: `${cost(point.cost)} of ${cost(point.total)}${change}` }),
+    ...[['Branch', point.row.branch], ['Host', point.row.host], ['Recorded', point.row.recorded_utc ?? point.row.recorded_at]].flatMap(([name, value]) => (value ? [make('p', { class: 'said', text: `${name}: ${plain(value)}` })] : [])),
+    ...commands.map(([title, words]) => commandLine(String(title), /** @type {string[]} */ (words))),
+  ];
+}
+
+/** A command to be copied. @param {string} title @param {string[]} words */
+function commandLine(title, words) {
+  const text = words.map(shellWord).join(' ');
+  const code = make('code', { text });
+  const copy = button('Copy', async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      copy.textContent = 'Copied';
+    } catch {
+      getSelection()?.selectAllChildren(code);
+      copy.textContent = 'Selected';
+    }
+  }, { 'aria-label': `Copy: ${title}` });
+  return make('div', { class: 'command' }, make('span', { class: 'label', text: title }), code, copy);
+}
+
+/** The same in SQL. @param {any} answer @param {Subject} subject */
+function sqlOfHistory(answer, subject) {
+  const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", "''")}'`;
+  const runs = subject.points.map((point) => point.run).join(', ');
+  const where = `run_id IN (${runs}) AND metric = ${quoted(answer.metric)}`;
+  if (subject.name === '') {
+    return `SELECT run_id, MAX(total) AS total\nFROM history\nWHERE ${where}\nGROUP BY run_id\nORDER BY MIN(position), MIN(recorded_utc), run_id;\n`;
+  }
+  return `SELECT run_id, position, commit_id, calls, exclusive, cumulative, total\nFROM history\nWHERE ${where}\n  AND function = ${quoted(subject.name)} AND module = ${quoted(subject.module)} AND file = ${quoted(subject.file)}\nORDER BY position, recorded_utc, run_id;\n`;
+}
+
+/** The view. @param {any} context */
+export async function historyView(context) {
+  const { go, told: all, state } = context;
+  /** @type {{told: any, answer: any, subject: Subject}[]} */
+  const entries = [];
+  for (const told of all.filter((/** @type {any} */ one) => one.view === 'history')) {
+    const answer = await told.answer();
+    for (const subject of subjectsOf(answer)) entries.push({ told, answer, subject });
+  }
+  const entry = entries.find(({ subject }) => subject.name === state.function && (state.module === '' || subject.module === state.module)) ?? entries[0];
+  const { told, answer, subject } = entry;
+  const { metric, unit } = answer;
+  const options = entries.map(({ subject }, at) => /** @type {[string, string]} */ ([String(at), subject.name === '' ? 'whole run' : `${shown(subject.name)}${entries.filter((other) => other.subject.name === subject.name).length > 1 ? ` (${plain(subject.module || subject.file)})` : ''}`]));
+  const scale = ofColumn(metric, unit, Math.max(...subject.points.map((point) => point.cost)), 0);
+  const place = make('div', { class: 'chart-place' });
+  const aside = make('aside', { class: 'detail', 'aria-label': 'The chosen run' });
+  const rows = make('div', { class: 'rows-place' });
+  const draw = () => place.replaceChildren(chart(context, answer, subject, Math.max(place.clientWidth, 480)));
+  const update = () => {
+    const isFocused = place.contains(document.activeElement);
+    draw();
+    const { point } = context.state;
+    if (isFocused) place.querySelector('circle[tabindex="0"]')?.focus();
+    aside.replaceChildren(...pointDetail(context, answer, subject, subject.points.find((one) => String(one.run) === point)));
+    const lastTop = rows.querySelector('.table')?.scrollTop ?? 0;
+    rows.replaceChildren(
+      table({
+        label: 'Points',
+        count: subject.points.length,
+        isSelected: (row) => String(subject.points[row].run) === context.state.point,
+        handle: { select: (row) => go({ point: String(subject.points[row].run) }, true), open: () => undefined, menu: () => undefined, key: () => false },
+        columns: [
+          { title: 'Run', text: (row) => String(subject.points[row].run), value: (row) => subject.points[row].run },
+          { title: 'Position', isLeft: true, text: (row) => positionName(answer, subject.points[row].position), value: (row) => subject.points[row].position },
+          { title: scale.title, text: (row) => rounded(scale, subject.points[row].cost), value: (row) => subject.points[row].cost },
+          { title: '% of the run', text: (row) => percent(subject.points[row].row.exclusive_pct), value: (row) => subject.points[row].row.exclusive_pct },
+        ],
+      }),
+    );
+    const now = rows.querySelector('.table');
+    if (now) now.scrollTop = lastTop;
+  };
+  const steps = subject.changes.length === 0
+    ? make('p', { class: 'said', text: plain(told.about.lines.at(-1) ?? 'No step.') })
+    : stepsTable(answer, subject.changes.map((change) => ({ ...change, function: subject.name })), null, null);
+  const element = make(
+    'section',
+    { class: 'history', 'aria-label': 'History' },
+    make('p', { class: 'said', text: plain(told.about.lines[0] ?? '') }),
+    make(
+      'div',
+      { class: 'bar-of-view' },
+      ...(entries.length > 1 ? [choice('Of', String(entries.indexOf(entry)), options, (at) => go({ function: entries[Number(at)].subject.name, module: entries[Number(at)].subject.module, point: '' }))] : [make('h2', { text: subject.name === '' ? 'Whole run' : shown(subject.name) })]),
+      choice('Scale', state.zero === 'no' ? 'no' : 'yes', [['yes', 'from 0'], ['no', 'as far as it reaches']], (to) => go({ zero: to === 'no' ? 'no' : '' }, true)),
+      make('span', { class: 'room' }),
+      offersOfTold(told, sqlOfHistory(answer, subject)),
+    ),
+    place,
+    make('div', { class: 'beside' }, make('div', { class: 'rows-place' }, make('h3', { text: 'Steps' }), steps, make('h3', { text: 'Points' }), rows), aside),
+  );
+  update();
+  const observer = new ResizeObserver(() => (place.isConnected ? draw() : observer.disconnect()));
+  requestAnimationFrame(() => observer.observe(place));
+  return { element, update, small: WITHIN_HISTORY };
+}
+
+/** Steps as a table. @param {any} answer @param {any[]} changes @param {((row: number) => void) | null} select @param {((row: any) => boolean) | null} isSelected */
+function stepsTable(answer, changes, select, isSelected) {
+  const most = changes.reduce((most, change) => Math.max(most, change.before ?? 0, change.after ?? 0), 0);
+  const scale = ofColumn(answer.metric, answer.unit, most, 0);
+  const cost = (/** @type {number | null | undefined} */ value) => (value === null || value === undefined ? '-' : rounded(scale, value));
+  const direction = (/** @type {any} */ change) => (change.ratio === null ? (change.after > change.before ? 'more' : 'less') : change.ratio > 1 ? 'more' : 'less');
+  const place = (/** @type {string | null} */ commit, /** @type {number | null} */ run) => (commit ? plain(commit.slice(0, SHORT)) : run === null || run === undefined ? '' : `run ${run}`);
+  const between = (/** @type {any} */ change) => (change.change === 'drift' ? 'all positions' : change.change === 'none' ? '-' : `${place(change.from_commit, change.from_run)}..${place(change.to_commit, change.to_run)}`);
+  const name = (/** @type {any} */ change) => change.function || change.module || change.file;
+  return table({
+    label: 'Steps',
+    count: changes.length,
+    handle: select === null ? undefined : { select, open: select, menu: () => undefined, key: () => false },
+    isSelected: (row) => isSelected?.(changes[row]) ?? false,
+    columns: [
+      ...(select === null ? [] : [{ title: 'Function', isText: true, text: (/** @type {number} */ row) => shown(name(changes[row])), value: (/** @type {number} */ row) => name(changes[row]) }]),
+      { title: 'Between', isLeft: true, text: (row) => between(changes[row]), value: (row) => changes[row].position ?? 0 },
+      { title: `Before ${scale.title}`, text: (row) => cost(changes[row].before), value: (row) => changes[row].before },
+      { title: `After ${scale.title}`, text: (row) => cost(changes[row].after), value: (row) => changes[row].after },
+      { title: 'Ratio (95 %)', text: (row) => ratioText(changes[row]), value: (row) => changes[row].ratio },
+      { title: '÷2 … ×2', text: () => '', draw: (row) => intervalMark(changes[row], direction(changes[row])) },
+      { title: 'q', text: (row) => probability(changes[row].q), value: (row) => changes[row].q },
+      { title: 'State', isLeft: true, text: (row) => plain([changes[row].change === 'drift' ? 'drift' : (changes[row].state ?? ''), changes[row].why ?? ''].filter((text) => text !== '').join(': ')), value: (row) => changes[row].state },
+    ],
+  });
+}
+
+/** The functions that changed. @param {any} context */
+export async function stepsView(context) {
+  const { go, told: all } = context;
+  const told = all.find((/** @type {any} */ one) => one.view === 'steps');
+  const answer = await told.answer();
+  const { rows } = answer;
+  const element = make(
+    'section',
+    { class: 'steps', 'aria-label': 'Steps' },
+    ...told.about.lines.map((/** @type {string} */ line) => make('p', { class: 'said', text: plain(line) })),
+    make('div', { class: 'bar-of-view' }, make('span', { class: 'found', text: rows.length === 1 ? '1 row' : `${rows.length} rows` }), make('span', { class: 'room' }), offersOfTold(told, null)),
+    rows.length === 0
+      ? make('p', { class: 'said', text: 'No function changed.' })
+      : stepsTable(answer, rows, (row) => go({ view: 'history', function: rows[row].function || rows[row].module || rows[row].file, module: rows[row].module, point: rows[row].run_id === null ? '' : String(rows[row].run_id) }), null),
+  );
+  return { element, small: [], update: () => undefined };
+}
+

@@ -1,0 +1,83 @@
+// Answers of commands that the page has as they are: the rows of `--format json`, and the trees of two sides as one.
+import { Reader, block, json } from './bytes.js';
+import { csvOf, markdownOf } from './offer.js';
+import { offerTexts } from './rows.js';
+import { shellWord } from './texts.js';
+
+/** @typedef {{view: string, words: string[], sql: string | null, lines: string[]}} ToldAbout */
+
+/** An answer of a command. */
+export class Told {
+  /** @param {ToldAbout} about @param {number} at */
+  constructor(about, at) {
+    this.about = about;
+    this.view = about.view;
+    this.at = at;
+    /** @type {Promise<any> | null} */
+    this.kept = null;
+  }
+
+  /** The command that gives it. */
+  get command() {
+    return ['profdb', ...this.about.words].map(shellWord).join(' ');
+  }
+
+  /** The object that the command writes. @returns {Promise<any>} */
+  answer() {
+    this.kept ??= json(`told/${this.at}`);
+    return this.kept;
+  }
+}
+
+/** Rows of objects as columns and rows. @param {any[]} objects */
+export function tableOf(objects) {
+  const columns = Object.keys(objects[0] ?? {});
+  return { columns, rows: objects.map((row) => columns.map((column) => row[column] ?? null)) };
+}
+
+/** What an answer offers. @param {Told} told @param {string | null} sql */
+export function offersOfTold(told, sql) {
+  const rows = async () => /** @type {any} */ (tableOf((await told.answer()).rows));
+  return offerTexts(told.view, [
+    ['Command', 'txt', () => `${told.command}\n`],
+    ...(sql === null ? [] : [/** @type {[string, string, () => string]} */ (['SQL', 'sql', () => sql])]),
+    ['JSON', 'json', async () => `${JSON.stringify(await told.answer())}\n`],
+    ['CSV', 'csv', async () => csvOf(await rows())],
+    ['Markdown', 'md', async () => markdownOf(await rows())],
+  ]);
+}
+
+/** @typedef {{about: any, count: number, depth: Int32Array, item: Int32Array, parent: Int32Array, last: Int32Array, own: [Float64Array, Float64Array], all: [Float64Array, Float64Array], names: {name: string[], module: string[], file: string[], verdict: (string | null)[]}}} Union Place -1 is above roots. */
+
+/** The trees of two sides as one. @param {any} about @returns {Promise<Union>} */
+export async function unionOf(about) {
+  const names = await json('union/names');
+  const [steps, items, base, fresh] = await Promise.all(['steps', 'items', 'own-0', 'own-1'].map(async (name) => new Reader(await block(`union/${name}`))));
+  const count = about.places;
+  const whole = () => new Int32Array(count);
+  const [depth, item, parent, last] = [whole(), whole(), whole(), whole()];
+  /** @type {[Float64Array, Float64Array]} */
+  const own = [new Float64Array(count), new Float64Array(count)];
+  const open = [-1];
+  let level = 0;
+  for (let at = 0; at < count; at++) {
+    level += 1 - steps.number();
+    depth[at] = level;
+    item[at] = items.number();
+    parent[at] = open[level];
+    open[level + 1] = at;
+    last[at] = at;
+    own[0][at] = base.cost();
+    own[1][at] = fresh.cost();
+  }
+  /** @type {[Float64Array, Float64Array]} */
+  const all = [own[0].slice(), own[1].slice()];
+  for (let at = count - 1; at >= 0; at--) {
+    const above = parent[at];
+    if (above < 0) continue;
+    if (last[above] < last[at]) last[above] = last[at];
+    all[0][above] += all[0][at];
+    all[1][above] += all[1][at];
+  }
+  return { about, count, depth, item, parent, last, own, all, names };
+}

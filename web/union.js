@@ -1,0 +1,237 @@
+// The trees of two sides as one picture: more is orange, less is blue, and what only one of them has is hatched.
+import { directionOf, signed } from './change.js';
+import { sidesOf, signedCost } from './diff.js';
+import { button, choice, make } from './dom.js';
+import { find } from './flame.js';
+import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
+import { csvOf, markdownOf } from './offer.js';
+import { Picture, arrange } from './picture.js';
+import { LEFT_OUT } from './profile.js';
+import { offerTexts } from './rows.js';
+import { table } from './table.js';
+import { plain, shellWord, shown } from './texts.js';
+import { tableOf, unionOf } from './told.js';
+
+/** What the view follows without being made anew. */
+const WITHIN_UNION = ['place', 'search'];
+
+/** Colours from none to all: at twice, or half, the cost they are full. Black can be read on each. */
+const MORE = ['#f3e9df', '#f9d9b8', '#f7bd85', '#f2a04f', '#e8822a'];
+const LESS = ['#e2ebf2', '#c3dff2', '#9acbea', '#6db4e0', '#459bd0'];
+const EVEN = '#e4e3e8';
+
+/** How many rows the tree has open at first. */
+const OPEN_OF_UNION = 40;
+
+/** A place that is only in one of the two. @param {number} base @param {number} fresh */
+function statusOf(base, fresh) {
+  if (base === 0 && fresh !== 0) return 'new';
+  return fresh === 0 && base !== 0 ? 'gone' : 'both';
+}
+
+/** The rows of `report diff_tree`. @param {import('./told.js').Union} union */
+function rowsOf({ count, item, depth, own, all, names }) {
+  return Array.from({ length: count }, (_, at) => ({
+    function: names.name[item[at]] ?? LEFT_OUT,
+    depth: depth[at],
+    base: all[0][at],
+    new: all[1][at],
+    delta: all[1][at] - all[0][at],
+    base_exclusive: own[0][at],
+    new_exclusive: own[1][at],
+    status: statusOf(all[0][at], all[1][at]),
+    verdict: names.verdict[item[at]] ?? null,
+    module: names.module[item[at]] ?? '',
+    file: names.file[item[at]] ?? '',
+  }));
+}
+
+/** The view. @param {any} context */
+export async function unionView(context) {
+  const { go, told, about } = context;
+  const of = about.union;
+  const union = await (context.kept.union ??= unionOf(of));
+  const answer = await told.find((/** @type {any} */ one) => one.view === 'diff').answer();
+  const { metric, unit } = answer;
+  const { count, item, parent, own, all, names } = union;
+  const { state } = context;
+  const nameOf = (/** @type {number} */ place) => names.name[item[place]] ?? LEFT_OUT;
+  const verdictOf = (/** @type {number} */ place) => names.verdict[item[place]] ?? null;
+  const hasVerdicts = names.verdict.some((/** @type {string | null} */ verdict) => directionOf(verdict) !== '');
+  const byVerdict = (state.colour === '' ? hasVerdicts : state.colour === 'verdict') && hasVerdicts;
+  // Widths add up: those of both sides are own costs of the side in which they are larger.
+  const cost = new Float64Array(count);
+  const side = state.width === 'base' ? 0 : 1;
+  if (state.width === 'both') {
+    for (let at = count - 1; at >= 0; at--) {
+      cost[at] += Math.max(own[0][at], own[1][at]);
+      if (parent[at] >= 0) cost[parent[at]] += cost[at];
+    }
+  } else cost.set(all[side]);
+  const isWanted = new Uint8Array(count).fill(state.status === 'all' ? 1 : 0);
+  if (state.status !== 'all') {
+    for (let at = count - 1; at >= 0; at--) {
+      if (statusOf(all[0][at], all[1][at]) === state.status) isWanted[at] = 1;
+      if (isWanted[at] && parent[at] >= 0) isWanted[parent[at]] = 1;
+    }
+  }
+  /** @type {number[]} */
+  const places = [];
+  const numbers = new Int32Array(count).fill(-1);
+  for (let at = 0; at < count; at++) {
+    if (!isWanted[at]) continue;
+    numbers[at] = places.length;
+    places.push(at);
+  }
+  const paint = (/** @type {number} */ place) => {
+    const [base, fresh] = [all[0][place], all[1][place]];
+    const direction = fresh > base ? 'more' : fresh < base ? 'less' : '';
+    const size = base > 0 && fresh > 0 ? Math.min(1, Math.abs(Math.log2(fresh / base))) : direction === '' ? 0 : 1;
+    if (direction === '' || size < 0.01 || (byVerdict && directionOf(verdictOf(place)) !== direction)) return EVEN;
+    return (direction === 'more' ? MORE : LESS)[Math.min(4, Math.floor(size * 5))];
+  };
+  const arranged = arrange(
+    {
+      count: places.length,
+      parent: Int32Array.from(places, (place) => (parent[place] < 0 ? -1 : numbers[parent[place]])),
+      cost: Float64Array.from(places, (place) => cost[place]),
+      name: (at) => nameOf(places[at]),
+      colour: () => 0,
+    },
+    state.order,
+  );
+  const placeOf = (/** @type {number} */ at) => places[arranged.index[at]];
+  const sign = (/** @type {number} */ place) => {
+    const colour = paint(place);
+    return colour === EVEN ? '' : MORE.includes(colour) ? '+ ' : '− ';
+  };
+  const say = (/** @type {number} */ place) => {
+    const [base, fresh] = [all[0][place], all[1][place]];
+    const money = (/** @type {number} */ value) => figure(metric, unit, value);
+    const status = statusOf(base, fresh);
+    const times = status === 'both' && base > 0 ? `, ×${fixed(fresh / base, 2)}` : status === 'both' ? '' : `, only in ${status === 'new' ? 'new' : 'base'}`;
+    const verdict = verdictOf(place);
+    return `${shown(nameOf(place))}: ${money(base)} → ${money(fresh)} (${signedCost(answer, fresh - base)}${times})${verdict ? `; the function is ${verdict}` : ''}`;
+  };
+  const toFunction = (/** @type {number} */ place) => go({ view: 'diff', function: nameOf(place), module: names.module[item[place]] ?? '', search: '', status: 'all', verdict: '' });
+  const isUp = state.layout === 'flame';
+  const picture = new Picture({
+    label: `${isUp ? 'Flame graph' : 'Icicle graph'} of both sides in ${plain(metric)}: ${places.length} places, ${arranged.depths} levels; the table below has the same`,
+    isUp,
+    paint: (at) => paint(placeOf(at)),
+    sign: (at) => sign(placeOf(at)),
+    isHatched: (at) => statusOf(all[0][placeOf(at)], all[1][placeOf(at)]) !== 'both',
+    describe: (at) => say(placeOf(at)),
+    zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
+    handle: {
+      select: () => undefined,
+      open: (at) => toFunction(placeOf(at)),
+      menu: () => undefined,
+      key: () => false,
+    },
+  });
+  const found = make('output', { class: 'found', 'aria-live': 'polite' });
+  const search = make('input', { type: 'search', id: 'search', value: state.search, placeholder: 'Search', 'aria-label': 'Search for names', oninput: () => go({ search: search.value }, true) });
+  const whole = button('Whole picture', () => go({ place: '' }), { disabled: true });
+  const rows = async () => /** @type {any} */ (tableOf(rowsOf(union)));
+  const offered = offerTexts('diff_tree', [
+    ['Command', 'txt', () => `${['profdb', ...of.words].map(shellWord).join(' ')}\n`],
+    ['JSON', 'json', () => `${JSON.stringify({ schema_version: 1, report: 'diff_tree', metric, unit, rows: rowsOf(union) })}\n`],
+    ['CSV', 'csv', async () => csvOf(await rows())],
+    ['Markdown', 'md', async () => markdownOf(await rows())],
+  ]);
+  const key = (/** @type {string} */ name, /** @type {string} */ text) => make('span', { class: 'key' }, make('span', { class: `swatch ${name}` }), text);
+  const left = of.left
+    ? make('p', { class: 'said', text: `The picture has the ${of.left.kept} most expensive of ${of.left.of} places; the others cost ${figure(metric, unit, of.left.base)} in base and ${figure(metric, unit, of.left.new)} in new and are "${LEFT_OUT}".` })
+    : null;
+  const element = make(
+    'section',
+    { class: 'flame union', 'aria-label': 'Flame graph of both' },
+    sidesOf(answer),
+    make(
+      'div',
+      { class: 'bar-of-view' },
+      choice('Picture', state.layout, [['icicle', 'icicle: roots at the top'], ['flame', 'flame graph: roots at the bottom']], (layout) => go({ layout, place: '' })),
+      choice('As wide as', state.width, [['both', 'both'], ['new', 'new'], ['base', 'base']], (width) => go({ width, place: '' })),
+      ...(hasVerdicts ? [choice('Colour', byVerdict ? 'verdict' : 'change', [['verdict', 'what is shown to have changed'], ['change', 'every change']], (colour) => go({ colour }))] : []),
+      choice('Places', state.status, [['all', 'all'], ['new', 'only in new'], ['gone', 'only in base']], (status) => go({ status, place: '' })),
+      whole,
+      search,
+      found,
+      make('span', { class: 'room' }),
+      offered,
+    ),
+    make('p', { class: 'keys-of-colours' }, key('more', '+ more'), key('less', '− less'), key('even', byVerdict ? 'not shown to have changed' : 'as before'), key('hatched', 'only in one of the two')),
+    left,
+    picture.element,
+    unionTable(union, answer, places),
+  );
+  const update = () => {
+    const now = context.state;
+    const zoom = now.place === '' ? -1 : arranged.index.findIndex((at) => places[at] === Number(now.place));
+    if (zoom !== picture.zoom || picture.boxes === null) picture.show(arranged, zoom);
+    whole.disabled = zoom < 0;
+    found.textContent = find(picture, now.search);
+  };
+  update();
+  if (isUp) requestAnimationFrame(() => (picture.box.scrollTop = picture.box.scrollHeight));
+  return { element, update, small: WITHIN_UNION };
+}
+
+/** The same as a table that opens and closes. @param {import('./told.js').Union} union @param {any} answer @param {number[]} wanted */
+function unionTable({ depth, last, parent, all, item, names }, answer, wanted) {
+  const isWanted = new Set(wanted);
+  const scale = ofColumn(answer.metric, answer.unit, Math.max(answer.total.base, answer.total.new), 0);
+  const sums = [0, 0];
+  wanted.forEach((place) => {
+    if (parent[place] < 0) all.forEach((costs, side) => (sums[side] += costs[place]));
+  });
+  const total = Math.max(...sums);
+  const open = new Set();
+  const largest = (/** @type {number} */ place) => Math.max(all[0][place], all[1][place]);
+  let candidates = wanted.filter((place) => parent[place] < 0);
+  for (let count = 0; count < OPEN_OF_UNION && candidates.length > 0; count++) {
+    candidates.sort((one, other) => largest(one) - largest(other));
+    const place = /** @type {number} */ (candidates.pop());
+    if (last[place] === place || largest(place) < 0.01 * total) continue;
+    open.add(place);
+    for (let below = place + 1; below <= last[place]; below = last[below] + 1) if (isWanted.has(below)) candidates.push(below);
+  }
+  const box = make('section', { class: 'tree', 'aria-label': 'Tree of both' });
+  const show = (/** @type {number} */ focused) => {
+    /** @type {number[]} */
+    const shownPlaces = [];
+    for (let at = 0; at < depth.length; at = open.has(at) && isWanted.has(at) ? at + 1 : last[at] + 1) if (isWanted.has(at)) shownPlaces.push(at);
+    const verdictOf = (/** @type {number} */ row) => names.verdict[item[shownPlaces[row]]] ?? null;
+    const rows = table({
+      label: 'Tree of both',
+      count: shownPlaces.length,
+      depth: (row) => depth[shownPlaces[row]],
+      isOpen: (row) => (last[shownPlaces[row]] > shownPlaces[row] ? open.has(shownPlaces[row]) : null),
+      toggle: (row, isOpen) => {
+        const place = shownPlaces[row];
+        const is = open.has(place);
+        if (isOpen === is) return;
+        if (is) open.delete(place);
+        else if (last[place] > place) open.add(place);
+        const top = box.querySelector('.table')?.scrollTop ?? 0;
+        show(row);
+        const now = box.querySelector('.table');
+        if (now) now.scrollTop = top;
+      },
+      columns: [
+        { title: 'Element', isText: true, text: (row) => shown(names.name[item[shownPlaces[row]]] ?? LEFT_OUT) },
+        { title: `Base ${scale.title}`, text: (row) => rounded(scale, all[0][shownPlaces[row]]) },
+        { title: `New ${scale.title}`, text: (row) => rounded(scale, all[1][shownPlaces[row]]) },
+        { title: 'Change', text: (row) => signed(scale, all[1][shownPlaces[row]] - all[0][shownPlaces[row]]) },
+        { title: '% of new', text: (row) => percent(sums[1] === 0 ? null : (100 * all[1][shownPlaces[row]]) / sums[1]) },
+        { title: 'Only in', isLeft: true, text: (row) => ({ new: 'new', gone: 'base', both: '' })[statusOf(all[0][shownPlaces[row]], all[1][shownPlaces[row]])] ?? '' },
+        { title: 'Verdict', isLeft: true, text: (row) => verdictOf(row) ?? '' },
+      ],
+    });
+    box.replaceChildren(rows);
+    if (focused >= 0) /** @type {HTMLElement | null} */ (rows.querySelector(`[data-row="${focused}"]`))?.focus();
+  };
+  show(-1);
+  return box;
+}
