@@ -58,7 +58,7 @@ async function understand(run, question) {
  * @param {Run} run @param {Question} question */
 async function look(run, question) {
   const understood = await understand(run, question);
-  const { at, metric, steps, shape } = understood;
+  const { at, steps, shape } = understood;
   const lines = await run.lines();
   const seen = { ...understood, lines };
   if (!run.isTree || (shape !== 'nodes' && question.report !== 'tree')) {

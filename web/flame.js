@@ -203,7 +203,7 @@ export async function flameView(context) {
         describe: (at) => say(arranged.name(at), boxes.cost[arranged.index[at]], null, NaN),
         zoomed: (at) => picture.show(arranged, at === picture.zoom ? -1 : at),
       });
-      element.append(make('h3', { text: label }), picture.element);
+      element.append(make('h2', { text: label }), picture.element);
       pictures.push(picture);
       picture.show(arranged, -1);
     }

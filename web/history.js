@@ -257,7 +257,7 @@ export async function historyView(context) {
       offersOfTold(told, sqlOfHistory(answer, subject)),
     ),
     place,
-    make('div', { class: 'beside' }, make('div', { class: 'rows-place' }, make('h3', { text: 'Steps' }), steps, make('h3', { text: 'Points' }), rows), aside),
+    make('div', { class: 'beside' }, make('div', { class: 'rows-place' }, make('h2', { text: 'Steps' }), steps, make('h2', { text: 'Points' }), rows), aside),
   );
   update();
   const observer = new ResizeObserver(() => (place.isConnected ? draw() : observer.disconnect()));

@@ -54,7 +54,7 @@ async function bytesOf(response) {
 function parametersOf(run, { report, percentOf, exclusive, ...others }) {
   /** @type {Record<string, any>} */
   const parameters = { run: run.key };
-  for (const [name, value] of Object.entries(others)) if (value !== undefined && value !== '') parameters[name] = value === true ? 'yes' : value;
+  for (const [name, value] of Object.entries(/** @type {Record<string, any>} */ (others))) if (value !== undefined && value !== '') parameters[name] = value === true ? 'yes' : value;
   if (exclusive) parameters.exclusive = 'yes';
   if (percentOf === 'selection') parameters['percent-of'] = percentOf;
   if (report === 'function') parameters['all-lines'] = 'yes';

@@ -300,7 +300,11 @@ mod tests {
                 "{line}"
             );
         }
-        let size = joined.len() + style().len();
+        // What asks SQLite is there where SQLite is, and as little counted as that.
+        let of_sql = ["sql.js", "sqlite.js"];
+        let of_sql = MODULES.iter().filter(|(name, _)| of_sql.contains(name));
+        let of_sql: usize = of_sql.map(|(_, text)| without_types(text).len()).sum();
+        let size = joined.len() + style().len() - of_sql;
         assert!(size <= 150_000, "{size}");
         let mut names: Vec<&str> = Vec::new();
         for line in MODULES.iter().flat_map(|(_, text)| text.lines()) {
