@@ -280,7 +280,7 @@ function stepsTable(answer, changes, select, isSelected) {
     handle: select === null ? undefined : { select, open: select, menu: () => undefined, key: () => false },
     isSelected: (row) => isSelected?.(changes[row]) ?? false,
     columns: [
-      ...(select === null ? [] : [{ title: 'Function', isText: true, text: (/** @type {number} */ row) => shown(name(changes[row])), value: (/** @type {number} */ row) => name(changes[row]) }]),
+      ...(changes.length > 0 && changes[0].metric === undefined ? [] : [{ title: 'Function', isText: true, text: (/** @type {number} */ row) => shown(name(changes[row])), value: (/** @type {number} */ row) => name(changes[row]) }]),
       { title: 'Between', isLeft: true, text: (row) => between(changes[row]), value: (row) => changes[row].position ?? 0 },
       { title: `Before ${scale.title}`, text: (row) => cost(changes[row].before), value: (row) => changes[row].before },
       { title: `After ${scale.title}`, text: (row) => cost(changes[row].after), value: (row) => changes[row].after },
@@ -305,7 +305,7 @@ export async function stepsView(context) {
     make('div', { class: 'bar-of-view' }, make('span', { class: 'found', text: rows.length === 1 ? '1 row' : `${rows.length} rows` }), make('span', { class: 'room' }), offersOfTold(told, null)),
     rows.length === 0
       ? make('p', { class: 'said', text: 'No function changed.' })
-      : stepsTable(answer, rows, (row) => go({ view: 'history', function: rows[row].function || rows[row].module || rows[row].file, module: rows[row].module, point: rows[row].run_id === null ? '' : String(rows[row].run_id) }), null),
+      : stepsTable(answer, rows, !all.some((/** @type {any} */ one) => one.view === 'history') ? null : (row) => go({ view: 'history', function: rows[row].function || rows[row].module || rows[row].file, module: rows[row].module, point: rows[row].run_id === null ? '' : String(rows[row].run_id) }), null),
   );
   return { element, small: [], update: () => undefined };
 }

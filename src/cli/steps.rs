@@ -103,7 +103,10 @@ pub(super) fn run(asked: &Steps, stop: &Stop) -> Result<(), Failure> {
     };
     let told = Told::of("steps", words_of_this_command(), &mut shown);
     let mut told = vec![told.map_err(|error| untold(error, stop))?];
-    told.extend(histories(asked, &source, &found, stop)?);
+    // A history has no filters: its figures would be others.
+    if asked.filters.arguments().next().is_none() {
+        told.extend(histories(asked, &source, &found, stop)?);
+    }
     let content = Content {
         title: format!("Steps of {}", found.measured.metric),
         told,
