@@ -6,14 +6,13 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
+use profdb::base::ending::Doing;
 use profdb::base::error::Stop;
 use profdb::base::limits;
 use profdb::cli::{self, Failure};
 
-/// How long an interrupted import may take to roll back before the program ends without it.
-/// Nothing is lost then: the next program that opens the database rolls back what this one has
-/// left.
-const GRACE: Duration = Duration::from_secs(3);
+/// Between two looks at what an interrupted program is doing.
+const LOOK: Duration = Duration::from_millis(10);
 
 const INTERRUPTED: u8 = 130;
 
@@ -46,17 +45,20 @@ fn run() -> ExitCode {
         // What a user interrupts in a pager is the pager's business. No more is sent to it, and the
         // program ends when it does.
         if signal == Signal::Interrupt && cli::is_paging() {
-            asked.set();
+            asked.interrupt();
             return;
         }
         if asked.is_set() {
             // Who asks twice does not want to wait.
             give_up();
         }
-        asked.set();
-        // A read from a terminal or a pipe may never return.
+        asked.interrupt();
         let ends = || {
-            thread::sleep(GRACE);
+            let mut waited = Duration::ZERO;
+            while !Doing::now().is_given_up(waited) {
+                thread::sleep(LOOK);
+                waited += LOOK;
+            }
             give_up();
         };
         if thread::Builder::new().spawn(ends).is_err() {

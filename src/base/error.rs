@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::ending;
 use super::limits::is_memory_out;
 
 /// A place in the input, after decompression.
@@ -141,11 +142,21 @@ impl Stop {
     /// Whether the flag is set, or there is no memory to go on.
     #[must_use]
     pub fn is_set(&self) -> bool {
-        is_memory_out()
+        let is_set = is_memory_out()
             || self.own.load(Ordering::Relaxed)
             || self
                 .parent
                 .as_ref()
-                .is_some_and(|parent| parent.load(Ordering::Relaxed))
+                .is_some_and(|parent| parent.load(Ordering::Relaxed));
+        if is_set {
+            ending::noticed();
+        }
+        is_set
+    }
+
+    /// As [`Self::set`], where the user asks.
+    pub fn interrupt(&self) {
+        ending::interrupted();
+        self.set();
     }
 }

@@ -1,5 +1,6 @@
 //! What everything else may use: errors, threads, limits of the system, and general data structures.
 
+pub mod ending;
 pub mod error;
 pub(crate) mod hash_index;
 pub(crate) mod hex;

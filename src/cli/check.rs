@@ -8,7 +8,6 @@ use serde_json::{Value as Json, json};
 use super::database::{DatabaseArgs, opened_to_read};
 use super::failure::{Failure, complain, database};
 use super::output::{ListArgs, print};
-use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::report::render::{Format, plain};
 use crate::report::{Value, table};
@@ -34,7 +33,7 @@ pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
     layout
         .check(false)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
-    let mut checked = opened_to_read(&check.database, stop).map_err(|error| {
+    let checked = opened_to_read(&check.database, stop).map_err(|error| {
         // That is an answer, too.
         if error.is_damage() && !stop.is_set() {
             complain(error, Failure::CheckFailed)
@@ -42,10 +41,7 @@ pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
             database(error, stop)
         }
     })?;
-    let progress = Progress::new("checking");
-    let watched = checked.watch(stop.clone(), progress.tick());
-    let findings = watched.and_then(|()| checked.check());
-    drop(progress);
+    let findings = checked.check();
     let findings = findings.map_err(|error| database(error, stop))?;
     let path = checked.path().display().to_string();
     match layout.format {

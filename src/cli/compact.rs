@@ -4,7 +4,6 @@ use clap::Args;
 
 use super::database::{DatabaseArgs, WaitArgs};
 use super::failure::{Failure, complain, database, line};
-use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::store::{Compacted, Database, StoreError, remove_abandoned};
@@ -29,13 +28,9 @@ pub(super) fn run(compact: &Compact, stop: &Stop) -> Result<(), Failure> {
         failure => failure,
     };
     remove_abandoned(&path);
-    let progress = Progress::new("compacting");
     let mut target = Database::open_waiting(&path, compact.wait.lock_wait(stop)).map_err(failed)?;
-    target
-        .watch(stop.clone(), progress.tick())
-        .map_err(failed)?;
+    target.heed(stop.clone()).map_err(failed)?;
     let compacted = target.compact();
-    drop(progress);
     let Compacted { before, after } = compacted.map_err(failed)?;
     line(format!(
         "{}: {before} bytes before, {after} bytes now",

@@ -5,7 +5,6 @@ use clap::{ArgGroup, Args};
 use super::args::{Keys, run_set, tag_keys};
 use super::database::{DatabaseArgs, WaitArgs, open_to_change};
 use super::failure::{Failure, database, line, say, unchosen};
-use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::store::{Deletion, Keep, RunSet};
 
@@ -68,9 +67,6 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
         });
         return Ok(());
     }
-    let progress = Progress::new("deleting");
-    let watched = target.watch(stop.clone(), progress.tick());
-    watched.map_err(failed)?;
     let mut said = Ok(());
     let mut heads = heads.iter();
     let deleted = target.delete_runs(&runs, &deletion, &mut |run, is_deleted| {
@@ -83,7 +79,6 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
             said = line(format!("deleted run {run}: {name}"));
         }
     });
-    drop(progress);
     deleted.map_err(failed)?;
     said
 }

@@ -1,6 +1,6 @@
 //! `profdb export --format FORMAT [SET]`
 
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread::{self, Builder, ScopedJoinHandle};
@@ -259,9 +259,7 @@ impl WrittenArgs {
         targets: &[Target; 2],
         stop: &Stop,
     ) -> Result<(), Failure> {
-        // A bar among the lines of the output would be read with them.
-        let is_shown = matches!(targets[0], Target::File(_)) || !io::stdout().is_terminal();
-        let progress = is_shown.then(|| Progress::of_walks(source));
+        let progress = Progress::of_walks(source);
         let options = &self.options.0;
         self.put(format, options, targets, stop, &mut |request, out| {
             format.write(source, run, request, out)

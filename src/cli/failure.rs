@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use super::heard;
+use super::progress::{beside, end_at_once};
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::report::ReportError;
@@ -60,18 +61,23 @@ pub(super) fn complain(message: impl Display, failure: Failure) -> Failure {
 /// Says something on standard error, or to whoever else has asked. Where that fails, there is no other place to report it.
 pub(super) fn say(message: impl Display) {
     if let Err(message) = heard::say(message.to_string()) {
-        let _ = writeln!(io::stderr(), "profdb: {}", plain(&message));
+        beside(|| tell(&message));
     }
+}
+
+fn tell(message: &str) {
+    let _ = writeln!(io::stderr(), "profdb: {}", plain(message));
 }
 
 /// Writes a line to standard output.
 pub(super) fn line(text: impl Display) -> Result<(), Failure> {
-    writeln!(io::stdout(), "{}", plain(&text.to_string())).map_err(output)
+    beside(|| writeln!(io::stdout(), "{}", plain(&text.to_string()))).map_err(output)
 }
 
 /// Says that the program gives up waiting for an input, which an interrupt has asked for.
 pub fn say_interrupted() {
-    say("interrupted");
+    end_at_once();
+    tell("interrupted");
 }
 
 pub(super) fn output(error: io::Error) -> Failure {

@@ -36,18 +36,14 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
     let mut sources = Vec::new();
     for path in &merge.from {
         let mut source = Database::open_source(path, &lock_wait(stop)).map_err(failed)?;
-        source
-            .watch(stop.clone(), progress.tick())
-            .map_err(failed)?;
+        source.heed(stop.clone()).map_err(failed)?;
         sources.push(source);
     }
     // The sources are open by now: one that cannot be opened changes nothing in the folder.
     remove_abandoned(&merge.into);
     let mut target =
         Database::open_waiting(&merge.into, merge.wait.lock_wait(stop)).map_err(failed)?;
-    target
-        .watch(stop.clone(), progress.tick())
-        .map_err(failed)?;
+    target.heed(stop.clone()).map_err(failed)?;
     let merged = target.merge(&sources, &mut |rows| {
         progress.says(format!("merging, {rows} rows"));
     });

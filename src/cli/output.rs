@@ -13,6 +13,7 @@ use super::draft::{self, Draft, folder};
 use super::failure::{Failure, complain, database, output, unwritten};
 use super::heard;
 use super::pager::{Lines, Pager, PagerArgs};
+use super::progress::{beside, end};
 use super::screen::{Screen, screen};
 use crate::base::error::Stop;
 use crate::formats::export;
@@ -314,11 +315,14 @@ impl Target {
         };
         let name = file.display();
         write_draft(file, stop, content)?;
-        let _ = writeln!(
-            io::stderr(),
-            "Data written to: {}",
-            plain(&name.to_string())
-        );
+        let told = || {
+            writeln!(
+                io::stderr(),
+                "Data written to: {}",
+                plain(&name.to_string())
+            )
+        };
+        let _ = beside(told);
         Ok(())
     }
 }
@@ -362,6 +366,9 @@ fn write_draft(
     let draft = Draft::of(file).map_err(failed)?;
     // An output file may be a terminal by name (`/dev/tty`).
     let is_terminal = draft.is_terminal();
+    if is_terminal {
+        end();
+    }
     let output = draft.output();
     let mut out = Heedful {
         out: Screen::new(io::BufWriter::new(draft), is_terminal),

@@ -9,6 +9,7 @@ use console::Term;
 use unicode_width::UnicodeWidthStr;
 
 use super::failure::say;
+use super::progress;
 
 /// The variables that name the pager, in the order in which they are asked.
 const VARIABLES: [&str; 2] = ["PROFDB_PAGER", "PAGER"];
@@ -103,6 +104,7 @@ impl Pager {
 
     /// Starts the pager; without one, what is written goes to the terminal.
     fn start(&mut self) {
+        progress::end();
         self.state = State::Plain;
         let (line, is_asked_for) = named().map_or_else(
             || {
@@ -142,6 +144,7 @@ impl Pager {
     pub(super) fn finish(self) -> io::Result<()> {
         match self.state {
             State::Held(held) => {
+                progress::end();
                 let mut out = io::stdout().lock();
                 out.write_all(&held)?;
                 out.flush()

@@ -11,8 +11,8 @@ use super::failure::{Failure, complain, explain, line, output, say};
 use super::help::explained;
 use super::{
     check, compact, complete, completions, convert, delete, diff, dump, dyalog_switches, export,
-    first_word, formats, gate, history, identify, import, man, merge, report, runs, schema, serve,
-    show, sql, steps, tag,
+    first_word, formats, gate, history, identify, import, man, merge, progress, report, runs,
+    schema, serve, show, sql, steps, tag,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -80,6 +80,27 @@ enum Command {
     Man(man::Man),
 }
 
+/// What is shown of a command while it is at work; `None` of one that waits to be asked.
+fn work(command: &str) -> Option<&'static str> {
+    Some(match command {
+        "serve" => return None,
+        "import" => "importing",
+        "tag" => "tagging",
+        "delete" => "deleting",
+        "compact" => "compacting",
+        "identify" => "identifying functions",
+        "merge" => "merging",
+        "export" => "exporting",
+        "convert" => "converting",
+        "diff" | "gate" => "comparing",
+        "steps" => "searching",
+        "dump" => "reading",
+        "check" => "checking",
+        "formats" | "completions" | "man" => "writing",
+        _ => "asking",
+    })
+}
+
 /// Runs the program with the arguments it was started with, until it is done or `stop` is set.
 ///
 /// # Errors
@@ -131,6 +152,10 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
                 None => explain(&error),
             }
         })?;
+    let _shown = matches
+        .subcommand_name()
+        .and_then(work)
+        .map(progress::begin);
     commanded(&matches, stop)
 }
 

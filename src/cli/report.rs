@@ -1,7 +1,6 @@
 //! `profdb report [NAME] [FILE]`: one subcommand per report, made from the report's header.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -12,9 +11,8 @@ use super::args::{Groups, OLD_LABEL_KEY, count, milliseconds, percentage};
 use super::diff_tree;
 use super::failure::{Failure, complain, database, explain, say, unanswered};
 use super::folder::Sources;
-use super::output::{ListArgs, OutputArgs, Target, print};
+use super::output::{ListArgs, OutputArgs, print};
 use super::page;
-use super::progress::Progress;
 use super::source::{SourceArgs, warn_some};
 use super::state::tell;
 use crate::base::error::Stop;
@@ -325,9 +323,8 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let (mut asked_of, run) = source.open_run(stop)?;
-    let progress = Progress::new("asking");
-    let watched = asked_of.watch(stop.clone(), progress.tick());
-    watched.map_err(|error| database(error, stop))?;
+    let heeded = asked_of.heed(stop.clone());
+    heeded.map_err(|error| database(error, stop))?;
     layout.names_run = source.has_choice(&asked_of, stop)?;
     // Only reports with `--code` have the flag: others give an error here, which means none.
     let folder = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten();
@@ -345,9 +342,6 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     }
     let mut answer =
         report::ask(&asked_of, report, &run, &request).map_err(|error| unanswered(error, stop))?;
-    // What comes next on the terminal would be read with the line.
-    let is_screen = !matches!(target, Target::File(_)) && io::stdout().is_terminal();
-    let progress = (!is_screen && !wants_code && answer.remarks.is_empty()).then_some(progress);
     answer.remarks.iter().for_each(say);
     if matches.get_flag("show_sql") {
         let script = answer.script.clone();
@@ -366,9 +360,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             say(format!("no source for {missing} of {lines} lines{hint}"));
         }
     }
-    let printed = print(&mut answer, &layout, &target, stop);
-    drop(progress);
-    printed
+    print(&mut answer, &layout, &target, stop)
 }
 
 /// Names of the flags that are set.

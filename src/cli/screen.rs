@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
+use super::progress;
 use crate::text::plain::is_unsafe;
 
 /// Writes as it is, or for a terminal.
@@ -16,10 +17,29 @@ pub(super) enum Screen<W: Write> {
 }
 
 /// Standard output, by lines or in larger pieces.
-pub(super) fn screen() -> Screen<io::BufWriter<io::StdoutLock<'static>>> {
+pub(super) fn screen() -> Screen<io::BufWriter<Output>> {
     let out = io::stdout().lock();
     let is_terminal = out.is_terminal();
-    Screen::new(io::BufWriter::new(out), is_terminal)
+    Screen::new(io::BufWriter::new(Output { out, is_terminal }), is_terminal)
+}
+
+/// Standard output: with its first bytes on a terminal, progress goes.
+pub(super) struct Output {
+    out: io::StdoutLock<'static>,
+    is_terminal: bool,
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_terminal {
+            progress::end();
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 impl<W: Write> Screen<W> {

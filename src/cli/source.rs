@@ -5,16 +5,15 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use clap::{Args, ValueHint};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, find_run, open_to_read};
 use super::failure::{self, Failure, complain, say, store, unread};
 use super::options::FormatOptions;
-use super::progress::QUIET;
+use super::progress::Progress;
+use crate::base::ending;
 use crate::base::error::{ImportError, Stop};
 use crate::base::limits::is_memory_out;
 use crate::formats;
@@ -284,14 +283,23 @@ pub(super) fn format(
     }
 }
 
+/// A reader of what may never come.
+struct Awaited<R>(R);
+
+impl<R: Read> Read for Awaited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        ending::reading(|| self.0.read(buffer))
+    }
+}
+
 /// Opens a file, or standard input, with a progress bar if it takes long and there is a terminal.
 pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, pipeline::Failure> {
-    let pipe = |reader| Input::new(Box::new(reader), Limits::default(), stop.clone());
+    let pipe = |reader| {
+        let watched = Watched::new(Awaited(reader), None);
+        Input::new(Box::new(watched), Limits::default(), stop.clone())
+    };
     if file == Path::new(STDIN) {
-        return Ok(pipe(Watched::new(
-            Box::new(io::stdin().lock()) as Box<dyn Read>,
-            None,
-        ))?);
+        return Ok(pipe(Box::new(io::stdin().lock()) as Box<dyn Read>)?);
     }
     let opened = File::open(file).map_err(unreadable)?;
     let about = opened.metadata().map_err(unreadable)?;
@@ -300,7 +308,7 @@ pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, pipeline:
     }
     // A pipe has no length and cannot be read from its start again.
     if !about.is_file() {
-        return Ok(pipe(Watched::new(Box::new(opened), None))?);
+        return Ok(pipe(Box::new(opened))?);
     }
     Ok(Input::seekable(
         Watched::new(opened, Some(about.len())),
@@ -340,31 +348,16 @@ pub(super) fn failed(name: &str, error: pipeline::Failure) -> Failure {
 /// A reader whose progress can be seen on a terminal.
 struct Watched<R> {
     reader: R,
-    bar: ProgressBar,
-    started: Instant,
+    length: Option<u64>,
+    progress: Option<Progress>,
 }
 
 impl<R> Watched<R> {
     fn new(reader: R, length: Option<u64>) -> Self {
-        let bar = match length {
-            Some(length) => {
-                ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden())
-            }
-            None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
-        };
-        let template = match length {
-            Some(_) => "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
-            None => "{spinner} {bytes} {bytes_per_sec}",
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        #[expect(clippy::disallowed_methods, reason = "a progress bar is about time")]
-        let started = Instant::now();
         Self {
             reader,
-            bar,
-            started,
+            length,
+            progress: Some(Progress::of_bytes(length)),
         }
     }
 }
@@ -372,12 +365,12 @@ impl<R> Watched<R> {
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
-        self.bar.inc(read as u64);
-        if self.bar.is_hidden() && self.started.elapsed() > QUIET {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
         if read == 0 {
-            self.bar.finish_and_clear();
+            // What comes after the last byte is no reading.
+            self.progress = None;
+        }
+        if let Some(progress) = &self.progress {
+            progress.add(read as u64);
         }
         Ok(read)
     }
@@ -386,14 +379,8 @@ impl<R: Read> Read for Watched<R> {
 impl<R: Seek> Seek for Watched<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = self.reader.seek(to)?;
-        self.bar.reset();
-        self.bar.set_position(at);
+        let read_again = || Progress::of_bytes(self.length);
+        self.progress.get_or_insert_with(read_again).set(at);
         Ok(at)
-    }
-}
-
-impl<R> Drop for Watched<R> {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
     }
 }

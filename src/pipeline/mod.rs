@@ -30,7 +30,7 @@ const QUEUE: usize = 4;
 
 /// How long the writer waits for a batch before it looks whether the run is still wanted: an importer
 /// may be waiting for input that never comes.
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What has been imported.
 #[derive(Debug)]

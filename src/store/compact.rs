@@ -92,7 +92,6 @@ impl Database {
         self.wait(|| self.connection.cache_flush())?;
         let written = unguarded(&self.connection, || -> Result<(), Cause> {
             let heed = || {
-                self.watch.tell();
                 if self.lock_wait.stop.is_set() {
                     return Err(io::Error::other("interrupted"));
                 }
@@ -117,7 +116,6 @@ impl Database {
         if reader.identity != self.identity {
             return Err(self.failed(Cause::Replaced));
         }
-        reader.watch = self.watch.clone();
         reader.heed(self.lock_wait.stop.clone())?;
         let into = || -> Result<(), Cause> {
             // The copy need not survive a crash.

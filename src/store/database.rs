@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use hashbrown::HashSet;
 use rusqlite::Connection;
@@ -16,6 +15,7 @@ use super::file::lock_wait::{LockWait, unless_locked};
 use super::file::new_file::Claim;
 use super::schema::{VERSION, migrate};
 use super::write::KnownFunctions;
+use crate::base::ending::Change;
 use crate::base::error::Stop;
 
 /// How many steps of the SQL machine pass between two looks at [`Stop`]. A step of
@@ -35,6 +35,8 @@ pub struct Database {
     pub(super) identity: Option<Identity>,
     /// Whether SQLite has been told to sync the folder.
     pub(super) syncs_folder: Cell<bool>,
+    /// From the beginning of a change to its end.
+    pub(super) changing: RefCell<Option<Change>>,
     /// How the file was before the change that is under way.
     pub(super) stamp: Cell<Option<Stamp>>,
     /// How the file was when its schema was checked, or when this program had changed it since.
@@ -45,8 +47,6 @@ pub struct Database {
     /// made when a run is long.
     pub(super) temporary: Option<PathBuf>,
     pub(super) lock_wait: LockWait,
-    /// Is told that work goes on.
-    pub(super) watch: Watch,
     /// Is told how far a walk through a run is.
     pub(super) walks: WalkWatch,
     /// See [`Database::inserted_rows`].
@@ -64,29 +64,6 @@ pub(super) struct WalkWatch(Option<Box<dyn Fn(u64, u64) + Send>>);
 impl fmt::Debug for WalkWatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("WalkWatch").field(&self.0.is_some()).finish()
-    }
-}
-
-/// What is told from time to time that long work goes on.
-#[derive(Clone)]
-pub(super) struct Watch(Arc<dyn Fn() + Send + Sync>);
-
-impl Default for Watch {
-    fn default() -> Self {
-        Self(Arc::new(|| ()))
-    }
-}
-
-impl fmt::Debug for Watch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watch")
-    }
-}
-
-impl Watch {
-    /// Says that the work goes on.
-    pub(super) fn tell(&self) {
-        (self.0)();
     }
 }
 
@@ -191,26 +168,10 @@ impl Database {
     /// Lets long statements be interrupted.
     pub(crate) fn heed(&mut self, stop: Stop) -> Result<(), StoreError> {
         self.lock_wait.stop = stop.clone();
-        let watch = self.watch.clone();
-        let handler = move || {
-            watch.tell();
-            stop.is_set()
-        };
         let heeded = self
             .connection
-            .progress_handler(STEPS_BETWEEN_LOOKS, Some(handler));
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
         heeded.map_err(|source| self.failed(source))
-    }
-
-    /// Lets long statements be interrupted, as [`Self::heed`] does, and has `tell` called from time
-    /// to time while they go on.
-    pub(crate) fn watch(
-        &mut self,
-        stop: Stop,
-        tell: impl Fn() + Send + Sync + 'static,
-    ) -> Result<(), StoreError> {
-        self.watch = Watch(Arc::new(tell));
-        self.heed(stop)
     }
 
     /// Fails unless the name of the database leads to the file that is open.

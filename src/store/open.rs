@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::database::{Database, WalkWatch, Watch, bring_up_to_date};
+use super::database::{Database, WalkWatch, bring_up_to_date};
 use super::error::{Cause, StoreError, failed};
 use super::file::empty::PAGE_SIZE;
 use super::file::identity::{Identity, Stamp};
@@ -268,12 +268,12 @@ impl Database {
             found: 0,
             identity,
             syncs_folder: Cell::default(),
+            changing: RefCell::default(),
             stamp: Cell::default(),
             checked: Cell::default(),
             claim: None,
             temporary: None,
             lock_wait,
-            watch: Watch::default(),
             walks: WalkWatch::default(),
             inserted: Cell::default(),
             known_functions: KnownFunctions::default(),
@@ -407,7 +407,6 @@ impl Database {
     /// Opens the file anew, as another program has made it meanwhile.
     pub(super) fn opened_anew(&self) -> Result<Self, StoreError> {
         let mut there = Self::open_waiting(&self.path, self.lock_wait.clone())?;
-        there.watch = self.watch.clone();
         there.heed(self.lock_wait.stop.clone())?;
         Ok(there)
     }

@@ -11,6 +11,7 @@ use super::error::{Cause, StoreError};
 use super::file::identity::Stamp;
 use super::file::lock_wait::READING;
 use super::file::logs::is_written_to;
+use crate::base::ending::Change;
 use crate::source::Stopped;
 
 impl Database {
@@ -34,6 +35,9 @@ impl Database {
             .map_err(|source| self.failed(source))?;
         self.sync_folder()?;
         self.wait(|| self.connection.execute_batch("BEGIN IMMEDIATE"))?;
+        // What ends with the program needs not be taken back.
+        let is_of_the_user = self.temporary.is_none();
+        self.changing.replace(is_of_the_user.then(Change::begin));
         self.remember().inspect_err(|_| self.end())
     }
 
@@ -76,6 +80,7 @@ impl Database {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         self.leave_no_log();
+        self.changing.take();
         let _ = self.connection.busy_timeout(READING);
     }
 

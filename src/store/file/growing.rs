@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connection;
 use super::identity::Identity;
+use crate::base::ending::Change;
 use crate::sqlite::header;
 use crate::store::error::Cause;
 use crate::store::schema::APPLICATION_ID;
@@ -40,6 +41,8 @@ pub(in crate::store) struct Growing {
     folder: File,
     path: PathBuf,
     file: File,
+    /// Ends after the name is gone.
+    _change: Change,
 }
 
 impl Growing {
@@ -60,6 +63,7 @@ impl Growing {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let folder = File::open(folder_path)?;
+        let change = Change::begin();
         let prefix = prefix(name);
         let mut names = tempfile::Builder::new();
         names.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM);
@@ -68,7 +72,12 @@ impl Growing {
             match names.make_in(folder_path, |path| system::name(&file, &folder, last(path))) {
                 Ok(named) => {
                     let ((), path) = named.keep().map_err(|error| error.error)?;
-                    return Ok(Self { folder, path, file });
+                    return Ok(Self {
+                        folder,
+                        path,
+                        file,
+                        _change: change,
+                    });
                 }
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(error),
                 // Without /proc, the file cannot be given a name.
@@ -87,7 +96,12 @@ impl Growing {
             }
         })?;
         let (file, path) = named.keep().map_err(|error| error.error)?;
-        Ok(Self { folder, path, file })
+        Ok(Self {
+            folder,
+            path,
+            file,
+            _change: change,
+        })
     }
 
     /// Opens it by its path, as SQLite does, and reads nothing from it yet.
