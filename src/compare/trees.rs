@@ -9,7 +9,7 @@ use super::rows::Comparison;
 use super::run::ComparedRun;
 use super::tree::{Place, Union};
 use crate::events::Kind;
-use crate::store::Database;
+use crate::store::{Below, Database};
 
 /// What stands at places of a union tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,19 +103,11 @@ pub fn compare_trees(
                 known.insert(function, item);
                 Ok(item)
             };
-            // How many function nodes are above a node at each depth.
-            let mut above: Vec<usize> = Vec::new();
             run.database
-                .each_node(run.run.run_id, chosen.metrics.cost, |node| {
-                    above.truncate(node.depth);
-                    let depth = above.last().copied().unwrap_or(0);
-                    if node.line.is_some() {
-                        above.push(depth);
-                        return Ok(());
-                    }
-                    above.push(depth + 1);
+                .each_wanted_call(run.run.run_id, chosen.metrics.cost, |node| {
                     union
-                        .enter(depth, item_of(node.function_id)?, node.exclusive)
+                        .enter(node.depth, item_of(node.function_id)?, node.exclusive)
+                        .map(|()| Below::Wanted)
                         .map_err(|error| CompareError::NothingSelected(error.to_string()))
                 })?;
         }

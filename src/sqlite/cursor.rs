@@ -201,18 +201,50 @@ impl<S: PageSource> Cursor<S> {
             top.at += 1;
             return self.row().map(Some);
         }
-        self.next_page()
+        if self.next_page()? {
+            self.row().map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
-    /// [`next`](Self::next) where the page that is read has no more rows.
-    fn next_page(&mut self) -> Read<Option<(i64, &[u8])>, S> {
+    /// The next row whose record is wanted. Records that are not on one page are always given.
+    #[inline]
+    pub(crate) fn next_wanted(
+        &mut self,
+        mut is_wanted: impl FnMut(&[u8]) -> bool,
+    ) -> Read<Option<(i64, &[u8])>, S> {
+        loop {
+            if let Some(top) = self.path.last_mut()
+                && top.is_leaf
+                && top.at < top.cells
+            {
+                top.at += 1;
+            } else if !self.next_page()? {
+                return Ok(None);
+            }
+            let Some(top) = self.path.last() else {
+                return Err(ReadError::Damaged);
+            };
+            let found = self.found(top, top.at - 1).ok_or(ReadError::Damaged)?;
+            let record = top.page.get(found.start..found.end);
+            let record = record.ok_or(ReadError::Damaged)?;
+            if found.overflow.is_some() || is_wanted(record) {
+                // It is found once more, as what is given here may not be looked at before.
+                return self.row().map(Some);
+            }
+        }
+    }
+
+    /// Goes past the next row where the page that is read has no more; `false` at the end.
+    fn next_page(&mut self) -> Read<bool, S> {
         loop {
             let Some(top) = self.path.last_mut() else {
-                return Ok(None);
+                return Ok(false);
             };
             if top.is_leaf && top.at < top.cells {
                 top.at += 1;
-                return self.row().map(Some);
+                return Ok(true);
             }
             if !top.is_leaf && top.is_next {
                 top.is_next = false;
@@ -229,7 +261,7 @@ impl<S: PageSource> Cursor<S> {
             top.is_next = true;
             // Separators of an index are rows, those of a table repeat the row id of one.
             if self.kind == TreeKind::Index {
-                return self.row().map(Some);
+                return Ok(true);
             }
         }
     }

@@ -33,6 +33,16 @@ impl<'r> Values<'r> {
         })
     }
 
+    /// Whether a column is NULL, by its place among those that have not been read; `None` if only reading
+    /// those before tells.
+    #[inline]
+    pub(crate) fn is_null(&self, at: usize) -> Option<bool> {
+        // Types of numbers and short texts are one byte.
+        let upto = self.types.get(..=at).unwrap_or(self.types);
+        let are_bytes = upto.iter().all(|kind| *kind < 0x80);
+        are_bytes.then(|| upto.get(at).is_none_or(|kind| *kind == 0))
+    }
+
     /// The next column; `None` if it is not what the format says.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Value<'r>> {

@@ -38,7 +38,95 @@ pub enum Below {
     Unwanted,
 }
 
+/// A function node among function nodes, with its cost in one metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CallRow {
+    /// How many function nodes are above.
+    pub depth: usize,
+    /// Its function.
+    pub function_id: i64,
+    /// How often it was called; `None` if unknown.
+    pub calls: Option<u64>,
+    /// Cost of the node itself.
+    pub exclusive: f64,
+    /// Cost with everything called; `None` if unknown.
+    pub cumulative: Option<f64>,
+    /// How many nodes of lines are between it and the one before.
+    pub lines: u64,
+}
+
 impl Database {
+    /// Calls a function for the function nodes of a run, parents first, until it fails. What is below
+    /// a node comes only if the function wants it. Returns how many nodes of lines came after the last.
+    ///
+    /// # Errors
+    /// The function's own, or the database's.
+    pub fn each_wanted_call<E: From<StoreError>>(
+        &self,
+        run_id: i64,
+        metric_id: i64,
+        mut each: impl FnMut(&CallRow) -> Result<Below, E>,
+    ) -> Result<u64, E> {
+        let failed = |source: rusqlite::Error| E::from(self.failed(source));
+        let tables = Tables::of(&self.connection, &self.lock_wait.stop).map_err(failed)?;
+        let Some((first, last, default)) = self.range_of(run_id).map_err(failed)? else {
+            return Ok(0);
+        };
+        let mut nodes = Nodes::of_functions(&tables, (first, last)).map_err(failed)?;
+        let mut costs = None;
+        if default != Some(metric_id) {
+            costs = Some(Costs::new(&tables, metric_id, (first, last)).map_err(failed)?);
+        }
+        // Of each open node the last one below: that tells levels, whatever lines are between them.
+        let mut open: Vec<i64> = Vec::new();
+        let (mut next, mut told) = (first, first);
+        while let Some(node) = nodes.next().map_err(failed)? {
+            if node.line.is_some() {
+                continue;
+            }
+            let (id, last_below) = (node.id, node.last());
+            let cost = match &mut costs {
+                Some(costs) => costs.of(id).map_err(failed)?.unwrap_or(Cost::NONE),
+                None => node.cost,
+            };
+            while open.pop_if(|last| *last < id).is_some() {}
+            if open.last().is_some_and(|last| *last < last_below) {
+                let what = format!("node {id} ends after one that it is below");
+                return Err(self.inconsistent(what).into());
+            }
+            let call = CallRow {
+                depth: open.len(),
+                function_id: node.function_id,
+                calls: node.calls.map(i64::unsigned_abs),
+                exclusive: cost.exclusive,
+                cumulative: cost.cumulative,
+                lines: id.abs_diff(next),
+            };
+            open.push(last_below);
+            next = id.saturating_add(1);
+            if each(&call)? == Below::Unwanted && last_below > id {
+                next = last_below.saturating_add(1);
+                nodes.skip_to(next).map_err(failed)?;
+                if let Some(costs) = &mut costs {
+                    costs.skip_to(next).map_err(failed)?;
+                }
+            }
+            if id - told >= NODES_BETWEEN_WORDS {
+                told = id;
+                self.tell(id.abs_diff(first), last.abs_diff(first));
+            }
+        }
+        Ok(last.saturating_add(1).abs_diff(next))
+    }
+
+    /// First and last node of a run, and its default metric; `None` if it has no nodes.
+    fn range_of(&self, run_id: i64) -> rusqlite::Result<Option<(i64, i64, Option<i64>)>> {
+        let range = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        self.connection
+            .query_row(RANGE, named_params! {":run": run_id}, range)
+            .optional()
+    }
+
     /// Calls a function for every node of a run, parents first, until it fails.
     ///
     /// # Errors
@@ -84,14 +172,7 @@ impl Database {
         }
         let failed = |source: rusqlite::Error| E::from(self.failed(source));
         let tables = Tables::of(&self.connection, &self.lock_wait.stop).map_err(failed)?;
-        let range = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-        let found = self
-            .connection
-            .query_row(RANGE, named_params! {":run": run_id}, range)
-            .optional();
-        let Some((first, last, default)): Option<(i64, i64, Option<i64>)> =
-            found.map_err(failed)?
-        else {
+        let Some((first, last, default)) = self.range_of(run_id).map_err(failed)? else {
             return Ok(());
         };
         let mut nodes = Nodes::new(&tables, (first, last)).map_err(failed)?;

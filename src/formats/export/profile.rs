@@ -284,31 +284,20 @@ impl<'d> Profile<'d> {
         losses: &mut Losses,
         mut each: impl FnMut(Call, &mut Losses) -> Result<Below, ExportError>,
     ) -> Result<(), ExportError> {
-        // For each open node, how many of those above it and itself are no lines.
-        let mut levels: Vec<usize> = Vec::new();
-        let metric = [self.metric.metric_id];
-        self.database
-            .each_wanted_node(self.run.run_id, &metric, |rows| {
-                let node = &rows[0];
-                levels.truncate(node.depth);
-                let above = levels.last().copied().unwrap_or(0);
-                if node.line.is_some() {
-                    levels.push(above);
-                    losses.add(losses::LINES, 1);
-                    return Ok(Below::Wanted);
-                }
-                levels.push(above + 1);
-                let function = self.function(node.function_id)?;
-                let cumulative = node.cumulative.unwrap_or(node.exclusive);
-                let call = Call {
-                    depth: above,
-                    function,
-                    calls: node.calls,
-                    exclusive: node.exclusive,
-                    cumulative,
-                };
-                each(call, losses)
-            })
+        let (run, metric) = (self.run.run_id, self.metric.metric_id);
+        let lines = self.database.each_wanted_call(run, metric, |node| {
+            losses.add(losses::LINES, node.lines);
+            let call = Call {
+                depth: node.depth,
+                function: self.function(node.function_id)?,
+                calls: node.calls,
+                exclusive: node.exclusive,
+                cumulative: node.cumulative.unwrap_or(node.exclusive),
+            };
+            each(call, losses)
+        })?;
+        losses.add(losses::LINES, lines);
+        Ok(())
     }
 
     /// Calls a function for the cost of every root with all that it called.
@@ -316,11 +305,11 @@ impl<'d> Profile<'d> {
         &self,
         mut each: impl FnMut(f64),
     ) -> Result<(), ExportError> {
-        let metric = [self.metric.metric_id];
-        self.database
-            .each_wanted_node(self.run.run_id, &metric, |rows| {
-                each(rows[0].cumulative.unwrap_or(rows[0].exclusive));
-                Ok(Below::Unwanted)
-            })
+        let (run, metric) = (self.run.run_id, self.metric.metric_id);
+        let roots = self.database.each_wanted_call(run, metric, |node| {
+            each(node.cumulative.unwrap_or(node.exclusive));
+            Ok(Below::Unwanted)
+        });
+        roots.map(drop)
     }
 }

@@ -80,7 +80,7 @@ impl<'c> Nodes<'c> {
     }
 
     /// Reads the function nodes from a first to a last one. Nodes of lines, of which there may be
-    /// many more, come only where passing over them here takes no longer.
+    /// many more, hardly ever come: where a record has to be read to know it.
     ///
     /// # Errors
     /// When the database fails.

@@ -4,7 +4,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Statement, ffi};
 
 use super::damage::{damaged, failure};
-use super::table::{Range, TREES, Table};
+use super::table::{LINE, Range, TREES, Table};
 use crate::base::error::Stop;
 use crate::sqlite::cursor::{Cursor, PageSource, ReadError, page_size};
 use crate::sqlite::values::Values;
@@ -108,7 +108,11 @@ impl RowsByPage<'_> {
     /// The next row: its row id, and its record. After the range, rows of others come.
     #[inline]
     pub(super) fn next(&mut self) -> rusqlite::Result<Option<(i64, &[u8])>> {
-        self.cursor.next().map_err(unread)
+        match self.table {
+            Table::FunctionNodesOnly => self.cursor.next_wanted(may_be_of_a_function),
+            _ => self.cursor.next(),
+        }
+        .map_err(unread)
     }
 
     /// Passes over rows before one.
@@ -127,6 +131,14 @@ impl RowsByPage<'_> {
         };
         self.cursor.seek(is_before).map_err(unread)
     }
+}
+
+/// Whether a record of `nodes` has no line, or may have none.
+#[inline]
+fn may_be_of_a_function(record: &[u8]) -> bool {
+    Values::of(record)
+        .and_then(|columns| columns.is_null(LINE))
+        .unwrap_or(true)
 }
 
 /// Reads pages by a prepared statement.

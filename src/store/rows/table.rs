@@ -4,8 +4,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) enum Table {
     Nodes,
-    /// [`Table::Nodes`] without those of lines, where rows are read by SQL: it passes over them
-    /// several times faster than we do.
+    /// [`Table::Nodes`] without those of lines, which are passed over as far as their records tell at a
+    /// glance.
     FunctionNodesOnly,
     NodeCosts,
     NodeLabels,
@@ -15,6 +15,9 @@ pub(in crate::store) enum Table {
     Edges,
     EdgesByCaller,
 }
+
+/// The column of the line in the records of [`Table::Nodes`].
+pub(super) const LINE: usize = 7;
 
 /// Which rows of a table: of one run or metric, and from a first node or function to a last one.
 #[derive(Clone, Copy, Debug)]
