@@ -144,6 +144,8 @@ pub(super) fn compared<'r, 'd>(
     } else if let Some(doubt) = totals_differ(&totals) {
         warnings.push(doubt);
     }
+    // Rows of which only bounds are known tell recordings apart, too.
+    let is_one_recording = table.is_of_one_recording();
     // What several functions cost together may be unknown, and that of each definition known.
     let mut told_apart = if request.cumulative && request.knows_definitions() {
         let rows = table.bounded_rows();
@@ -158,7 +160,7 @@ pub(super) fn compared<'r, 'd>(
         .into_iter()
         .map(|(row, bounded)| (bounded, told_apart.remove(&row).unwrap_or_default()))
         .collect();
-    let is_itself = is_one_set || (may_be_one && table.is_of_one_recording());
+    let is_itself = is_one_set || (may_be_one && is_one_recording);
     if is_itself {
         warnings.push("base and new have equal figures: nothing can have changed".to_owned());
     }

@@ -705,7 +705,9 @@ impl Table {
     pub(super) fn is_of_one_recording(&self) -> bool {
         let mut columns = self.columns.iter().flatten();
         let first = columns.next();
-        first.is_some_and(|first| columns.all(|column| column.costs == first.costs))
+        first.is_some_and(|first| {
+            columns.all(|column| column.costs == first.costs && column.bounds == first.bounds)
+        })
     }
 
     /// The costs as matrices.
