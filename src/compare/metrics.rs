@@ -127,6 +127,10 @@ pub(super) fn earlier<'d>(
         if found.len() == EARLIER {
             break;
         }
+        // Before the run is read: thousands may be of one position.
+        if positions.contains(&position) {
+            continue;
+        }
         let Some(run) = known.database.run(Some(run_id))? else {
             continue;
         };
@@ -136,7 +140,7 @@ pub(super) fn earlier<'d>(
             tags: Vec::new(),
             is_numbered: true,
         };
-        if run.is(base) || run.is(new) || positions.contains(&position) {
+        if run.is(base) || run.is(new) {
             continue;
         }
         let metrics = run.database.metrics(run_id)?;

@@ -4,31 +4,171 @@
 //! changes fail; after one that made it faster, whatever is slower again passes. So the history of each thing that a rule watches
 //! is searched for steps as `profdb steps` does, and what is before the last standing one is left out for this thing.
 
-use super::answer::ALPHA;
-use super::moved::Position;
-use super::subjects::Candidate;
+use hashbrown::HashMap;
+
+use super::answer::{ALPHA, GateError};
+use super::budget::Rule;
+use super::figures::{Figures, Window};
+use super::moved::{Position, positions};
+use super::subjects::{Candidate, Watched, mean, watched};
 use crate::statistics::limits;
 use crate::statistics::multiple::false_discovery_rates;
 use crate::statistics::steps::{Kind, Limits, Point, Step, find};
+use crate::text::number::fixed;
 
 /// Positions that a level of figures that vary has at least (docs/design/0020-steps.md): fewer make no step yet.
 const NO_STEP: usize = 2;
 
 /// Where base begins for a thing.
+#[derive(Clone, Default)]
+pub(super) struct Start {
+    /// Which of the lists of positions is of the runs that it is compared with.
+    pub(super) window: usize,
+    /// What there is to say of it.
+    pub(super) why: String,
+}
+
+/// What a rule is compared with, as a piece of a history.
+pub(super) struct History<'h> {
+    pub(super) rule: &'h Rule,
+    /// Where both sides are kept.
+    pub(super) sides: usize,
+    pub(super) base: usize,
+    /// The numbers of the runs of base, in the order of their figures.
+    pub(super) numbers: &'h [i64],
+    pub(super) is_exact: bool,
+    /// Runs that base has at least.
+    pub(super) fewest: usize,
+    /// The larger of so much of base and so much more, if there is one, are allowed.
+    pub(super) most: (f64, Option<f64>),
+}
+
+impl History<'_> {
+    /// Leaves out of base what a standing step separates from its end, thing by thing, and says so.
+    pub(super) fn cut(
+        &self,
+        figures: &mut Figures<'_, '_>,
+        things: &mut [Candidate],
+        known: &mut Vec<Vec<Position>>,
+    ) -> Result<Vec<Start>, GateError> {
+        let mut starts = vec![Start::default(); things.len()];
+        let cuts = self.cuts(figures, things, &known[0])?;
+        // The things that have one place in common are compared again together.
+        let mut places: Vec<usize> = cuts.iter().flatten().map(|cut| cut.position).collect();
+        places.sort_unstable();
+        places.dedup();
+        for place in places {
+            let kept = known[0][place..].iter().flat_map(|position| &position.runs);
+            let kept: Vec<i64> = kept.map(|run| self.numbers[*run]).collect();
+            let from = known[0][place].said.clone();
+            let is_enough = kept.len() >= self.fewest;
+            let mut again = Vec::new();
+            if is_enough {
+                let window = (Some(self.base), Window::Part(kept.clone()));
+                if let Watched::Things(found) =
+                    watched(figures, self.rule, self.sides, window, false)?
+                {
+                    again = found;
+                }
+                known.push(self.positions(figures)?);
+            }
+            let of_place = cuts.iter().enumerate().filter_map(|(at, cut)| {
+                let cut = cut.as_ref().filter(|cut| cut.position == place)?;
+                Some((at, cut))
+            });
+            for (at, cut) in of_place {
+                let is = match cut.ratio {
+                    Some(ratio) => format!("base itself is x{} from {from} on", fixed(ratio, 2)),
+                    None => format!("base itself is another from {from} on"),
+                };
+                if !is_enough {
+                    let runs = if kept.len() == 1 { "run" } else { "runs" };
+                    starts[at].why = format!(
+                        "{is}, and its {} {runs} are too few to compare with alone",
+                        kept.len()
+                    );
+                    continue;
+                }
+                let names = &things[at].names;
+                let found = again.iter().position(|thing| thing.names == *names);
+                if let Some(found) = found {
+                    things[at] = again.swap_remove(found);
+                    starts[at] = Start {
+                        window: known.len() - 1,
+                        why: format!("{is}: it is compared with these runs"),
+                    };
+                }
+            }
+        }
+        Ok(starts)
+    }
+
+    /// For each thing: from which position of base on it is another one.
+    fn cuts(
+        &self,
+        figures: &mut Figures<'_, '_>,
+        things: &[Candidate],
+        base: &[Position],
+    ) -> Result<Vec<Option<Cut>>, GateError> {
+        let window = (Some(self.base), Window::Long);
+        let Watched::Things(long) = watched(figures, self.rule, self.sides, window, false)? else {
+            return Ok(vec![None; things.len()]);
+        };
+        let positions = self.positions(figures)?;
+        let mut steps: HashMap<[String; 3], Cut> = HashMap::new();
+        for (thing, cut) in long.iter().zip(cuts(&long, &positions, self.is_exact)) {
+            let Some(cut) = cut else { continue };
+            let said = &positions[cut.position].said;
+            // A step before base is none of it.
+            if let Some(position) = base.iter().position(|position| position.said == *said) {
+                steps.insert(thing.names.clone(), Cut { position, ..cut });
+            }
+        }
+        let of_newest = |thing: &Candidate| {
+            let before = mean(&thing.each[0]);
+            let (ratio, more) = self.most;
+            let allowed = (ratio * before).max(more.map_or(0.0, |more| before + more));
+            if self.is_exact || before <= 0.0 {
+                return None;
+            }
+            newest_below(thing, base, (allowed / before).ln(), things.len())
+        };
+        Ok(things
+            .iter()
+            .map(|thing| {
+                let step = steps.get(&thing.names).filter(|cut| cut.position > 0);
+                step.cloned().or_else(|| of_newest(thing))
+            })
+            .collect())
+    }
+
+    /// The positions of base as it was compared last.
+    fn positions(&self, figures: &Figures<'_, '_>) -> Result<Vec<Position>, GateError> {
+        let runs = figures.last().map(|comparison| &comparison.sides[0].runs);
+        let runs: Option<Vec<i64>> = runs.into_iter().flatten().map(|run| run.run_id).collect();
+        let database = figures
+            .side(self.sides)
+            .base
+            .first()
+            .map(|run| run.database);
+        Ok(match (runs, database) {
+            (Some(runs), Some(database)) => positions(database, &runs)?,
+            _ => Vec::new(),
+        })
+    }
+}
+
+/// A change of the level of a thing.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Cut {
+struct Cut {
     /// The first position of the new level.
-    pub(super) position: usize,
+    position: usize,
     /// What the level is in units of the one before; `None` where one of them is 0.
-    pub(super) ratio: Option<f64>,
+    ratio: Option<f64>,
 }
 
 /// The last standing step of each thing in its history, if it has one. `positions` are those of the history.
-pub(super) fn cuts(
-    things: &[Candidate],
-    positions: &[Position],
-    is_exact: bool,
-) -> Vec<Option<Cut>> {
+fn cuts(things: &[Candidate], positions: &[Position], is_exact: bool) -> Vec<Option<Cut>> {
     let limits = Limits {
         tests: things.len(),
         ..Limits::default()
@@ -69,7 +209,7 @@ pub(super) fn cuts(
 
 /// Where the newest positions, too few for a step, are shown to be below what came before by more than a ratio (its natural
 /// logarithm): what is slower than these may still keep the limit of a mixture. `tests` are the things that are looked at.
-pub(super) fn newest_below(
+fn newest_below(
     thing: &Candidate,
     positions: &[Position],
     ln_limit: f64,
@@ -88,7 +228,7 @@ pub(super) fn newest_below(
             let first = positions.len() - newest;
             let (older, newest) = (part(&positions[..first]), part(&positions[first..]));
             let p = limits::ratio(&newest, &older)?.above(ln_limit);
-            let ratio = super::subjects::mean(&newest) / super::subjects::mean(&older);
+            let ratio = mean(&newest) / mean(&older);
             let cut = Cut {
                 position: first,
                 ratio: Some(ratio),

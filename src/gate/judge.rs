@@ -4,12 +4,10 @@ use super::answer::{
     ALPHA, AT_LIMIT, About, Answer, Gate, GateError, Named, NamedBase, PASSES, RuleAnswer, Subject,
 };
 use super::budget::{Budget, Change, Limit, Rule, Thing};
-use super::cut::{Cut, cuts, newest_below};
+use super::cut::{History, Start};
 use super::figures::{BaseRuns, Figures, Window};
 use super::moved::{IsOver, Position, moved, positions};
 use super::subjects::{Candidate, Watched, mean, watched};
-use hashbrown::HashMap;
-
 use crate::compare::judge::FEWEST;
 use crate::compare::{ComparedRun, Normalize, Request};
 use crate::statistics::multiple::holm;
@@ -47,15 +45,6 @@ struct Found {
     ln_unchanged: f64,
     /// Where base begins.
     start: Start,
-}
-
-/// Where base begins for a thing.
-#[derive(Clone, Default)]
-struct Start {
-    /// Which of the lists of positions is of the runs that it is compared with.
-    window: usize,
-    /// What there is to say of it.
-    why: String,
 }
 
 /// How a thing is judged.
@@ -269,136 +258,6 @@ fn of_rule(
     ruled.found = things.into_iter().zip(starts).map(judged).collect();
     ruled.answer.watched = ruled.found.len();
     Ok(ruled)
-}
-
-/// What a rule is compared with, as a piece of a history.
-struct History<'h> {
-    rule: &'h Rule,
-    /// Where both sides are kept.
-    sides: usize,
-    base: usize,
-    /// The numbers of the runs of base, in the order of their figures.
-    numbers: &'h [i64],
-    is_exact: bool,
-    /// Runs that base has at least.
-    fewest: usize,
-    /// The larger of so much of base and so much more, if there is one, are allowed.
-    most: (f64, Option<f64>),
-}
-
-impl History<'_> {
-    /// Leaves out of base what a standing step separates from its end, thing by thing, and says so.
-    fn cut(
-        &self,
-        figures: &mut Figures<'_, '_>,
-        things: &mut [Candidate],
-        known: &mut Vec<Vec<Position>>,
-    ) -> Result<Vec<Start>, GateError> {
-        let mut starts = vec![Start::default(); things.len()];
-        let cuts = self.cuts(figures, things, &known[0])?;
-        // The things that have one place in common are compared again together.
-        let mut places: Vec<usize> = cuts.iter().flatten().map(|cut| cut.position).collect();
-        places.sort_unstable();
-        places.dedup();
-        for place in places {
-            let kept = known[0][place..].iter().flat_map(|position| &position.runs);
-            let kept: Vec<i64> = kept.map(|run| self.numbers[*run]).collect();
-            let from = known[0][place].said.clone();
-            let is_enough = kept.len() >= self.fewest;
-            let mut again = Vec::new();
-            if is_enough {
-                let window = (Some(self.base), Window::Part(kept.clone()));
-                if let Watched::Things(found) =
-                    watched(figures, self.rule, self.sides, window, false)?
-                {
-                    again = found;
-                }
-                known.push(self.positions(figures)?);
-            }
-            let of_place = cuts.iter().enumerate().filter_map(|(at, cut)| {
-                let cut = cut.as_ref().filter(|cut| cut.position == place)?;
-                Some((at, cut))
-            });
-            for (at, cut) in of_place {
-                let is = match cut.ratio {
-                    Some(ratio) => format!("base itself is x{} from {from} on", fixed(ratio, 2)),
-                    None => format!("base itself is another from {from} on"),
-                };
-                if !is_enough {
-                    let runs = if kept.len() == 1 { "run" } else { "runs" };
-                    starts[at].why = format!(
-                        "{is}, and its {} {runs} are too few to compare with alone",
-                        kept.len()
-                    );
-                    continue;
-                }
-                let names = &things[at].names;
-                let found = again.iter().position(|thing| thing.names == *names);
-                if let Some(found) = found {
-                    things[at] = again.swap_remove(found);
-                    starts[at] = Start {
-                        window: known.len() - 1,
-                        why: format!("{is}: it is compared with these runs"),
-                    };
-                }
-            }
-        }
-        Ok(starts)
-    }
-
-    /// For each thing: from which position of base on it is another one.
-    fn cuts(
-        &self,
-        figures: &mut Figures<'_, '_>,
-        things: &[Candidate],
-        base: &[Position],
-    ) -> Result<Vec<Option<Cut>>, GateError> {
-        let window = (Some(self.base), Window::Long);
-        let Watched::Things(long) = watched(figures, self.rule, self.sides, window, false)? else {
-            return Ok(vec![None; things.len()]);
-        };
-        let positions = self.positions(figures)?;
-        let mut steps: HashMap<[String; 3], Cut> = HashMap::new();
-        for (thing, cut) in long.iter().zip(cuts(&long, &positions, self.is_exact)) {
-            let Some(cut) = cut else { continue };
-            let said = &positions[cut.position].said;
-            // A step before base is none of it.
-            if let Some(position) = base.iter().position(|position| position.said == *said) {
-                steps.insert(thing.names.clone(), Cut { position, ..cut });
-            }
-        }
-        let of_newest = |thing: &Candidate| {
-            let before = mean(&thing.each[0]);
-            let (ratio, more) = self.most;
-            let allowed = (ratio * before).max(more.map_or(0.0, |more| before + more));
-            if self.is_exact || before <= 0.0 {
-                return None;
-            }
-            newest_below(thing, base, (allowed / before).ln(), things.len())
-        };
-        Ok(things
-            .iter()
-            .map(|thing| {
-                let step = steps.get(&thing.names).filter(|cut| cut.position > 0);
-                step.cloned().or_else(|| of_newest(thing))
-            })
-            .collect())
-    }
-
-    /// The positions of base as it was compared last.
-    fn positions(&self, figures: &Figures<'_, '_>) -> Result<Vec<Position>, GateError> {
-        let runs = figures.last().map(|comparison| &comparison.sides[0].runs);
-        let runs: Option<Vec<i64>> = runs.into_iter().flatten().map(|run| run.run_id).collect();
-        let database = figures
-            .side(self.sides)
-            .base
-            .first()
-            .map(|run| run.database);
-        Ok(match (runs, database) {
-            (Some(runs), Some(database)) => positions(database, &runs)?,
-            _ => Vec::new(),
-        })
-    }
 }
 
 /// Says that a rule watches nothing that is there.

@@ -880,7 +880,7 @@ fn what_is_before_a_standing_step_is_no_base() {
         (
             3,
             "fail",
-            "base itself is x0.60 from commit c0000013 on: it is",
+            "from commit c0000013 on: it is compared with these",
             1,
         ),
         (1, "pass", "its 1 run are too few to compare with alone", 0),
