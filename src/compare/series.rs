@@ -30,12 +30,11 @@ pub fn figures(runs: &[ComparedRun<'_>], request: &Request) -> Result<RunFigures
         table, selected, ..
     } = read(&sides, &chosen, &[], noise, request, &[], &mut Vec::new())?;
     let [columns, _] = table.columns;
-    let totals = match selected {
-        Some([selected, _]) => selected,
-        None => {
-            let totals = chosen[0].iter().map(|chosen| chosen.metric.total);
-            totals.collect()
-        }
+    let totals = if let Some([selected, _]) = selected {
+        selected
+    } else {
+        let totals = chosen[0].iter().map(|chosen| chosen.metric.total);
+        totals.collect()
     };
     Ok(RunFigures {
         items: table.items,

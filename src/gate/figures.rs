@@ -224,11 +224,11 @@ impl<'g, 'd> Figures<'g, 'd> {
         let (base, left_out) = self.comparable(base, is_exact)?;
         Ok(Sides {
             base,
-            earlier,
             metric,
             is_exact,
             unlike,
             left_out,
+            earlier,
         })
     }
 

@@ -279,11 +279,11 @@ impl<'s> Search<'s> {
         );
         let mut known: Vec<Option<(f64, Option<Confirmed>)>> = vec![None; cuts.len()];
         loop {
-            for at in 0..cuts.len() {
-                if known[at].is_none() {
+            for (at, known) in known.iter_mut().enumerate() {
+                if known.is_none() {
                     let [begin, cut, end] = around(&cuts, at, self.n());
                     let gain = sums.gain(begin, cut, end);
-                    known[at] = Some((gain, self.confirm(&level, &sums, &cuts, at, fit.slope)));
+                    *known = Some((gain, self.confirm(&level, &sums, &cuts, at, fit.slope)));
                 }
             }
             let failing = known
