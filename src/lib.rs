@@ -11,6 +11,7 @@
 pub mod base;
 pub mod cli;
 pub mod compare;
+pub mod dataset;
 pub mod events;
 pub mod formats;
 pub mod gate;

@@ -8,6 +8,7 @@ use clap::{Arg, Command};
 use crate::events::Noise;
 use crate::formats::export::Export;
 use crate::formats::{self, EXPORTS, Format};
+use crate::report::Dialect;
 use crate::report::header::LABEL_KEY;
 use crate::report::render::{Format as OutputFormat, Unit};
 use crate::store::{RunSet, SetError, Tag};
@@ -209,6 +210,57 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
 pub(super) fn percentage(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| "expected a percentage, such as 65 or 0.5".to_owned())
+}
+
+/// Reads the name of an engine that reads datasets.
+pub(super) fn dialect() -> impl TypedValueParser<Value = Dialect> {
+    PossibleValuesParser::new(Dialect::ALL.map(|(name, _)| name))
+        .map(|name| Dialect::by_name(&name).expect("clap takes the names of the engines only"))
+}
+
+/// The word for a dataset among the formats that are read.
+pub(super) const DATASET: &str = "dataset";
+
+/// The word for a dataset among the formats that are written.
+pub(super) const PARQUET: &str = "parquet";
+
+/// What an import reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Imported {
+    /// Profiles of a format.
+    Format(&'static Format),
+    /// Datasets.
+    Dataset,
+}
+
+/// Reads the name of an input format, or the word for datasets.
+pub(super) fn imported(name: &str) -> Result<Imported, String> {
+    if name == DATASET {
+        return Ok(Imported::Dataset);
+    }
+    let found = input_format(name).map(Imported::Format);
+    found.map_err(|expected| format!("{expected}, {DATASET}"))
+}
+
+/// What an export writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Exported {
+    /// A file of a format.
+    File(&'static Export),
+    /// A dataset.
+    Dataset,
+}
+
+/// Reads the name of a format that is written, or the word for datasets.
+pub(super) fn exported() -> impl TypedValueParser<Value = Exported> {
+    let values = EXPORTS
+        .iter()
+        .map(|export| PossibleValue::new(export.name).help(export.summary))
+        .chain([PossibleValue::new(PARQUET).help(
+            "A dataset of Parquet files for Spark, DuckDB or ClickHouse, in the folder of --out; docs/scale.md explains it",
+        )]);
+    PossibleValuesParser::new(values)
+        .map(|name| formats::export_named(&name).map_or(Exported::Dataset, Exported::File))
 }
 
 /// Reads the name of a format that is written.

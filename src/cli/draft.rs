@@ -132,6 +132,40 @@ impl Draft {
         }
     }
 
+    /// Whether the file that the content is to replace has this content already.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub(super) fn is_what_is_there(&mut self) -> io::Result<bool> {
+        let Some(place) = &self.place else {
+            return Ok(false);
+        };
+        let Some(old) = &place.old else {
+            return Ok(false);
+        };
+        let length = self.file.metadata()?.len();
+        if old.len() != length {
+            return Ok(false);
+        }
+        let mut there = File::open(&place.path)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        let (mut ours, mut theirs) = (vec![0; PIECE], vec![0; PIECE]);
+        let mut left = length;
+        while left > 0 {
+            let piece = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+            self.file.read_exact(&mut ours[..piece])?;
+            match there.read_exact(&mut theirs[..piece]) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+                read => read?,
+            }
+            if ours[..piece] != theirs[..piece] {
+                return Ok(false);
+            }
+            left -= piece as u64;
+        }
+        Ok(true)
+    }
+
     /// Puts the content in its place.
     ///
     /// # Errors

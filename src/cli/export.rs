@@ -1,19 +1,25 @@
 //! `profdb export --format FORMAT [SET]`
 
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::{self, Builder, ScopedJoinHandle};
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
 
-use super::args::{export_format, run_set};
+use super::args::{Exported, exported, run_set};
 use super::database::DatabaseArgs;
+#[cfg(feature = "parquet")]
+use super::database::open_to_read;
+#[cfg(feature = "parquet")]
+use super::failure::unchosen;
 use super::failure::{Failure, complain, say, unanswered};
 use super::options::{DifferenceOptions, ExportOptions};
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
+#[cfg(feature = "parquet")]
+use super::sides::is_stored;
 use super::sides::{ComparedArgs, not_compared, open_two};
 use super::source::open_run;
 use crate::base::error::Stop;
@@ -35,7 +41,7 @@ const LOSS_REPORT: &str = "--loss-report";
 #[derive(Debug, Args)]
 pub(super) struct Export {
     /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid, its title or a
-    /// file; of several the one imported last [default: latest]
+    /// file; of several the one imported last, or all of them in a dataset [default: latest; in a dataset all runs]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     set: Option<RunSet>,
     /// The same, as reports have it
@@ -48,8 +54,11 @@ pub(super) struct Export {
     #[command(flatten)]
     database: DatabaseArgs,
     /// Format of the output; docs/export.md explains them
-    #[arg(long, value_name = "FORMAT", value_parser = export_format())]
-    format: &'static export::Export,
+    #[arg(long, value_name = "FORMAT", value_parser = exported())]
+    format: Exported,
+    /// Folder of the dataset, with --format parquet: made if there is none, else the runs are added to it
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
     #[command(flatten)]
     written: WrittenArgs,
     #[command(flatten)]
@@ -116,9 +125,27 @@ fn tell_size(bytes: u64) {
 }
 
 pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
+    let (format, out) = (export.format, export.out.as_deref());
+    let format = match (format, out) {
+        (Exported::File(format), None) => format,
+        (Exported::Dataset, Some(out)) => return export.dataset(out, stop),
+        (Exported::File(format), Some(_)) => {
+            let fault = format!(
+                "--out is the folder of a dataset: expected --format parquet, or --output FILE for {}",
+                format.name
+            );
+            return Err(complain(fault, Failure::Usage));
+        }
+        (Exported::Dataset, None) => {
+            return Err(complain(
+                "--format parquet writes a folder: expected --out DIR",
+                Failure::Usage,
+            ));
+        }
+    };
     let targets = export.written.targets(&export.database)?;
     if let [base, new] = export.diff.as_slice() {
-        return export.difference(base, new, &targets, stop);
+        return export.difference(format, base, new, &targets, stop);
     }
     if !export.difference.compared.are_usual() {
         return Err(complain(
@@ -132,24 +159,63 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
     let mut written = export.written.clone();
     // The format says that they are about two costs.
     written.options.0.extend(&export.difference.options.0);
-    written.write(export.format, &mut source, &run, &targets, stop)
+    written.write(format, &mut source, &run, &targets, stop)
 }
 
 impl Export {
+    /// Writes runs into a dataset.
+    fn dataset(&self, out: &Path, stop: &Stop) -> Result<(), Failure> {
+        let is_plain = self.diff.is_empty()
+            && self.difference.compared.are_usual()
+            && self.difference.options.0.given().next().is_none()
+            && self.written.is_plain();
+        if !is_plain {
+            return Err(complain(
+                "--format parquet writes all that there is of runs: expected no other flags but --out and --db",
+                Failure::Usage,
+            ));
+        }
+        #[cfg(feature = "parquet")]
+        {
+            let set = self.set.as_ref().or(self.run.as_ref());
+            let file = set.filter(|set| !is_stored(set));
+            let (source, runs) = if let Some(file) = file {
+                let (source, run) =
+                    open_run(file, &self.database, None, &Options::default(), stop)?;
+                (source, vec![run.run_id])
+            } else {
+                let source = open_to_read(&self.database, stop)?;
+                let all = RunSet::Tagged {
+                    tags: Vec::new(),
+                    last: None,
+                };
+                let runs = source.choose(set.unwrap_or(&all));
+                (source, runs.map_err(|error| unchosen(error, stop))?)
+            };
+            super::dataset::export(&source, &runs, out, stop)
+        }
+        #[cfg(not(feature = "parquet"))]
+        {
+            let _ = (out, stop);
+            Err(complain(super::failure::WITHOUT_PARQUET, Failure::Usage))
+        }
+    }
+
     /// Writes the trees of two sets of runs as one.
     fn difference(
         &self,
+        format: &'static export::Export,
         base: &RunSet,
         new: &RunSet,
         targets: &[Target; 2],
         stop: &Stop,
     ) -> Result<(), Failure> {
-        let Some(differences) = self.format.difference else {
+        let Some(differences) = format.difference else {
             let holding = EXPORTS.iter().filter(|export| export.difference.is_some());
             let names: Vec<&str> = holding.map(|export| export.name).collect();
             let fault = format!(
                 "--diff: {} has no place for two costs of a stack: expected --format {}",
-                self.format.name,
+                format.name,
                 names.join(", ")
             );
             return Err(complain(fault, Failure::Usage));
@@ -171,9 +237,8 @@ impl Export {
         difference.options = options.clone();
         let is_stopped = || stop.is_set();
         self.written
-            .put(self.format, &options, targets, stop, &mut |request, out| {
-                self.format
-                    .write_difference(&difference, request, &is_stopped, out)
+            .put(format, &options, targets, stop, &mut |request, out| {
+                format.write_difference(&difference, request, &is_stopped, out)
             })
     }
 }
@@ -222,6 +287,15 @@ fn united(
 }
 
 impl WrittenArgs {
+    /// Whether nothing is said.
+    fn is_plain(&self) -> bool {
+        self.output.is_none()
+            && self.metric.is_none()
+            && self.layout.is_none()
+            && self.loss_report.is_none()
+            && self.options.0.given().next().is_none()
+    }
+
     /// Where the output and the loss report go.
     ///
     /// # Errors

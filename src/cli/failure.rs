@@ -34,6 +34,11 @@ pub enum Failure {
     Interrupted,
 }
 
+/// Said where a dataset is asked for and cannot be had.
+#[cfg(not(feature = "parquet"))]
+pub(super) const WITHOUT_PARQUET: &str =
+    "this profdb was built without datasets: expected one that was built with the feature parquet";
+
 /// Lets clap say what it has to say: help on standard output, complaints on standard error.
 pub(super) fn explain(error: &clap::Error) -> Failure {
     // An argument may be the name of a file that another user has chosen.

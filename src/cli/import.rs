@@ -10,7 +10,9 @@ use std::thread;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
-use super::args::{MetricNoise, contradiction, input_format, joined, metric_noise, tag};
+use super::args::{
+    Imported as From, MetricNoise, contradiction, imported, joined, metric_noise, tag,
+};
 use super::database::{DatabaseArgs, WaitArgs};
 use super::failure::{Failure, complain, line, say, unread};
 use super::folder::Sources;
@@ -53,9 +55,10 @@ pub(super) struct Import {
     database: DatabaseArgs,
     #[command(flatten)]
     wait: WaitArgs,
-    /// Format of the files, whatever their first bytes look like
-    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
-    from: Option<&'static Format>,
+    /// Format of the files, whatever their first bytes look like; dataset: folders that `profdb export
+    /// --format parquet` has written
+    #[arg(long, value_name = "FORMAT", value_parser = imported)]
+    from: Option<From>,
     #[command(flatten)]
     options: FormatOptions,
     /// Title of the run, instead of what the file says
@@ -131,6 +134,9 @@ fn all_tags(import: &Import, stop: &Stop) -> Result<Vec<Tag>, Failure> {
 /// Imports the files in their order. A file that fails leaves the others imported; the first
 /// failure decides how the program ends. A database that fails ends it at once.
 pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
+    if matches!(import.from, Some(From::Dataset)) {
+        return import_datasets(import, stop);
+    }
     let mut outcome = Ok(());
     check_tags(&import.tags)?;
     joined(&import.tags).iter().for_each(say);
@@ -157,7 +163,10 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
         ..pipeline::meta(format, &import.options.0, name, fingerprint)
     };
     let reading = Reading {
-        from: import.from,
+        from: match import.from {
+            Some(From::Format(format)) => Some(format),
+            _ => None,
+        },
         options: &import.options.0,
         describe: &describe,
         stop: stop.clone(),
@@ -189,6 +198,30 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
         }
     }
     outcome
+}
+
+/// Imports datasets, whose runs have titles, tags and sources already.
+fn import_datasets(import: &Import, stop: &Stop) -> Result<(), Failure> {
+    let is_plain = import.title.is_none()
+        && import.tags.is_empty()
+        && import.git.is_none()
+        && import.noise.is_empty()
+        && !import.again
+        && import.source.is_none()
+        && import.options.0.given().next().is_none();
+    if !is_plain {
+        return Err(complain(
+            "--from dataset: the runs come as they were exported: expected no other flags but --db and --wait",
+            Failure::Usage,
+        ));
+    }
+    #[cfg(feature = "parquet")]
+    return super::dataset::import(&import.files, &import.database, &import.wait, stop);
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = stop;
+        Err(complain(super::failure::WITHOUT_PARQUET, Failure::Usage))
+    }
 }
 
 /// The imports of one command.
@@ -459,7 +492,7 @@ impl Imports<'_> {
             left.heed(stop.clone())?;
         }
         let input = open(file, stop)?;
-        let format = format(&input, self.import.from)?;
+        let format = format(&input, self.reading.from)?;
         let name = if file == Path::new(STDIN) {
             STDIN.to_owned()
         } else {
@@ -515,7 +548,7 @@ impl Imports<'_> {
         };
         let known = asked.known(file, &self.source, |fingerprint| {
             let input = open(file, stop)?;
-            let format = format(&input, self.import.from)?;
+            let format = format(&input, self.reading.from)?;
             Ok((self.reading.describe)(
                 format,
                 &file_name(file),

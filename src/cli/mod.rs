@@ -11,6 +11,8 @@ mod complete;
 mod completions;
 mod convert;
 mod database;
+#[cfg(feature = "parquet")]
+mod dataset;
 mod delete;
 mod diff;
 mod diff_tree;

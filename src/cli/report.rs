@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::args::sentence;
-use super::args::{Groups, OLD_LABEL_KEY, count, milliseconds, percentage};
+use super::args::{Groups, OLD_LABEL_KEY, count, dialect, milliseconds, percentage};
 use super::diff_tree;
 use super::failure::{Failure, complain, database, explain, say, unanswered};
 use super::folder::Sources;
@@ -19,7 +19,7 @@ use crate::base::error::Stop;
 use crate::report::header::{Header, Parameter, ParameterDef};
 use crate::report::render::Format;
 use crate::report::{
-    self, ALL_LINES, Argument, Base, NameSyntax, REPORTS, Report, Request, shows_code,
+    self, ALL_LINES, Argument, Base, Dialect, NameSyntax, REPORTS, Report, Request, shows_code,
 };
 use crate::source::SourceLines;
 
@@ -115,6 +115,14 @@ fn subcommand(report: &'static Report) -> Command {
                 .action(ArgAction::SetTrue)
                 .conflicts_with("outfile")
                 .help("Shows the statements that give the answer, for the sqlite3 shell, instead of the answer"),
+        )
+        .arg(
+            Arg::new("dialect")
+                .long("dialect")
+                .value_name("ENGINE")
+                .requires("show_sql")
+                .value_parser(dialect())
+                .help("With --show-sql: the statement for an engine that reads datasets, after what `profdb schema --dialect` prints"),
         );
     // The arguments bring a text of their own, which is not what the report is about.
     let command = OutputArgs::augment_args(command)
@@ -430,6 +438,7 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
             NameSyntax::Glob
         },
         all_columns: false,
+        dialect: matches.get_one::<Dialect>("dialect").copied(),
         arguments: report
             .header()
             .parameters

@@ -1,11 +1,15 @@
 //! `profdb schema [NAME]`
 
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
 
+use super::args::dialect;
 use super::failure::Failure;
+use super::output::Target;
 use super::pager::{Lines, PagerArgs};
 use crate::base::error::Stop;
+use crate::dataset::views;
+use crate::report::Dialect;
 
 /// Made from the comments in the database itself; tests/house/docs/mod.rs keeps it so.
 const SCHEMA: &str = include_str!("../../docs/schema.md");
@@ -18,11 +22,21 @@ pub(super) struct Schema {
     /// A table or view [default: all of them]
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
     name: Option<String>,
+    /// Print the statements that make the tables and views of a dataset known to an engine, instead
+    #[arg(long, value_name = "ENGINE", value_parser = dialect(), conflicts_with = "name")]
+    dialect: Option<Dialect>,
+    /// Where the engine finds the dataset: its folder, or an address: `s3://bucket/profiles`
+    #[arg(long, value_name = "DIR", default_value = ".", requires = "dialect", value_hint = ValueHint::DirPath)]
+    dataset: String,
     #[command(flatten)]
     pager: PagerArgs,
 }
 
 pub(super) fn run(schema: &Schema, stop: &Stop) -> Result<(), Failure> {
+    if let Some(dialect) = schema.dialect {
+        let script = views(dialect, &schema.dataset);
+        return Target::Screen.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
+    }
     let target = schema.pager.target(Lines::Wrapped);
     let text = schema.name.as_deref().and_then(section).unwrap_or(SCHEMA);
     target.write(stop, |out| Ok(out.write_all(text.as_bytes())?))

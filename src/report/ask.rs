@@ -1,7 +1,7 @@
 //! From a question to its answer: understands it, finds what its names mean, and runs its one
 //! statement.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Row;
 
@@ -9,6 +9,7 @@ use super::all_metrics::{self, Part};
 use super::answer::{Answer, Author, Callers, Pruned, Rows, Subject, Unknown};
 use super::catalog::{Report, ShownNodes};
 use super::computed;
+use super::dialect::Dialect;
 use super::error::{ReportError, failure};
 use super::header::{Meaning, Needs};
 use super::names::RunNames;
@@ -17,8 +18,8 @@ use super::nodes::{LeftOut, NodeQuestion, Selected, Start, Tree, Wants, add_up, 
 use super::plan::{is_from_nodes, plan, sets_with};
 use super::question::{Argument, Base, Groups, Question, Request, has_tree};
 use super::selection::{Selection, Target};
-use super::statement::Parts;
-use crate::store::{Database, MetricInfo, RunInfo, StoreError};
+use super::statement::{OfRun, Parts};
+use crate::store::{Cell, Database, MetricInfo, RunInfo, StoreError};
 use crate::text::cell::Value;
 
 const RECORDED: &str = include_str!("../../queries/remarks/recorded.sql");
@@ -192,7 +193,10 @@ fn answer<'d>(
     let mut answer = Answer {
         subject: Some(subject),
         heading: None,
-        script: parts.shown(question.report.sql),
+        script: match request.dialect {
+            None => parts.shown(question.report.sql),
+            Some(dialect) => portable(database, &question, &parts, dialect)?,
+        },
         columns: question.header.columns.clone(),
         remarks: selection.remarks.clone(),
         rows,
@@ -212,6 +216,37 @@ fn answer<'d>(
     }
     let known = asked.known(&mut answer)?;
     Ok((answer, known))
+}
+
+/// The statement that gives the answer over a dataset with the run.
+fn portable(
+    database: &Database,
+    question: &Question<'_>,
+    parts: &Parts,
+    dialect: Dialect,
+) -> Result<String, ReportError> {
+    let mut places = BTreeMap::new();
+    let run = question.run.run_id;
+    database.each_dataset_row("functions", run, |cells| {
+        if let Some(Cell::Integer(number)) = cells.first() {
+            places.insert(*number, i64::try_from(places.len()).unwrap_or(i64::MAX) + 1);
+        }
+    })?;
+    let uid = database
+        .dataset_run(run)?
+        .map_or_else(String::new, |run| run.run_uid);
+    let of_run = OfRun {
+        dialect,
+        uid: &uid,
+        places: &places,
+    };
+    parts.portable(question.report.sql, &of_run).map_err(|why| {
+        ReportError::Usage(format!(
+            "--dialect: report {} has no statement for {} where {why}: without --dialect it is shown for SQLite",
+            question.report.name,
+            dialect.name()
+        ))
+    })
 }
 
 /// Refuses labels that no sample has. This is looked at label by label, so that the message names

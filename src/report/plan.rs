@@ -404,11 +404,12 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
                     },
                 )
             }
-            PickedBy::Pattern(pattern) => {
+            PickedBy::Pattern(pattern) if question.dialect.is_none() => {
                 parts.value(format!("name_{at}"), pattern.clone());
                 (fragment!("fitting_functions"), "")
             }
-            PickedBy::List => {
+            // Engines have other patterns, or none.
+            PickedBy::List | PickedBy::Pattern(_) => {
                 parts.value(format!("name_{at}"), listed(&picked.functions));
                 (fragment!("listed_functions"), "")
             }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use regex::Regex;
 
 use super::catalog::{Report, by_name};
+use super::dialect::Dialect;
 use super::error::ReportError;
 use super::header::{Header, LABEL_KEY, Meaning, Needs, Parameter};
 use super::path::NameSyntax;
@@ -31,6 +32,8 @@ pub struct Request {
     pub names: NameSyntax,
     /// Columns that are shown only with a flag are wanted without it, too: JSON has them all.
     pub all_columns: bool,
+    /// The engine for whose SQL the statement is shown; SQLite if `None`.
+    pub dialect: Option<Dialect>,
     /// Values of the report's own parameters, by name.
     pub arguments: Vec<(String, Argument)>,
 }
@@ -157,6 +160,8 @@ pub(super) type WantedLabel<'q> = (&'q str, Option<&'q str>);
 /// known before any statement runs.
 #[derive(Debug)]
 pub(super) struct Question<'q> {
+    /// The engine for whose SQL the statement is shown, if it is not SQLite.
+    pub dialect: Option<Dialect>,
     /// The report that answers.
     pub report: &'static Report,
     /// What its header says.
@@ -261,6 +266,7 @@ impl<'q> Question<'q> {
             .iter()
             .any(|column| column.name == "cum_pct" && column.when.is_none_or(is_wanted));
         Ok(Self {
+            dialect: request.dialect,
             bias: bias(run, request, shift),
             base: request.base,
             names: request.names,

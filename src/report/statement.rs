@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, Statement};
 
+use super::dialect::Dialect;
 use crate::base::hex::hex;
 
 /// Parts that SQLite is to look into rather than to compute as a whole: they are read in ranges.
@@ -90,6 +91,67 @@ impl Parts {
         self.joined(&own, &select, &BTreeSet::new(), &|text| {
             self.with_values(text)
         })
+    }
+
+    /// The statement of a report over a run of a dataset, with values in the places of parameters.
+    ///
+    /// # Errors
+    /// What of it not all engines have.
+    pub(super) fn portable(
+        &self,
+        report: &str,
+        of_run: &OfRun<'_>,
+    ) -> Result<String, &'static str> {
+        let OfRun {
+            dialect,
+            uid,
+            places,
+        } = of_run;
+        let (own, select) = split(report);
+        let (tables, _) = split(RUN);
+        let (portable, _) = split(PORTABLE);
+        let uid = dialect.literal(uid);
+        let finish = |text: &str| {
+            let text = with_lists(&self.spelled_out(text), &self.values, places);
+            // The number that the run has among the tables of one run.
+            let text = replace_word(&text, ":run", "1");
+            renamed(&self.with_values(&text))
+        };
+        let body = |name: &str| {
+            if let Some(table) = tables.get(name) {
+                return Some(table.replace(":uid", &uid));
+            }
+            let text = own.get(name).or_else(|| self.parts.get(name))?;
+            Some(finish(portable.get(name).unwrap_or(text)))
+        };
+        let mut bodies = Vec::new();
+        let select = finish(&select);
+        collect(&select, &body, &mut BTreeSet::new(), &mut bodies);
+        let mut text = String::new();
+        for (at, (name, body)) in bodies.iter().enumerate() {
+            if words_of(body).any(|word| word == name) {
+                return Err("it climbs from node to node");
+            }
+            let before = if at == 0 { "WITH " } else { "" };
+            let after = if at + 1 < bodies.len() { ")," } else { ")" };
+            let body = body.replace('\n', "\n  ");
+            let _ = writeln!(text, "{before}{name} AS (\n  {body}\n{after}");
+        }
+        let select = select.trim_end().trim_end_matches(';');
+        let sql = dialect.spelled(&format!("{text}{select}"));
+        if [
+            "GROUP_CONCAT",
+            " GLOB ",
+            "json_each",
+            "source_lines",
+            "PRINTF",
+        ]
+        .iter()
+        .any(|word| sql.contains(word))
+        {
+            return Err("it has words that only SQLite has");
+        }
+        Ok(format!("{sql}{};\n", dialect.settings()))
     }
 
     /// The SELECT of a report, and every part that it or another text may mention, with parameters in them.
@@ -214,6 +276,92 @@ impl Parts {
         }
         shown + rest
     }
+}
+
+/// A run of a dataset.
+pub(super) struct OfRun<'r> {
+    pub(super) dialect: Dialect,
+    pub(super) uid: &'r str,
+    /// Places of its functions, by their numbers in the database.
+    pub(super) places: &'r BTreeMap<i64, i64>,
+}
+
+/// Tables of one run of a dataset in the shape of those of the database.
+const RUN: &str = include_str!("../../queries/dataset/run.sql");
+
+/// Parts in words that all engines have.
+const PORTABLE: &str = concat!(
+    include_str!("../../queries/dataset/fragments.sql"),
+    "\n",
+    include_str!("../../queries/dataset/left_nodes.sql")
+);
+
+/// Tables whose rows are those of a run.
+const TABLES: [&str; 11] = [
+    "runs",
+    "metrics",
+    "functions",
+    "identities",
+    "function_info",
+    "line_info",
+    "nodes",
+    "function_nodes",
+    "node_costs",
+    "edges",
+    "label_sets",
+];
+
+/// A text over the tables of one run: what comes after FROM or JOIN.
+fn renamed(text: &str) -> String {
+    let mut text = text.to_owned();
+    for table in TABLES.iter().chain(&["node_labels"]) {
+        for word in ["FROM", "JOIN"] {
+            text = replace_word(
+                &text,
+                &format!("{word} {table}"),
+                &format!("{word} run_{table}"),
+            );
+        }
+    }
+    text
+}
+
+/// A text in which lists of functions are spelled out, by their places in the run.
+fn with_lists(
+    text: &str,
+    values: &BTreeMap<Cow<'static, str>, SqlValue>,
+    places: &BTreeMap<i64, i64>,
+) -> String {
+    let mut text = text.to_owned();
+    for (name, value) in values {
+        let SqlValue::Text(value) = value else {
+            continue;
+        };
+        let Ok(numbers) = serde_json::from_str::<Vec<i64>>(value) else {
+            continue;
+        };
+        let found: Vec<String> = numbers
+            .iter()
+            .filter_map(|number| Some(places.get(number)?.to_string()))
+            .collect();
+        let list = if found.is_empty() {
+            "NULL".to_owned()
+        } else {
+            found.join(", ")
+        };
+        text = text
+            .replace(
+                &format!("(SELECT value FROM json_each(:{name}))"),
+                &format!("({list})"),
+            )
+            .replace(
+                &format!("SELECT value AS function_id FROM json_each(:{name})"),
+                &format!(
+                    "SELECT f.function_id FROM functions AS f WHERE f.function_id IN ({list})"
+                ),
+            );
+    }
+    text
 }
 
 /// Adds the parts that a text mentions, each after those that it mentions itself.

@@ -5,6 +5,7 @@
 mod check;
 mod compact;
 mod database;
+mod dataset;
 mod dates;
 mod delete;
 mod error;
@@ -38,6 +39,7 @@ mod write;
 pub use check::{CHECKS, Finding};
 pub use compact::Compacted;
 pub use database::Database;
+pub use dataset::{Cell, DatasetRun, FillError, RowsOfRuns};
 pub use error::StoreError;
 pub use figures::{
     FunctionDefinition, FunctionIdentity, FunctionSum, FunctionSums, MetricNoise, RunFacts,

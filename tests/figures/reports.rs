@@ -390,6 +390,7 @@ fn request(asked: &Asked, path: Option<&Path>, flags: &BTreeSet<&str>, regex: bo
             NameSyntax::Glob
         },
         all_columns: false,
+        dialect: None,
         arguments: arguments
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))

@@ -142,6 +142,11 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "dataset",
+        "runs as Parquet files that engines for many machines read, and the SQL of these engines",
+        &["base", "source", "store", "report"],
+    ),
+    (
         "page",
         "one file for a browser: runs as compressed columns, and the scripts of `web/` that answer questions about them",
         &["text", "store", "report", "compare"],
@@ -168,6 +173,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
             "gate",
             "page",
             "serve",
+            "dataset",
             "formats/format.rs",
             "formats/export",
             "formats",

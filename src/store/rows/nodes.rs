@@ -309,6 +309,11 @@ impl<'c> Labels<'c> {
         Ok(())
     }
 
+    /// The node of the next row, if there is one.
+    pub(crate) fn next_node(&self) -> Option<i64> {
+        self.0.next.map(|(next, _)| next)
+    }
+
     /// Passes over nodes before one.
     ///
     /// # Errors

@@ -1,0 +1,31 @@
+-- The tree that --focus, --ignore and --label leave, with 1 and 0 in place of conditions.
+
+-- Every node of the run, with what is wanted of its own cost, and whether it is kept.
+marked AS (
+  SELECT n.node_id, n.last_id, n.parent_id, n.outer_id, n.depth, n.function_id, n.file, n.line, n.col,
+    $calls AS calls, n.exclusive, n.cumulative, $wanted AS wanted,
+    CASE WHEN $kept THEN 1 ELSE 0 END AS kept
+  FROM runs AS r CROSS JOIN $metric_nodes AS n$labelled
+  WHERE r.run_id = :run AND n.node_id BETWEEN r.first_node AND r.last_node
+  WINDOW so_far AS (ORDER BY n.node_id ROWS UNBOUNDED PRECEDING)
+)
+
+-- How many nodes are kept and cut up to each, and what those that are kept cost: differences give sums of subtrees.
+counted AS (
+  SELECT m.node_id, m.last_id, m.parent_id, m.outer_id, m.depth, m.function_id, m.file, m.line, m.col, m.calls,
+    m.cumulative, m.kept, CASE WHEN m.kept = 1 THEN m.wanted ELSE 0.0 END AS exclusive,
+    CASE WHEN m.kept = 0 OR m.wanted <> m.exclusive THEN 1 ELSE 0 END AS cut,
+    SUM(m.kept) OVER so_far AS kept_before,
+    SUM(CASE WHEN m.kept = 0 OR m.wanted <> m.exclusive THEN 1 ELSE 0 END) OVER so_far AS cut_before,
+    SUM(CASE WHEN m.kept = 1 AND m.line IS NULL THEN m.wanted ELSE 0.0 END) OVER so_far AS cost_before
+  FROM marked AS m WINDOW so_far AS (ORDER BY m.node_id ROWS UNBOUNDED PRECEDING)
+)
+
+-- The nodes with a kept node in their subtree, and the cost that is kept. Where all is kept, the file's figure stays.
+left_nodes AS (
+  SELECT c.node_id, c.last_id, c.parent_id, c.outer_id, c.depth, c.function_id, c.file, c.line, c.col, c.calls,
+    c.exclusive, c.kept, CASE WHEN c.cumulative IS NULL OR d.cut_before = c.cut_before - c.cut THEN c.cumulative
+      ELSE c.exclusive + d.cost_before - c.cost_before END AS cumulative
+  FROM counted AS c CROSS JOIN counted AS d
+  WHERE d.node_id = c.last_id AND d.kept_before > c.kept_before - c.kept
+)

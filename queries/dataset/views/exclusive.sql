@@ -1,0 +1,17 @@
+SELECT i.run_uid AS run_uid, COALESCE(r.title, r.source_name) AS run, i.metric AS metric, m.unit AS unit,
+  ROW_NUMBER() OVER (
+    PARTITION BY i.run_uid, i.metric
+    ORDER BY i.exclusive DESC NULLS LAST, f.name, f.module, f.file, f.position
+  ) AS rank,
+  f.name AS function, f.module AS module, f.file AS file, i.calls AS calls, i.exclusive AS exclusive,
+  100 * i.exclusive / NULLIF(m.total, 0) AS pct,
+  SUM(100 * i.exclusive / NULLIF(m.total, 0)) OVER (
+    PARTITION BY i.run_uid, i.metric
+    ORDER BY i.exclusive DESC NULLS LAST, f.name, f.module, f.file, f.position
+    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+  ) AS cum_pct
+FROM runs AS r
+JOIN metrics AS m ON m.run_uid = r.run_uid
+JOIN function_info AS i ON i.run_uid = m.run_uid AND i.metric = m.metric
+JOIN functions AS f ON f.run_uid = i.run_uid AND f.function_key = i.function_key
+WHERE f.kind IN ('function', 'pseudo')

@@ -1,0 +1,451 @@
+//! Datasets of Parquet files: `profdb export --format parquet --out DIR` and `profdb import --from dataset DIR`.
+//!
+//! A file of a dataset is written completely or not at all, and one whose bytes would be what they are is left alone. Nothing
+//! below the folder of a dataset is reached through a symbolic link: where a link leads is not what the user has named.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::database::{DatabaseArgs, WaitArgs, lock_wait};
+use super::draft::{Draft, folder};
+use super::failure::{Failure, complain, database, line, say, unread, unwritten};
+use super::progress::Progress;
+use crate::base::error::Stop;
+use crate::base::limits;
+use crate::dataset::about::{self, ABOUT, MOST_BYTES};
+use crate::dataset::{self, DatasetError, RunRows, Table, place};
+use crate::store::{Database, Merged, Outcome, StoreError, remove_abandoned};
+
+/// Bytes of files whose runs are read at once, at most, if they are of several days.
+const BYTES_AT_ONCE: u64 = 1 << 30;
+
+/// What a command has done with the files of a run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    new: usize,
+    changed: usize,
+    same: usize,
+}
+
+/// Writes runs of a database into a dataset.
+pub(super) fn export(
+    source: &Database,
+    runs: &[i64],
+    out: &Path,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    begin(out)?;
+    let progress = Progress::new("writing");
+    let mut written = Written::default();
+    for (at, run) in runs.iter().enumerate() {
+        if stop.is_set() {
+            return Err(interrupted(at, runs.len(), out));
+        }
+        progress.says(format!("writing run {} of {}", at + 1, runs.len()));
+        match export_run(source, *run, out, stop, &mut written) {
+            Err(Failure::Interrupted) => return Err(interrupted(at, runs.len(), out)),
+            outcome => outcome?,
+        }
+    }
+    drop(progress);
+    let Written { new, changed, same } = written;
+    line(format!(
+        "{}: {} runs, of which {new} are new, {changed} changed and {same} as they were",
+        out.display(),
+        new + changed + same
+    ))
+}
+
+fn interrupted(done: usize, all: usize, out: &Path) -> Failure {
+    complain(
+        format!("interrupted, {done} of {all} runs are in {}", out.display()),
+        Failure::Interrupted,
+    )
+}
+
+/// Makes the folder of a dataset, or finds that it is one.
+fn begin(out: &Path) -> Result<(), Failure> {
+    let refuse = |fault: String| Err(complain(format!("--out: {fault}"), Failure::Usage));
+    let name = out.display();
+    let failed = |error| unwritten(&format!("{name}: cannot write the dataset"), error);
+    match fs::metadata(out) {
+        Ok(found) if !found.is_dir() => {
+            return refuse(format!("{name} is a file: expected a folder"));
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(out).map_err(failed)?;
+        }
+        Err(error) => return Err(failed(error)),
+    }
+    let text = about::about();
+    match read_about(out) {
+        Ok(Some(found)) => {
+            if let Err(fault) = about::check(&found) {
+                return refuse(format!("{}: {fault}", out.join(ABOUT).display()));
+            }
+            if found == text.as_bytes() {
+                return Ok(());
+            }
+        }
+        Ok(None) => {
+            let mut entries = fs::read_dir(out).map_err(failed)?;
+            if entries.next().is_some() {
+                return refuse(format!(
+                    "{name} is not empty and has no {ABOUT}: expected a dataset, or a folder without files"
+                ));
+            }
+        }
+        Err(fault) => return refuse(fault),
+    }
+    let file = out.join(ABOUT);
+    let put = || -> io::Result<()> {
+        let mut draft = Draft::of(&file)?;
+        io::Write::write_all(&mut draft, text.as_bytes())?;
+        draft.finish()
+    };
+    put().map_err(|error| unwritten(&format!("{}: cannot write it", file.display()), error))
+}
+
+/// What the file says that makes a folder a dataset; `None` if there is none.
+fn read_about(folder: &Path) -> Result<Option<Vec<u8>>, String> {
+    let path = folder.join(ABOUT);
+    let name = path.display();
+    match fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("{name}: {error}")),
+        Ok(found) if !found.is_file() => {
+            return Err(format!("{name}: expected a file, found {}", kind(&found)));
+        }
+        Ok(_) => {}
+    }
+    let mut text = Vec::new();
+    let read = File::open(&path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text));
+    read.map_err(|error| format!("{name}: {error}"))?;
+    Ok(Some(text))
+}
+
+/// What something is that was to be a file or a folder.
+fn kind(found: &fs::Metadata) -> &'static str {
+    if found.is_symlink() {
+        "a symbolic link"
+    } else if found.is_dir() {
+        "a folder"
+    } else if found.is_file() {
+        "a file"
+    } else {
+        "something else"
+    }
+}
+
+/// Writes the files of a run.
+fn export_run(
+    source: &Database,
+    run: i64,
+    out: &Path,
+    stop: &Stop,
+    written: &mut Written,
+) -> Result<(), Failure> {
+    let failed = |error| not_written(error, out, stop);
+    // Another program may have deleted it since.
+    let Some(rows) = RunRows::open(source, run).map_err(failed)? else {
+        return Ok(());
+    };
+    let (day, uid) = (place::day(&rows.run), rows.run.run_uid.as_str());
+    let (mut is_new, mut is_changed) = (false, false);
+    for table in RunRows::in_order() {
+        let file = place::file(out, table.name, day, uid);
+        let about = format!("{}: cannot write it", file.display());
+        let is_there = ready(out, &file).map_err(|error| unwritten(&about, error))?;
+        let put = || -> Result<bool, DatasetError> {
+            let mut draft = Draft::of(&file)?;
+            rows.write(table, &mut draft)?;
+            if stop.is_set() {
+                return Err(StoreError::from(crate::source::Stopped).into());
+            }
+            let is_same = is_there && draft.is_what_is_there()?;
+            if !is_same {
+                draft.finish()?;
+            }
+            Ok(is_same)
+        };
+        let is_same = put().map_err(|error| match error {
+            DatasetError::File(error) => unwritten(&about, error),
+            error => failed(error),
+        })?;
+        is_new |= table.name == "runs" && !is_there;
+        is_changed |= !is_same;
+    }
+    if day != place::UNKNOWN {
+        forget_unknown(out, uid)?;
+    }
+    match (is_new, is_changed) {
+        (true, _) => written.new += 1,
+        (false, true) => written.changed += 1,
+        (false, false) => written.same += 1,
+    }
+    Ok(())
+}
+
+/// Makes the folders of a file, and says whether the file is there.
+fn ready(out: &Path, file: &Path) -> io::Result<bool> {
+    let day = folder(file);
+    for path in [folder(day), day] {
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_dir() => {}
+            Ok(found) => return Err(unexpected("a folder", path, &found)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::create_dir(path) {
+                // Another export has made it meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => made?,
+            },
+            Err(error) => return Err(error),
+        }
+    }
+    debug_assert!(file.starts_with(out), "a file of the dataset");
+    match fs::symlink_metadata(file) {
+        Ok(found) if found.is_file() => Ok(true),
+        Ok(found) => Err(unexpected("a file", file, &found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn unexpected(expected: &str, path: &Path, found: &fs::Metadata) -> io::Error {
+    let message = format!(
+        "{}: expected {expected}, found {}",
+        path.display(),
+        kind(found)
+    );
+    io::Error::other(message)
+}
+
+/// Removes a run from the day of those whose day is unknown: an earlier version of profdb may not have understood when it was
+/// recorded. Its row in `runs` goes first, as that says that the run is there.
+fn forget_unknown(out: &Path, uid: &str) -> Result<(), Failure> {
+    for table in &dataset::TABLES {
+        let file = place::file(out, table.name, place::UNKNOWN, uid);
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                let about = format!("{}: cannot remove it", file.display());
+                return Err(unwritten(&about, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Reports why a run was not written.
+fn not_written(error: DatasetError, out: &Path, stop: &Stop) -> Failure {
+    match error {
+        DatasetError::Store(error) => database(error, stop),
+        DatasetError::File(error) => unwritten(
+            &format!("{}: cannot write the dataset", out.display()),
+            error,
+        ),
+        DatasetError::Content(fault) => complain(fault, Failure::Database),
+    }
+}
+
+/// The files of one day.
+struct Day {
+    name: String,
+    bytes: u64,
+}
+
+/// Brings the runs of datasets into a database.
+pub(super) fn import(
+    folders: &[PathBuf],
+    arguments: &DatabaseArgs,
+    wait: &WaitArgs,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let mut outcome = Ok(());
+    for folder in folders {
+        match import_one(folder, &arguments.path(), wait, stop) {
+            Err(failure @ (Failure::Input | Failure::Output)) => {
+                outcome = outcome.and(Err(failure));
+            }
+            imported => imported?,
+        }
+    }
+    outcome
+}
+
+fn import_one(folder: &Path, target: &Path, wait: &WaitArgs, stop: &Stop) -> Result<(), Failure> {
+    let name = folder.display();
+    match fs::metadata(folder) {
+        Err(error) => return Err(complain(format!("{name}: {error}"), unread(&error))),
+        Ok(found) if !found.is_dir() => {
+            return Err(complain(
+                format!("{name} is no folder: expected a dataset"),
+                Failure::Input,
+            ));
+        }
+        Ok(_) => {}
+    }
+    let fault = match read_about(folder) {
+        Ok(Some(text)) => about::check(&text)
+            .map_err(|fault| format!("{}: {fault}", folder.join(ABOUT).display())),
+        Ok(None) => Err(format!("{name} has no {ABOUT}: expected a dataset")),
+        Err(fault) => Err(fault),
+    };
+    fault.map_err(|fault| complain(fault, Failure::Input))?;
+    let days = days(folder)?;
+    remove_abandoned(target);
+    let progress = Progress::new("reading");
+    let mut group: Vec<&Day> = Vec::new();
+    let mut bytes = 0;
+    for (at, day) in days.iter().enumerate() {
+        group.push(day);
+        bytes += day.bytes;
+        let next = days.get(at + 1).map(|next| next.bytes);
+        if next.is_none_or(|next| bytes + next > BYTES_AT_ONCE) {
+            import_days(folder, &group, target, wait, stop, &progress)?;
+            group.clear();
+            bytes = 0;
+        }
+    }
+    Ok(())
+}
+
+/// The days of a dataset, in their order.
+fn days(folder: &Path) -> Result<Vec<Day>, Failure> {
+    let runs = folder.join("runs");
+    let mut days = Vec::new();
+    for name in names(&runs)? {
+        let Some(day) = name.strip_prefix(place::PARTITION) else {
+            continue;
+        };
+        let mut bytes = 0;
+        for table in &dataset::TABLES {
+            for file in files(folder, table, day)? {
+                bytes += fs::metadata(&file).map_or(0, |found| found.len());
+            }
+        }
+        days.push(Day {
+            name: day.to_owned(),
+            bytes,
+        });
+    }
+    Ok(days)
+}
+
+/// The names in a folder, sorted; none if there is no such folder. Names that are no text are none of a dataset.
+fn names(folder: &Path) -> Result<Vec<String>, Failure> {
+    let failed =
+        |error: io::Error| complain(format!("{}: {error}", folder.display()), unread(&error));
+    match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+        Ok(found) if !found.is_dir() => {
+            return Err(failed(unexpected("a folder", folder, &found)));
+        }
+        Ok(_) => {}
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        names.extend(entry.map_err(failed)?.file_name().into_string().ok());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The files of a table on a day. Names that begin with a dot or an underscore are of what is being written, or of engines.
+fn files(folder: &Path, table: &Table, day: &str) -> Result<Vec<PathBuf>, Failure> {
+    let folder = place::folder(folder, table.name, day);
+    let names = names(&folder)?.into_iter().filter(|name| {
+        !name.starts_with(['.', '_'])
+            && Path::new(name)
+                .extension()
+                .is_some_and(|ending| ending == place::ENDING)
+    });
+    Ok(names.map(|name| folder.join(name)).collect())
+}
+
+/// Remembers a failure that has been reported.
+fn said(failure: Failure, is_said: &mut Option<Failure>) -> DatasetError {
+    *is_said = Some(failure);
+    DatasetError::Content(String::new())
+}
+
+/// Brings the runs of some days into the database, all of them or none.
+fn import_days(
+    folder: &Path,
+    days: &[&Day],
+    target: &Path,
+    wait: &WaitArgs,
+    stop: &Stop,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    let failed = |error| match database(error, stop) {
+        Failure::Interrupted if !limits::is_memory_out() => complain(
+            format!("interrupted, no more of {} imported", folder.display()),
+            Failure::Interrupted,
+        ),
+        failure => failure,
+    };
+    let scratch = tempfile::tempdir_in(super::draft::folder(target)).map_err(|error| {
+        let name = super::draft::folder(target).display().to_string();
+        unwritten(&format!("{name}: cannot make a folder there"), error)
+    })?;
+    let mut at = folder.to_owned();
+    let mut is_said = None;
+    let filled = Database::filled(
+        &scratch.path().join("dataset.db"),
+        lock_wait(stop),
+        |rows| {
+            dataset::read(
+                rows,
+                &mut |table, each| {
+                    for day in days {
+                        let found = files(folder, table, &day.name);
+                        for file in found.map_err(|failure| said(failure, &mut is_said))? {
+                            at.clone_from(&file);
+                            let found = fs::symlink_metadata(&file)?;
+                            if !found.is_file() {
+                                return Err(unexpected("a file", &file, &found).into());
+                            }
+                            each(File::open(&file)?)?;
+                        }
+                    }
+                    Ok(())
+                },
+                stop,
+            )
+        },
+    );
+    let filled = filled.map_err(|error| match error {
+        _ if is_said.is_some() => is_said.unwrap_or(Failure::Input),
+        DatasetError::Store(error) => failed(error),
+        DatasetError::File(error) => complain(format!("{}: {error}", at.display()), unread(&error)),
+        DatasetError::Content(fault) => {
+            complain(format!("{}: {fault}", at.display()), Failure::Input)
+        }
+    })?;
+    let mut target = Database::open_waiting(target, wait.lock_wait(stop)).map_err(failed)?;
+    target
+        .watch(stop.clone(), progress.tick())
+        .map_err(failed)?;
+    let merged = target.merge(&[filled], &mut |rows| {
+        progress.says(format!("importing, {rows} rows"));
+    });
+    for Merged {
+        run,
+        outcome,
+        nodes,
+        ..
+    } in merged.map_err(failed)?
+    {
+        let name = folder.display();
+        match outcome {
+            Outcome::Stored(new) => line(format!("{name}: run {new}, {nodes} nodes"))?,
+            Outcome::AlreadyThere(there) => {
+                say(format!("{name}: run {run} is already there as run {there}"));
+            }
+        }
+    }
+    Ok(())
+}

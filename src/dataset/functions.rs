@@ -1,0 +1,115 @@
+//! The functions of a run, by their keys.
+
+use parquet::data_type::ByteArray;
+use sha2::{Digest, Sha256};
+
+use super::error::DatasetError;
+use crate::base::hex::hex;
+use crate::store::{Cell, Database};
+
+/// The functions of a run.
+pub(super) struct Functions {
+    /// Numbers in the database, in their order, each with its place among the keys.
+    ids: Vec<(i64, u32)>,
+    /// Keys as text, sorted.
+    pub(super) keys: Vec<ByteArray>,
+}
+
+impl Functions {
+    /// Reads the functions of a run.
+    pub(super) fn read(database: &Database, run_id: i64) -> Result<Self, DatasetError> {
+        let mut ids = Vec::new();
+        let mut keys = Vec::new();
+        database.each_dataset_row("functions", run_id, |cells| {
+            if let Cell::Integer(id) = cells[0] {
+                ids.push(id);
+                keys.push(key(&cells[1..7]));
+            }
+        })?;
+        let mut order: Vec<usize> = (0..keys.len()).collect();
+        order.sort_by(|one, other| keys[*one].cmp(&keys[*other]));
+        let mut ids: Vec<(i64, u32)> = order
+            .iter()
+            .zip(0..)
+            .map(|(at, place)| (ids[*at], place))
+            .collect();
+        ids.sort_unstable();
+        let mut texts: Vec<String> = keys;
+        texts.sort_unstable();
+        Ok(Self {
+            ids,
+            keys: texts
+                .into_iter()
+                .map(|key| ByteArray::from(key.into_bytes()))
+                .collect(),
+        })
+    }
+
+    /// The place of the key of a function.
+    #[inline]
+    pub(super) fn place(&self, id: i64) -> Result<u32, DatasetError> {
+        // Functions of a run are mostly numbered one after the other.
+        let first = self.ids.first().map_or(0, |(first, _)| *first);
+        let guess = usize::try_from(id.wrapping_sub(first)).unwrap_or(usize::MAX);
+        if let Some((found, place)) = self.ids.get(guess)
+            && *found == id
+        {
+            return Ok(*place);
+        }
+        let found = self.ids.binary_search_by_key(&id, |(id, _)| *id);
+        found.map(|at| self.ids[at].1).map_err(|_| {
+            DatasetError::Content(format!(
+                "the run has no figures of function {id}: profdb check says what is damaged"
+            ))
+        })
+    }
+}
+
+/// The key of a function: of kind, name, module, file, and the line and the column of its definition.
+fn key(parts: &[Cell<'_>]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        let number;
+        let bytes = match part {
+            Cell::Text(text) => *text,
+            Cell::Integer(value) => {
+                number = value.to_string();
+                number.as_bytes()
+            }
+            Cell::Null | Cell::Real(_) => &[],
+        };
+        hash.update(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
+        hash.update(bytes);
+    }
+    hex(&hash.finalize()[..16])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cell, key};
+
+    #[test]
+    fn keys_are_of_every_part_and_its_length() {
+        let parts = |texts: [&'static str; 4], line, col| {
+            let mut parts: Vec<Cell<'static>> = texts
+                .iter()
+                .map(|text| Cell::Text(text.as_bytes()))
+                .collect();
+            parts.extend([Cell::Integer(line), Cell::Integer(col)]);
+            key(&parts)
+        };
+        let one = parts(["function", "main", "app", "app.rs"], 12, 3);
+        // printf '\10\0\0\0function\4\0\0\0main\3\0\0\0app\6\0\0\0app.rs\2\0\0\00012\1\0\0\0003' | sha256sum
+        assert_eq!(one, KEY);
+        for other in [
+            parts(["pseudo", "main", "app", "app.rs"], 12, 3),
+            parts(["function", "mainapp", "", "app.rs"], 12, 3),
+            parts(["function", "main", "app", "app.rs"], 1, 23),
+            parts(["function", "main", "app", "app.rs"], 12, 0),
+        ] {
+            assert_ne!(one, other);
+        }
+    }
+
+    const KEY: &str = "588d2c384687d86f58538ad1c1e841d4";
+}

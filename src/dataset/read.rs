@@ -1,0 +1,359 @@
+//! Reads runs back: rows of Parquet files, whoever has written them last. Files may hold several runs, in any order, as engines
+//! write them that make large files of small ones.
+
+use std::fs::File;
+use std::mem::take;
+
+use parquet::basic::Type as Physical;
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::ByteArray;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+
+use super::error::DatasetError;
+use super::tables::{Kind, TABLES, Table};
+use crate::base::error::Stop;
+use crate::source::Stopped;
+use crate::store::{Cell, RowsOfRuns, StoreError};
+
+/// Rows that are in memory at once.
+const PIECE: usize = 4096;
+
+/// A run whose row waits until all are there.
+struct Run {
+    uid: ByteArray,
+    cells: Vec<Owned>,
+    tags: Vec<(ByteArray, ByteArray)>,
+}
+
+#[derive(Clone)]
+enum Owned {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(ByteArray),
+}
+
+impl Owned {
+    fn cell(&self) -> Cell<'_> {
+        match self {
+            Self::Null => Cell::Null,
+            Self::Integer(value) => Cell::Integer(*value),
+            Self::Real(value) => Cell::Real(*value),
+            Self::Text(text) => Cell::Text(text.data()),
+        }
+    }
+}
+
+/// Some rows of a column.
+enum Piece {
+    Integers(Vec<i64>),
+    Reals(Vec<f64>),
+    Texts(Vec<ByteArray>),
+    Tags(Vec<Vec<(ByteArray, ByteArray)>>),
+}
+
+/// What a row is handed to, with its tags.
+type EachRow<'a> = dyn FnMut(&[Owned], &mut Vec<Tag>) -> Result<(), DatasetError> + 'a;
+
+/// What a file is handed to.
+pub type EachFile<'a> = dyn FnMut(File) -> Result<(), DatasetError> + 'a;
+
+/// Hands over the files of a table, one after the other.
+pub type FilesOfTable<'a> =
+    dyn FnMut(&'static Table, &mut EachFile<'_>) -> Result<(), DatasetError> + 'a;
+
+/// Key and value.
+type Tag = (ByteArray, ByteArray);
+
+/// Reads the files of some days: a function gives those of a table, one after the other.
+///
+/// # Errors
+/// When a file is not what a dataset has, or rows do not go together.
+pub fn read(
+    rows: &mut RowsOfRuns<'_>,
+    files: &mut FilesOfTable<'_>,
+    stop: &Stop,
+) -> Result<(), DatasetError> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut observations: Vec<Vec<Owned>> = Vec::new();
+    for table in &TABLES {
+        files(table, &mut |file| {
+            each_row(table, file, stop, &mut |cells, tags| {
+                match table.name {
+                    "runs" => runs.push(run(cells, tags)?),
+                    "metrics" if !matches!(cells[8], Owned::Null) => {
+                        observations.push(cells.to_vec());
+                    }
+                    _ => {}
+                }
+                if table.name == "runs" {
+                    return Ok(());
+                }
+                let cells: Vec<Cell<'_>> = cells.iter().map(Owned::cell).collect();
+                Ok(rows.row(table.name, &cells)?)
+            })
+        })?;
+        match table.name {
+            "runs" => {
+                // As in the database that they are from.
+                runs.sort_by(|one, other| key(one).cmp(&key(other)));
+                for run in &runs {
+                    let cells: Vec<Cell<'_>> = run.cells.iter().map(Owned::cell).collect();
+                    let tags: Vec<(Vec<u8>, Vec<u8>)> = run
+                        .tags
+                        .iter()
+                        .map(|(key, value)| (key.data().to_vec(), value.data().to_vec()))
+                        .collect();
+                    rows.run_row(run.uid.data(), &cells, &tags)?;
+                }
+            }
+            "metrics" => {
+                for run in take(&mut runs) {
+                    rows.default_metric(run.uid.data(), &run.cells[DEFAULT_METRIC].cell())?;
+                }
+                for cells in take(&mut observations) {
+                    let cells: Vec<Cell<'_>> = cells.iter().map(Owned::cell).collect();
+                    rows.observations(&cells)?;
+                }
+            }
+            "functions" => rows.number_functions()?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Places among the columns of a run after its uid.
+const IMPORTED_AT: usize = 10;
+const DEFAULT_METRIC: usize = 13;
+const RUN_NUMBER: usize = 19;
+
+/// What runs are ordered by: when they were imported, and which number they had.
+fn key(run: &Run) -> (&[u8], i64, &[u8]) {
+    let imported = match &run.cells[IMPORTED_AT] {
+        Owned::Text(text) => text.data(),
+        _ => &[],
+    };
+    let number = match run.cells[RUN_NUMBER] {
+        Owned::Integer(number) => number,
+        _ => 0,
+    };
+    (imported, number, run.uid.data())
+}
+
+fn run(cells: &[Owned], tags: &mut Vec<(ByteArray, ByteArray)>) -> Result<Run, DatasetError> {
+    let Owned::Text(uid) = &cells[0] else {
+        return Err(DatasetError::Content(
+            "expected the uid of a run, found none".to_owned(),
+        ));
+    };
+    Ok(Run {
+        uid: uid.clone(),
+        cells: cells[1..cells.len() - 1].to_vec(),
+        tags: take(tags),
+    })
+}
+
+/// Calls a function for every row of a file. Tags come beside the cells, whose last one they are.
+fn each_row(
+    table: &'static Table,
+    file: File,
+    stop: &Stop,
+    each: &mut EachRow<'_>,
+) -> Result<(), DatasetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    // The places of the columns in the file, of a map those of its keys and its values.
+    let mut places = Vec::new();
+    for column in table.columns {
+        let leaves: Vec<usize> = (0..schema.num_columns())
+            .filter(|leaf| {
+                schema
+                    .column(*leaf)
+                    .path()
+                    .parts()
+                    .first()
+                    .is_some_and(|name| name == column.name)
+            })
+            .collect();
+        let physical = match column.kind {
+            Kind::Text | Kind::Function | Kind::Tags => Physical::BYTE_ARRAY,
+            Kind::Integer => Physical::INT64,
+            Kind::Real => Physical::DOUBLE,
+        };
+        let wanted = if column.kind == Kind::Tags { 2 } else { 1 };
+        let is_such = |leaf: &usize| {
+            let found = schema.column(*leaf);
+            found.physical_type() == physical
+                && (found.max_rep_level() > 0) == (column.kind == Kind::Tags)
+        };
+        if leaves.len() != wanted || !leaves.iter().all(is_such) {
+            return Err(DatasetError::Content(format!(
+                "expected a column {} of type {}",
+                column.name,
+                column.kind.name()
+            )));
+        }
+        places.push(leaves);
+    }
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group)?;
+        rows_of_group(table, group.as_ref(), &places, stop, each)?;
+    }
+    Ok(())
+}
+
+fn rows_of_group(
+    table: &'static Table,
+    group: &dyn RowGroupReader,
+    places: &[Vec<usize>],
+    stop: &Stop,
+    each: &mut EachRow<'_>,
+) -> Result<(), DatasetError> {
+    let open = |leaf: &usize| group.get_column_reader(*leaf);
+    let mut readers = places
+        .iter()
+        .map(|leaves| leaves.iter().map(open).collect::<Result<Vec<_>, _>>())
+        .collect::<Result<Vec<_>, _>>()?;
+    let maxima = |leaf: usize| group.metadata().column(leaf).column_descr().max_def_level();
+    loop {
+        if stop.is_set() {
+            return Err(StoreError::from(Stopped).into());
+        }
+        let mut pieces: Vec<(Piece, Vec<i16>)> = Vec::new();
+        let mut count = None;
+        for (at, readers) in readers.iter_mut().enumerate() {
+            let most = maxima(places[at][0]);
+            let (found, piece, levels) = match readers.as_mut_slice() {
+                [one] => read_piece(one, most)?,
+                [keys, values] => read_tags(keys, values, most)?,
+                _ => return Ok(()),
+            };
+            if *count.get_or_insert(found) != found {
+                return Err(DatasetError::Content(format!(
+                    "columns of {} have not as many values as each other",
+                    table.name
+                )));
+            }
+            pieces.push((piece, levels));
+        }
+        let count = count.unwrap_or_default();
+        if count == 0 {
+            return Ok(());
+        }
+        let mut given = vec![0; pieces.len()];
+        let mut cells = Vec::with_capacity(pieces.len());
+        for row in 0..count {
+            cells.clear();
+            let mut tags = Vec::new();
+            for (at, (piece, levels)) in pieces.iter_mut().enumerate() {
+                let is_there = levels.get(row).is_none_or(|level| *level == 1);
+                let next = given[at];
+                let cell = match piece {
+                    Piece::Tags(of_rows) => {
+                        tags = of_rows.get_mut(row).map(take).unwrap_or_default();
+                        Some(Owned::Null)
+                    }
+                    _ if !is_there => Some(Owned::Null),
+                    Piece::Integers(values) => values.get(next).map(|value| Owned::Integer(*value)),
+                    Piece::Reals(values) => values.get(next).map(|value| Owned::Real(*value)),
+                    Piece::Texts(values) => {
+                        values.get(next).map(|value| Owned::Text(value.clone()))
+                    }
+                };
+                given[at] += usize::from(is_there);
+                cells.push(cell.ok_or_else(|| {
+                    DatasetError::Content("expected more values in a column".to_owned())
+                })?);
+            }
+            each(&cells, &mut tags)?;
+        }
+    }
+}
+
+/// Reads some rows of a column: how many, their values, and for each 1 if it has one.
+fn read_piece(
+    reader: &mut ColumnReader,
+    most: i16,
+) -> Result<(usize, Piece, Vec<i16>), DatasetError> {
+    let mut levels = Vec::new();
+    macro_rules! values {
+        ($reader:expr, $kind:ident) => {{
+            let mut values = Vec::new();
+            let mut found = 0;
+            // A reader may stop at the end of a page.
+            while found < PIECE {
+                let (records, _, _) =
+                    $reader.read_records(PIECE - found, Some(&mut levels), None, &mut values)?;
+                if records == 0 {
+                    break;
+                }
+                found += records;
+            }
+            (found, Piece::$kind(values))
+        }};
+    }
+    let (found, piece) = match reader {
+        ColumnReader::Int64ColumnReader(reader) => values!(reader, Integers),
+        ColumnReader::DoubleColumnReader(reader) => values!(reader, Reals),
+        ColumnReader::ByteArrayColumnReader(reader) => values!(reader, Texts),
+        _ => (0, Piece::Integers(Vec::new())),
+    };
+    let levels = if most == 0 {
+        Vec::new()
+    } else {
+        levels
+            .iter()
+            .map(|level| i16::from(*level == most))
+            .collect()
+    };
+    Ok((found, piece, levels))
+}
+
+/// Reads the tags of some rows.
+fn read_tags(
+    keys: &mut ColumnReader,
+    values: &mut ColumnReader,
+    most: i16,
+) -> Result<(usize, Piece, Vec<i16>), DatasetError> {
+    let texts = |reader: &mut ColumnReader| -> Result<(Vec<Vec<ByteArray>>, usize), DatasetError> {
+        let ColumnReader::ByteArrayColumnReader(reader) = reader else {
+            return Ok((Vec::new(), 0));
+        };
+        let (mut defined, mut repeated, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        let mut records = 0;
+        while records < PIECE {
+            let (more, _, _) = reader.read_records(
+                PIECE - records,
+                Some(&mut defined),
+                Some(&mut repeated),
+                &mut found,
+            )?;
+            if more == 0 {
+                break;
+            }
+            records += more;
+        }
+        let mut found = found.into_iter();
+        let mut rows: Vec<Vec<ByteArray>> = Vec::new();
+        for (defined, repeated) in defined.iter().zip(&repeated) {
+            if *repeated == 0 {
+                rows.push(Vec::new());
+            }
+            if *defined >= most
+                && let (Some(row), Some(text)) = (rows.last_mut(), found.next())
+            {
+                row.push(text);
+            }
+        }
+        Ok((rows, records))
+    };
+    let (keys, count) = texts(keys)?;
+    let (values, _) = texts(values)?;
+    let rows = keys
+        .into_iter()
+        .zip(values)
+        .map(|(keys, values)| keys.into_iter().zip(values).collect())
+        .collect();
+    Ok((count, Piece::Tags(rows), Vec::new()))
+}

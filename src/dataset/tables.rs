@@ -1,0 +1,515 @@
+//! The tables of a dataset, each a folder, and their columns. docs/scale.md is made from them, and so is `profdb-dataset.json`.
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// UTF-8.
+    Text,
+    /// A signed number of 64 bits.
+    Integer,
+    /// A floating-point number of 64 bits.
+    Real,
+    /// The key of a function: text. A row of the database has the number of the function in its place.
+    Function,
+    /// A map from text to text.
+    Tags,
+}
+
+impl Kind {
+    /// What the column is called in `profdb-dataset.json`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text | Self::Function => "string",
+            Self::Integer => "int64",
+            Self::Real => "double",
+            Self::Tags => "map<string, string>",
+        }
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name in files and in SQL.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// It may be NULL, which means unknown.
+    pub is_optional: bool,
+    /// What it says.
+    pub meaning: &'static str,
+}
+
+/// A table.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// Its name, and that of its folder.
+    pub name: &'static str,
+    /// What a row of it is.
+    pub meaning: &'static str,
+    /// Its columns, the uid of the run first.
+    pub columns: &'static [Column],
+    /// By which columns the rows of a run are sorted.
+    pub order: &'static [&'static str],
+}
+
+const fn column(
+    name: &'static str,
+    kind: Kind,
+    is_optional: bool,
+    meaning: &'static str,
+) -> Column {
+    Column {
+        name,
+        kind,
+        is_optional,
+        meaning,
+    }
+}
+
+const fn text(name: &'static str, meaning: &'static str) -> Column {
+    column(name, Kind::Text, false, meaning)
+}
+
+const fn text_or_null(name: &'static str, meaning: &'static str) -> Column {
+    column(name, Kind::Text, true, meaning)
+}
+
+const fn integer(name: &'static str, meaning: &'static str) -> Column {
+    column(name, Kind::Integer, false, meaning)
+}
+
+const fn integer_or_null(name: &'static str, meaning: &'static str) -> Column {
+    column(name, Kind::Integer, true, meaning)
+}
+
+const fn real(name: &'static str, meaning: &'static str) -> Column {
+    column(name, Kind::Real, false, meaning)
+}
+
+const fn real_or_null(name: &'static str, meaning: &'static str) -> Column {
+    column(name, Kind::Real, true, meaning)
+}
+
+const fn function(name: &'static str, meaning: &'static str) -> Column {
+    column(name, Kind::Function, false, meaning)
+}
+
+/// The run that a row belongs to.
+const RUN: Column = text("run_uid", "the run: runs.run_uid");
+
+/// The metric that a row belongs to.
+const METRIC: Column = text("metric", "the metric of the run: metrics.metric");
+
+/// The tables. `runs` is the last one that is written: a run is there when its row is.
+pub const TABLES: [Table; 14] = [
+    Table {
+        name: "runs",
+        meaning: "The runs: one row each.",
+        columns: &[
+            text(
+                "run_uid",
+                "what the run is known by in every database: a hash of its content, format and importer, and of the title, tags and noise that it was imported with",
+            ),
+            text_or_null("title", "what --title or the file calls the run"),
+            text("format", "format of the file"),
+            text(
+                "fidelity",
+                "how much the file knows: tree (paths), edges (who calls whom), flat (totals only)",
+            ),
+            text("source_name", "name of the file, - for standard input"),
+            text("source_sha256", "SHA-256 of the file as it was stored"),
+            integer(
+                "source_bytes",
+                "size of the file as it was stored, in bytes",
+            ),
+            text_or_null(
+                "tool_version",
+                "version of the profiler, as the file says it",
+            ),
+            text_or_null("command", "command that made the file or was profiled"),
+            text_or_null("recorded_at", "when it was recorded, as the file says it"),
+            text_or_null(
+                "recorded_utc",
+                "the same in UTC, in a form whose order is that in time; its first ten characters are the day of the partition",
+            ),
+            text("imported_at", "when it was imported, UTC"),
+            real_or_null(
+                "timer_bias",
+                "time to read the profiler's timer once, in ns",
+            ),
+            real_or_null(
+                "bias_applied",
+                "already subtracted from times, in ns per tick",
+            ),
+            text_or_null("default_metric", "name of the metric of the costs in nodes"),
+            integer(
+                "nodes",
+                "how many nodes the run has: they are numbered from 1 on",
+            ),
+            integer(
+                "functions",
+                "how many functions it mentions, containers left out",
+            ),
+            text_or_null("fingerprint", "hash of its figures, hexadecimal"),
+            text(
+                "identity_rules",
+                "digest of the rules that made the identities of its functions, hexadecimal: identity_key means the same where this is the same",
+            ),
+            text("profdb_version", "version of profdb that imported it"),
+            integer(
+                "run_number",
+                "its number in the database that it was exported from: of two runs of one database, the higher was imported later",
+            ),
+            column(
+                "tags",
+                Kind::Tags,
+                false,
+                "what the user says of it: commit, host, branch",
+            ),
+        ],
+        order: &["run_uid"],
+    },
+    Table {
+        name: "metrics",
+        meaning: "What was measured: one row per run and measured quantity.",
+        columns: &[
+            RUN,
+            text(
+                "metric",
+                "time, ticks, samples, alloc, or what the file calls it: each name once in a run",
+            ),
+            text(
+                "unit",
+                "unit of its costs: ns (nanoseconds), bytes or count",
+            ),
+            integer("position", "order in the file, from 1"),
+            real(
+                "total",
+                "cost of the whole run, in unit: 100 % of percentages",
+            ),
+            text("total_source", "counted, or stated by the file"),
+            integer(
+                "timer_readings",
+                "1 if it counts how often the profiler's timer was read; else 0",
+            ),
+            text(
+                "noise",
+                "how its costs differ between recordings of one program: exact, timed, sampled or unknown",
+            ),
+            text_or_null(
+                "observations",
+                "name of the metric that counts the samples behind its costs",
+            ),
+            real_or_null("quantum", "what each sample adds, in unit"),
+        ],
+        order: &["position"],
+    },
+    Table {
+        name: "functions",
+        meaning: "The functions that a run mentions: one row per run and function. The same function has the same key in all runs of all machines.",
+        columns: &[
+            RUN,
+            function(
+                "function_key",
+                "first 16 bytes, hexadecimal, of the SHA-256 of kind, name, module, file, first_line and first_col (the numbers in decimal), each after its length in bytes (32 bits, little-endian)",
+            ),
+            text(
+                "kind",
+                "function; pseudo: no code of the program's; or a container: root, process, thread, part",
+            ),
+            text("name", "name as the file gives it"),
+            text(
+                "module",
+                "module, package, program or library; '' if unknown",
+            ),
+            text("file", "source file; '' if unknown"),
+            integer(
+                "first_line",
+                "line where its definition starts; 0 if unknown",
+            ),
+            integer(
+                "first_col",
+                "column where its definition starts; 0 if unknown",
+            ),
+            text_or_null(
+                "raw_name",
+                "name before it was made readable; NULL if it never was",
+            ),
+            text_or_null(
+                "identity_key",
+                "what it is held to be, whatever build or process its name is of: first 16 bytes, hexadecimal, of the SHA-256 of class, name, module and file of the identity, each after its length",
+            ),
+            text_or_null(
+                "identity_class",
+                "class of the identity: code, or container",
+            ),
+            text_or_null(
+                "identity_name",
+                "its name: without what a build or process makes up",
+            ),
+            text_or_null("identity_module", "its module; '' if unknown"),
+            text_or_null("identity_file", "its source file; '' if unknown"),
+            integer_or_null(
+                "unnamed",
+                "1 if it is all code of the module whose name is unknown; else 0",
+            ),
+            integer(
+                "position",
+                "place among the functions of the run in the database that it was exported from, from 1",
+            ),
+        ],
+        order: &["function_key"],
+    },
+    Table {
+        name: "function_info",
+        meaning: "What a run says of a function, added up over all places where it was called. In the default metric every function has a row, in others those that cost anything.",
+        columns: &[
+            RUN,
+            METRIC,
+            function("function_key", "the function: functions.function_key"),
+            integer_or_null("calls", "how often called"),
+            integer_or_null("primitive", "calls not made while it was already open"),
+            real_or_null(
+                "exclusive",
+                "cost of the function itself, in the metric's unit",
+            ),
+            real_or_null(
+                "cumulative",
+                "cost with what it called, recursion counted once, in the metric's unit",
+            ),
+            real_or_null("seen", "the same with every level of recursion counted"),
+            integer(
+                "recorded",
+                "1 if the file itself gave any of these figures; else 0",
+            ),
+        ],
+        order: &["metric", "function_key"],
+    },
+    Table {
+        name: "line_info",
+        meaning: "What a run says of a line of a function. Part of the function's own figures: never add the two.",
+        columns: &[
+            RUN,
+            METRIC,
+            function("function_key", "the function"),
+            text(
+                "file",
+                "file of the line where it is not the function's own, else ''",
+            ),
+            integer("line", "the line"),
+            integer("col", "column or clause; 0 if unknown"),
+            integer_or_null("calls", "how often executed"),
+            real_or_null("exclusive", "cost of the line itself, in the metric's unit"),
+            real_or_null(
+                "cumulative",
+                "cost with what it called, recursion counted once, in the metric's unit",
+            ),
+            integer(
+                "recorded",
+                "1 if the file itself gave any of these figures; else 0",
+            ),
+        ],
+        order: &["metric", "function_key", "file", "line", "col"],
+    },
+    Table {
+        name: "nodes",
+        meaning: "The call trees. A node is a function reached by one chain of callers (line IS NULL), or one line of the function node above it: never add the two. Nodes of a run are numbered from 1 in pre-order, so that what is below n has node_id > n.node_id AND node_id <= n.last_id, and what is above it node_id < n.node_id AND last_id >= n.node_id.",
+        columns: &[
+            RUN,
+            integer("node_id", "number in pre-order, from 1"),
+            integer_or_null("parent_id", "the node above; NULL at a root"),
+            integer("last_id", "the last node below, itself if none"),
+            integer_or_null(
+                "outer_id",
+                "the nearest enclosing node of the same function (of the same line); NULL if outermost: add cumulative only there",
+            ),
+            integer("depth", "how many nodes are above: 0 at a root"),
+            function("function_key", "the function that was running"),
+            integer_or_null("line", "line number; NULL in function nodes"),
+            integer_or_null("col", "column or clause of the line"),
+            text_or_null(
+                "file",
+                "file of the line where it is not the function's own; else NULL",
+            ),
+            integer_or_null("calls", "how often called (lines: executed) here"),
+            real(
+                "exclusive",
+                "cost of the node itself in the run's default metric, in its unit",
+            ),
+            real_or_null(
+                "cumulative",
+                "cost with everything called, in the same metric",
+            ),
+        ],
+        order: &["node_id"],
+    },
+    Table {
+        name: "node_costs",
+        meaning: "Costs of nodes in the metrics that are not the run's default one. A node without a row here cost 0.",
+        columns: &[
+            RUN,
+            METRIC,
+            integer("node_id", "the node"),
+            real("exclusive", "cost of the node itself, in the metric's unit"),
+            real_or_null(
+                "cumulative",
+                "cost with everything called, in the metric's unit",
+            ),
+        ],
+        order: &["metric", "node_id"],
+    },
+    Table {
+        name: "edges",
+        meaning: "Who called whom, added up over the whole run, by line of the caller. Where nothing recurs, cumulative, outermost and seen are equal.",
+        columns: &[
+            RUN,
+            METRIC,
+            function("callee_key", "who was called: functions.function_key"),
+            column(
+                "caller_key",
+                Kind::Function,
+                true,
+                "who called; NULL: nobody, it was at the root",
+            ),
+            text(
+                "line_file",
+                "file of that line where it is not the caller's own, else ''",
+            ),
+            integer(
+                "caller_line",
+                "from which line; -1 if unknown (0 is a line)",
+            ),
+            integer(
+                "caller_col",
+                "from which column or clause of that line; 0 if unknown",
+            ),
+            integer(
+                "back",
+                "1 for a call known to exist, without cost of its own; else 0",
+            ),
+            integer_or_null("calls", "how often"),
+            real_or_null(
+                "exclusive",
+                "the callee's own cost when called here, in the metric's unit",
+            ),
+            real_or_null(
+                "cumulative",
+                "what the caller spent in the callee: on each path the pair counts once, at the outer call",
+            ),
+            real_or_null(
+                "outermost",
+                "cost where the callee is not open already: adds up over all callers to the callee's cumulative",
+            ),
+            real_or_null("seen", "cost with every level of recursion counted"),
+        ],
+        order: &[
+            "metric",
+            "callee_key",
+            "caller_key",
+            "line_file",
+            "caller_line",
+            "caller_col",
+            "back",
+        ],
+    },
+    Table {
+        name: "label_sets",
+        meaning: "Labels of samples. Samples with the same labels share a set.",
+        columns: &[
+            RUN,
+            integer("set_id", "number of the set in its run, from 1"),
+            text("key", "what is said; may come more than once in a set"),
+            text_or_null("text", "what is said of it, if that is text"),
+            integer_or_null("number", "what is said of it, if that is a whole number"),
+            text(
+                "unit",
+                "what a number is counted in; '' for text, and if unknown",
+            ),
+        ],
+        order: &["set_id", "key", "text", "number", "unit"],
+    },
+    Table {
+        name: "node_labels",
+        meaning: "What nodes cost themselves in samples with the same labels: part of exclusive in nodes and node_costs.",
+        columns: &[
+            RUN,
+            METRIC,
+            integer("node_id", "the node"),
+            integer("set_id", "the labels: a set of the run"),
+            real("exclusive", "cost of the node itself, in the metric's unit"),
+        ],
+        order: &["metric", "node_id", "set_id"],
+    },
+    Table {
+        name: "run_properties",
+        meaning: "What the file says of a run and no column of runs holds.",
+        columns: &[
+            RUN,
+            text("key", "name as in the file"),
+            text("value", "text as in the file"),
+        ],
+        order: &["key"],
+    },
+    Table {
+        name: "notes",
+        meaning: "What there was to remark when a run was imported.",
+        columns: &[
+            RUN,
+            integer("position", "order of the remarks, from 1"),
+            text(
+                "severity",
+                "warning (a figure may be other than expected) or info",
+            ),
+            integer_or_null("byte", "place: bytes before it in the decompressed file"),
+            integer_or_null("line", "place: line of the file, from 1"),
+            text("message", "the remark"),
+        ],
+        order: &["position"],
+    },
+    Table {
+        name: "run_sources",
+        meaning: "Which text was the source of a function when a run was imported.",
+        columns: &[
+            RUN,
+            function("function_key", "the function"),
+            text(
+                "file",
+                "file of the lines, as the run names it; '' if unknown",
+            ),
+            text("sha256", "SHA-256 of the whole text: source_texts.sha256"),
+            integer(
+                "first_line",
+                "number of its first line: source_texts.first_line",
+            ),
+        ],
+        order: &["function_key", "file"],
+    },
+    Table {
+        name: "source_texts",
+        meaning: "The lines of the source texts of a run. Runs with the same text repeat it.",
+        columns: &[
+            RUN,
+            text("sha256", "SHA-256 of the whole text"),
+            integer("first_line", "number of its first line"),
+            integer("line", "number of the line, as the profiler counts"),
+            text("text", "the line, without the blanks around it"),
+        ],
+        order: &["sha256", "first_line", "line"],
+    },
+];
+
+/// The table of this name.
+#[must_use]
+pub fn table(name: &str) -> Option<&'static Table> {
+    TABLES.iter().find(|table| table.name == name)
+}
+
+impl Table {
+    /// The place of a column.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+}

@@ -1,0 +1,153 @@
+//! The tables and the public views of a dataset, for the engines that read it.
+
+use std::fmt::Write as _;
+
+use super::tables::{TABLES, Table};
+use crate::report::Dialect;
+
+/// The text of a view.
+macro_rules! view {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../queries/dataset/views/", $name, ".sql")),
+        )
+    };
+}
+
+/// The views, each after those that it reads. Where the database's views have a number of the database's, these have the key.
+pub const VIEWS: [(&str, &str); 20] = [
+    view!("identity_info"),
+    view!("ancestors"),
+    view!("call_lines"),
+    view!("callees"),
+    view!("calls"),
+    view!("changes"),
+    view!("cumulative"),
+    view!("exclusive"),
+    view!("function_labels"),
+    view!("function_tree"),
+    view!("history"),
+    view!("labels"),
+    view!("lines"),
+    view!("recursion"),
+    view!("run_list"),
+    view!("source_lines"),
+    view!("subtrees"),
+    view!("summary"),
+    view!("tags"),
+    view!("tree"),
+];
+
+/// Columns whose values are added up by whoever asks, and whose sums may need more than 64 bits.
+const ADDED_UP: [&str; 2] = ["calls", "primitive"];
+
+/// The statements that make the tables and views of a dataset known to an engine. `dataset` is its folder, or the address of it.
+#[must_use]
+pub fn views(dialect: Dialect, dataset: &str) -> String {
+    let dataset = match dataset.trim_end_matches('/') {
+        "" => "/",
+        trimmed => trimmed,
+    };
+    let create = match dialect {
+        Dialect::Spark => "CREATE OR REPLACE TEMPORARY VIEW",
+        Dialect::DuckDb | Dialect::ClickHouse => "CREATE OR REPLACE VIEW",
+    };
+    let mut script = format!(
+        "-- Tables and views of the profdb dataset {} for {}.\n",
+        dataset.replace(char::is_control, "?"),
+        dialect.name()
+    );
+    for set in settings(dialect) {
+        let _ = writeln!(script, "{set};");
+    }
+    for table in &TABLES {
+        let select = read(dialect, dataset, table);
+        let _ = writeln!(script, "\n{create} {} AS\n{select};", table.name);
+    }
+    let _ = writeln!(script, "\n{create} run_tags AS\n{};", tags(dialect));
+    let ending = match dialect {
+        Dialect::Spark | Dialect::DuckDb => "",
+        Dialect::ClickHouse => "\nSETTINGS join_use_nulls = 1",
+    };
+    for (name, text) in VIEWS {
+        let lines = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("--"));
+        let select = dialect.spelled(&lines.collect::<Vec<_>>().join("\n"));
+        let _ = writeln!(script, "\n{create} {name} AS\n{select}{ending};");
+    }
+    script
+}
+
+/// What has to be set before.
+fn settings(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        // What an outer join does not find is NULL, and not 0 or an empty text.
+        Dialect::ClickHouse => &["SET join_use_nulls = 1"],
+        Dialect::Spark | Dialect::DuckDb => &[],
+    }
+}
+
+/// A SELECT of the rows of a table, with the day of their partition.
+fn read(dialect: Dialect, dataset: &str, table: &Table) -> String {
+    let mut columns = Vec::new();
+    for column in table.columns {
+        let name = column.name;
+        columns.push(if ADDED_UP.contains(&name) {
+            format!("CAST(t.{name} AS {}) AS {name}", dialect.whole())
+        } else {
+            format!("t.{name} AS {name}")
+        });
+    }
+    let folder = format!("{dataset}/{}", table.name);
+    let files = dialect.literal(&format!("{folder}/*/*.parquet"));
+    let (day, from) = match dialect {
+        Dialect::Spark => (
+            "CAST(t.day AS STRING)".to_owned(),
+            format!("parquet.`{}` AS t", folder.replace('`', "``")),
+        ),
+        Dialect::DuckDb => (
+            "t.day".to_owned(),
+            format!(
+                "read_parquet({files}, hive_partitioning = true, hive_types = {{'day': VARCHAR}}) AS t"
+            ),
+        ),
+        // The type of a day is not to be guessed: some are no dates.
+        Dialect::ClickHouse => (
+            "extract(t._path, '/day=([^/]*)/')".to_owned(),
+            format!(
+                "{} AS t\nSETTINGS use_hive_partitioning = 0",
+                source(dataset, &files)
+            ),
+        ),
+    };
+    format!("SELECT {}, {day} AS day\nFROM {from}", columns.join(", "))
+}
+
+/// The function by which `ClickHouse` reads files of a place.
+fn source(dataset: &str, files: &str) -> String {
+    if dataset.starts_with("s3://")
+        || dataset.starts_with("gs://")
+        || dataset.starts_with("https://")
+    {
+        format!("s3({files}, Parquet)")
+    } else {
+        format!("file({files}, Parquet)")
+    }
+}
+
+/// A SELECT of the tags of runs, one row each.
+fn tags(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Spark => {
+            "SELECT r.run_uid AS run_uid, t.key AS key, t.value AS value\nFROM runs AS r LATERAL VIEW EXPLODE(r.tags) t AS key, value"
+        }
+        Dialect::DuckDb => {
+            "SELECT r.run_uid AS run_uid, UNNEST(map_keys(r.tags)) AS key, UNNEST(map_values(r.tags)) AS value\nFROM runs AS r"
+        }
+        Dialect::ClickHouse => {
+            "SELECT r.run_uid AS run_uid, t.1 AS key, t.2 AS value\nFROM runs AS r\nARRAY JOIN CAST(r.tags AS Array(Tuple(String, String))) AS t"
+        }
+    }
+}

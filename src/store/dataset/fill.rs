@@ -1,0 +1,602 @@
+//! A database that is made of the rows of a dataset, to be merged into another one: it is checked by that as every other
+//! database is.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hashbrown::HashMap;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, params};
+
+use super::rows::Cell;
+use crate::events::{FunctionDef, Kind};
+use crate::identity::Rules;
+use crate::store::database::Database;
+use crate::store::error::StoreError;
+use crate::store::file::lock_wait::LockWait;
+use crate::store::fingerprint;
+use crate::store::write::{StoredFunction, function_id};
+
+/// Why rows could not be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum FillError {
+    /// A row that cannot be one of the table.
+    #[error("{0}")]
+    Row(String),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A run whose rows are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FilledRun {
+    number: i64,
+    /// What is added to the numbers of its nodes.
+    nodes: i64,
+    has_fingerprint: bool,
+}
+
+/// Takes rows of runs: first all of `runs`, then those of `metrics`, then those of `functions`, then all others, in any order.
+pub struct RowsOfRuns<'c> {
+    connection: &'c Connection,
+    rules: Rules,
+    runs: HashMap<Vec<u8>, FilledRun>,
+    /// By run and name.
+    metrics: HashMap<(i64, Vec<u8>), i64>,
+    /// By run and key.
+    functions: HashMap<(i64, Vec<u8>), i64>,
+    sources: HashMap<(Vec<u8>, i64), i64>,
+    /// Functions in the order in which they were numbered: runs, places and rows.
+    waiting: BTreeMap<(i64, i64, i64), Vec<OwnedCell>>,
+    next_node: i64,
+}
+
+#[derive(Clone, Debug)]
+enum OwnedCell {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(Vec<u8>),
+}
+
+impl From<Cell<'_>> for OwnedCell {
+    fn from(cell: Cell<'_>) -> Self {
+        match cell {
+            Cell::Null => Self::Null,
+            Cell::Integer(value) => Self::Integer(value),
+            Cell::Real(value) => Self::Real(value),
+            Cell::Text(text) => Self::Text(text.to_vec()),
+        }
+    }
+}
+
+impl OwnedCell {
+    fn borrowed(&self) -> Cell<'_> {
+        match self {
+            Self::Null => Cell::Null,
+            Self::Integer(value) => Cell::Integer(*value),
+            Self::Real(value) => Cell::Real(*value),
+            Self::Text(text) => Cell::Text(text),
+        }
+    }
+}
+
+impl ToSql for Cell<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(value) => ValueRef::Integer(*value),
+            Self::Real(value) => ValueRef::Real(*value),
+            Self::Text(text) => ValueRef::Text(text),
+        }))
+    }
+}
+
+impl Database {
+    /// A database of the runs whose rows a function gives, in a file that is made at `path`, for merging.
+    ///
+    /// # Errors
+    /// When the function fails or the file cannot be written.
+    pub fn filled<E: From<StoreError>>(
+        path: &Path,
+        lock_wait: LockWait,
+        fill: impl FnOnce(&mut RowsOfRuns<'_>) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let database = Self::open_waiting(path, lock_wait)?;
+        database.begin()?;
+        let filled = (|| {
+            super::super::database::bring_up_to_date(&database.connection)
+                .map_err(|cause| database.failed(cause))?;
+            let rules = super::super::identities::rules(&database.connection)
+                .map_err(|cause| database.failed(cause))?;
+            // What does not fit together is found by the checks before a merge.
+            database
+                .connection
+                .pragma_update(None, "defer_foreign_keys", true)
+                .map_err(|source| database.failed(source))?;
+            let mut rows = RowsOfRuns {
+                connection: &database.connection,
+                rules,
+                runs: HashMap::new(),
+                metrics: HashMap::new(),
+                functions: HashMap::new(),
+                sources: HashMap::new(),
+                waiting: BTreeMap::new(),
+                next_node: 1,
+            };
+            fill(&mut rows)?;
+            rows.finish().map_err(|source| database.failed(source))?;
+            database.commit()?;
+            Ok(())
+        })();
+        database.end();
+        filled.map(|()| database)
+    }
+}
+
+type Filled = Result<(), FillError>;
+
+fn row_error(what: impl Into<String>) -> FillError {
+    FillError::Row(what.into())
+}
+
+impl RowsOfRuns<'_> {
+    /// How many runs there are so far.
+    pub fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    fn run(&self, uid: &Cell<'_>) -> Result<FilledRun, FillError> {
+        let Cell::Text(uid) = uid else {
+            return Err(row_error("expected the uid of a run, found none"));
+        };
+        self.runs.get(*uid).copied().ok_or_else(|| {
+            row_error(format!(
+                "no table of runs has run {}",
+                String::from_utf8_lossy(uid)
+            ))
+        })
+    }
+
+    fn metric(&self, run: FilledRun, name: &Cell<'_>) -> Result<i64, FillError> {
+        let Cell::Text(name) = name else {
+            return Err(row_error("expected the name of a metric, found none"));
+        };
+        let found = self.metrics.get(&(run.number, name.to_vec()));
+        found.copied().ok_or_else(|| {
+            row_error(format!(
+                "the run has no metric {}",
+                String::from_utf8_lossy(name)
+            ))
+        })
+    }
+
+    fn function(&self, run: FilledRun, key: &Cell<'_>) -> Result<i64, FillError> {
+        let Cell::Text(key) = key else {
+            return Err(row_error("expected the key of a function, found none"));
+        };
+        let found = self.functions.get(&(run.number, key.to_vec()));
+        found.copied().ok_or_else(|| {
+            row_error(format!(
+                "the run has no function {}",
+                String::from_utf8_lossy(key)
+            ))
+        })
+    }
+
+    fn insert(&self, sql: &str, values: &[&dyn ToSql]) -> Filled {
+        let inserted = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut insert| insert.execute(values));
+        inserted
+            .map(|_| ())
+            .map_err(|error| row_error(format!("a row that cannot be: {error}")))
+    }
+
+    /// Takes a row of `runs`, whose columns are those of `queries/dataset/rows/runs.sql` after the uid, and the tags.
+    ///
+    /// # Errors
+    /// When it cannot be one.
+    ///
+    /// # Panics
+    /// When there are not as many cells.
+    pub fn run_row(
+        &mut self,
+        uid: &[u8],
+        cells: &[Cell<'_>],
+        tags: &[(Vec<u8>, Vec<u8>)],
+    ) -> Filled {
+        let &[
+            title,
+            format,
+            fidelity,
+            source_name,
+            source_sha256,
+            source_bytes,
+            tool_version,
+            command,
+            recorded_at,
+            recorded_utc,
+            imported_at,
+            timer_bias,
+            bias_applied,
+            _,
+            nodes,
+            functions,
+            fingerprint,
+            _,
+            profdb_version,
+            _,
+        ] = cells
+        else {
+            panic!("columns of runs");
+        };
+        let Cell::Integer(count @ 0..) = nodes else {
+            return Err(row_error("expected a number of nodes"));
+        };
+        let first = self.next_node;
+        let last = first
+            .checked_add(count)
+            .ok_or_else(|| row_error("more nodes than there are numbers"))?;
+        let range = |at: i64| {
+            if count > 0 {
+                Cell::Integer(at)
+            } else {
+                Cell::Null
+            }
+        };
+        let sql = "INSERT INTO runs (run_uid, title, format, fidelity, source_name, source_sha256, source_bytes, tool_version,
+                     command, recorded_at, recorded_utc, imported_at, timer_bias, bias_applied, profdb_version, functions,
+                     first_node, last_node)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+        self.insert(
+            sql,
+            &[
+                &Cell::Text(uid),
+                &title,
+                &format,
+                &fidelity,
+                &source_name,
+                &source_sha256,
+                &source_bytes,
+                &tool_version,
+                &command,
+                &recorded_at,
+                &recorded_utc,
+                &imported_at,
+                &timer_bias,
+                &bias_applied,
+                &profdb_version,
+                &functions,
+                &range(first),
+                &range(last - 1),
+            ],
+        )?;
+        let number = self.connection.last_insert_rowid();
+        for (key, value) in tags {
+            let sql = "INSERT INTO run_tags (run_id, key, value) VALUES (?1, ?2, ?3)";
+            self.insert(sql, &[&number, &Cell::Text(key), &Cell::Text(value)])?;
+        }
+        let run = FilledRun {
+            number,
+            nodes: first - 1,
+            has_fingerprint: fingerprint != Cell::Null,
+        };
+        self.next_node = last;
+        self.runs.insert(uid.to_vec(), run);
+        Ok(())
+    }
+
+    /// Says which metric of a run is its default one, after its metrics have been taken.
+    ///
+    /// # Errors
+    /// When it has no such metric.
+    pub fn default_metric(&mut self, uid: &[u8], metric: &Cell<'_>) -> Filled {
+        if *metric == Cell::Null {
+            return Ok(());
+        }
+        let run = self.run(&Cell::Text(uid))?;
+        let metric = self.metric(run, metric)?;
+        let sql = "UPDATE runs SET default_metric_id = ?2 WHERE run_id = ?1";
+        self.insert(sql, &[&run.number, &metric])
+    }
+
+    /// Takes a row of another table. The cells are its columns with the uid of the run in front.
+    ///
+    /// # Errors
+    /// When it cannot be one.
+    ///
+    /// # Panics
+    /// When there is no such table, or not as many cells.
+    pub fn row(&mut self, table: &str, cells: &[Cell<'_>]) -> Filled {
+        let run = self.run(&cells[0])?;
+        let cells = &cells[1..];
+        match table {
+            "metrics" => self.metric_row(run, cells),
+            "functions" => self.function_row(run, cells),
+            "nodes" => self.node_row(run, cells),
+            "run_sources" => {
+                let function = self.function(run, &cells[0])?;
+                let source = self.source(&cells[2], &cells[3])?;
+                let sql = "INSERT INTO run_sources (run_id, function_id, file, source_id) VALUES (?1, ?2, ?3, ?4)";
+                self.insert(sql, &[&run.number, &function, &cells[1], &source])
+            }
+            "source_texts" => {
+                let source = self.source(&cells[0], &cells[1])?;
+                let sql = "INSERT OR IGNORE INTO source_texts (source_id, line, text) VALUES (?1, ?2, ?3)";
+                self.insert(sql, &[&source, &cells[2], &cells[3]])
+            }
+            "node_costs" => {
+                let metric = self.metric(run, &cells[0])?;
+                let node = node_id(run, &cells[1])?;
+                let other = other(&cells[2], &cells[3]);
+                let sql = "INSERT INTO node_costs (metric_id, node_id, exclusive, cumulative_other) VALUES (?1, ?2, ?3, ?4)";
+                self.insert(sql, &[&metric, &node, &cells[2], &other])
+            }
+            "node_labels" => {
+                let metric = self.metric(run, &cells[0])?;
+                let node = node_id(run, &cells[1])?;
+                let sql = "INSERT INTO node_labels (metric_id, node_id, set_id, exclusive) VALUES (?1, ?2, ?3, ?4)";
+                self.insert(sql, &[&metric, &node, &cells[2], &cells[3]])
+            }
+            "function_info" => {
+                let metric = self.metric(run, &cells[0])?;
+                let function = self.function(run, &cells[1])?;
+                let sql = "INSERT INTO function_info (metric_id, function_id, calls, primitive, exclusive, cumulative, seen, recorded)
+                           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+                self.insert_after(sql, &[&metric, &function], &cells[2..])
+            }
+            "line_info" => {
+                let metric = self.metric(run, &cells[0])?;
+                let function = self.function(run, &cells[1])?;
+                let sql = "INSERT INTO line_info (metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded)
+                           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+                self.insert_after(sql, &[&metric, &function], &cells[2..])
+            }
+            "edges" => {
+                let metric = self.metric(run, &cells[0])?;
+                let callee = self.function(run, &cells[1])?;
+                let caller = match cells[2] {
+                    Cell::Null => 0,
+                    caller => self.function(run, &caller)?,
+                };
+                let (outermost, seen) =
+                    (other(&cells[9], &cells[10]), other(&cells[9], &cells[11]));
+                let sql = "INSERT INTO edges (metric_id, callee_id, caller_id, line_file, caller_line, caller_col, back, calls,
+                             exclusive, cumulative, outermost_other, seen_other)
+                           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+                let ids: [&dyn ToSql; 3] = [&metric, &callee, &caller];
+                let rest = cells[3..10].iter().chain([&outermost, &seen]).copied();
+                self.insert_after(sql, &ids, &rest.collect::<Vec<_>>())
+            }
+            "label_sets" => {
+                let value = if cells[2] == Cell::Null {
+                    cells[3]
+                } else {
+                    cells[2]
+                };
+                let sql = "INSERT INTO label_sets (run_id, set_id, key, value, unit) VALUES (?1, ?2, ?3, ?4, ?5)";
+                self.insert(sql, &[&run.number, &cells[0], &cells[1], &value, &cells[4]])
+            }
+            "run_properties" => {
+                let sql = "INSERT INTO run_properties (run_id, key, value) VALUES (?1, ?2, ?3)";
+                self.insert_after(sql, &[&run.number], cells)
+            }
+            "notes" => {
+                let sql = "INSERT INTO notes (run_id, severity, byte, line, message) VALUES (?1, ?2, ?3, ?4, ?5)";
+                self.insert_after(sql, &[&run.number], &cells[1..])
+            }
+            table => panic!("no table {table}"),
+        }
+    }
+
+    fn insert_after(&self, sql: &str, ids: &[&dyn ToSql], cells: &[Cell<'_>]) -> Filled {
+        let values: Vec<&dyn ToSql> = ids
+            .iter()
+            .copied()
+            .chain(cells.iter().map(|cell| cell as &dyn ToSql))
+            .collect();
+        self.insert(sql, &values)
+    }
+
+    fn metric_row(&mut self, run: FilledRun, cells: &[Cell<'_>]) -> Filled {
+        let &[
+            metric,
+            unit,
+            position,
+            total,
+            total_source,
+            timer_readings,
+            noise,
+            _,
+            quantum,
+        ] = cells
+        else {
+            panic!("columns of metrics");
+        };
+        let sql = "INSERT INTO metrics (run_id, name, unit, position, total, total_source, timer_readings, noise, quantum)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        self.insert(
+            sql,
+            &[
+                &run.number,
+                &metric,
+                &unit,
+                &position,
+                &total,
+                &total_source,
+                &timer_readings,
+                &noise,
+                &quantum,
+            ],
+        )?;
+        let number = self.connection.last_insert_rowid();
+        let Cell::Text(name) = metric else {
+            return Err(row_error("expected the name of a metric, found none"));
+        };
+        self.metrics.insert((run.number, name.to_vec()), number);
+        Ok(())
+    }
+
+    /// Says which metric counts the samples behind the costs of another one, after the metrics of the run have been taken.
+    ///
+    /// # Errors
+    /// When the run has no such metric.
+    pub fn observations(&mut self, cells: &[Cell<'_>]) -> Filled {
+        if cells[8] == Cell::Null {
+            return Ok(());
+        }
+        let run = self.run(&cells[0])?;
+        let metric = self.metric(run, &cells[1])?;
+        let observations = self.metric(run, &cells[8])?;
+        let sql = "UPDATE metrics SET observations = ?2 WHERE metric_id = ?1";
+        self.insert(sql, &[&metric, &observations])
+    }
+
+    /// Functions wait until all are there, as their order in the database that they are from is to be that of their numbers.
+    fn function_row(&mut self, run: FilledRun, cells: &[Cell<'_>]) -> Filled {
+        let position = match cells.last() {
+            Some(Cell::Integer(position)) => *position,
+            _ => return Err(row_error("expected the place of a function")),
+        };
+        let row = cells.iter().map(|cell| OwnedCell::from(*cell)).collect();
+        let number = i64::try_from(self.waiting.len()).unwrap_or(i64::MAX);
+        self.waiting.insert((run.number, position, number), row);
+        Ok(())
+    }
+
+    /// Numbers all functions, after their rows have been taken.
+    ///
+    /// # Errors
+    /// When one cannot be a function.
+    pub fn number_functions(&mut self) -> Filled {
+        for ((run, _, _), cells) in std::mem::take(&mut self.waiting) {
+            let cells: Vec<Cell<'_>> = cells.iter().map(OwnedCell::borrowed).collect();
+            let text = |at: usize| match cells[at] {
+                Cell::Text(text) => String::from_utf8_lossy(text),
+                _ => "".into(),
+            };
+            let (kind, name, module, file) = (text(1), text(2), text(3), text(4));
+            let identity = self.rules.identity(&FunctionDef {
+                kind: Kind::by_name(&kind).unwrap_or_default(),
+                module: &module,
+                file: &file,
+                ..FunctionDef::named(&name)
+            });
+            let key = identity.key();
+            let row: [&dyn ToSql; 7] = std::array::from_fn(|at| &cells[at + 1] as &dyn ToSql);
+            let StoredFunction(number) = function_id(self.connection, row, &identity, &key)
+                .map_err(|error| row_error(format!("a row that cannot be: {error}")))?;
+            let Cell::Text(key) = cells[0] else {
+                return Err(row_error("expected the key of a function, found none"));
+            };
+            self.functions.insert((run, key.to_vec()), number);
+        }
+        Ok(())
+    }
+
+    fn node_row(&self, run: FilledRun, cells: &[Cell<'_>]) -> Filled {
+        let &[
+            node,
+            parent,
+            last,
+            outer,
+            depth,
+            function,
+            line,
+            col,
+            file,
+            calls,
+            exclusive,
+            cumulative,
+        ] = cells
+        else {
+            panic!("columns of nodes");
+        };
+        let id = node_id(run, &node)?;
+        let Cell::Integer(node) = node else {
+            return Err(row_error("expected the number of a node"));
+        };
+        let less = |other: Cell<'_>| match other {
+            Cell::Integer(other) => node
+                .checked_sub(other)
+                .map(Cell::Integer)
+                .ok_or_else(|| row_error("a node out of range")),
+            _ => Ok(Cell::Null),
+        };
+        let (up, outer_up) = (less(parent)?, less(outer)?);
+        let size = match last {
+            Cell::Integer(last) => last.checked_sub(node),
+            _ => None,
+        };
+        let size = size.ok_or_else(|| row_error("expected the last node below a node"))?;
+        let function = self.function(run, &function)?;
+        let other = other(&exclusive, &cumulative);
+        let sql = "INSERT INTO nodes (node_id, up, size, depth, function_id, calls, exclusive, line, cumulative_other, outer_up, col, file)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+        self.insert(
+            sql,
+            &[
+                &id, &up, &size, &depth, &function, &calls, &exclusive, &line, &other, &outer_up,
+                &col, &file,
+            ],
+        )
+    }
+
+    fn source(&mut self, sha256: &Cell<'_>, first_line: &Cell<'_>) -> Result<i64, FillError> {
+        let (Cell::Text(text), Cell::Integer(line)) = (sha256, first_line) else {
+            return Err(row_error("expected a source text, found none"));
+        };
+        let key = (text.to_vec(), *line);
+        if let Some(source) = self.sources.get(&key) {
+            return Ok(*source);
+        }
+        self.insert(
+            "INSERT INTO sources (sha256, first_line) VALUES (?1, ?2)",
+            &[sha256, first_line],
+        )?;
+        let source = self.connection.last_insert_rowid();
+        self.sources.insert(key, source);
+        Ok(source)
+    }
+
+    /// Adds what follows from the rows.
+    fn finish(&self) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO function_nodes (run_id, function_id, node_id)
+                   SELECT r.run_id, n.function_id, n.node_id
+                   FROM runs AS r
+                   JOIN nodes AS n ON n.node_id BETWEEN r.first_node AND r.last_node
+                   WHERE n.line IS NULL
+                   ORDER BY r.run_id, n.function_id, n.node_id";
+        self.connection.execute(sql, [])?;
+        for run in self.runs.values().filter(|run| run.has_fingerprint) {
+            let fingerprint = fingerprint::of_run(self.connection, run.number)?;
+            let sql = "UPDATE runs SET fingerprint = ?2 WHERE run_id = ?1";
+            self.connection
+                .execute(sql, params![run.number, fingerprint])?;
+        }
+        Ok(())
+    }
+}
+
+/// The number here of a node that a run numbers from 1 on.
+fn node_id(run: FilledRun, node: &Cell<'_>) -> Result<i64, FillError> {
+    match node {
+        Cell::Integer(node @ 1..) => node
+            .checked_add(run.nodes)
+            .ok_or_else(|| row_error("a node out of range")),
+        _ => Err(row_error("expected the number of a node, from 1 on")),
+    }
+}
+
+/// What a column whose name ends in `_other` says (docs/design/0006-small-rows.md).
+fn other<'r>(usual: &Cell<'r>, cost: &Cell<'r>) -> Cell<'r> {
+    match (usual, cost) {
+        (Cell::Null, Cell::Null) => Cell::Null,
+        (_, Cell::Null) => Cell::Real(f64::INFINITY),
+        (Cell::Real(usual), Cell::Real(cost)) if usual.to_bits() == cost.to_bits() => Cell::Null,
+        (_, cost) => *cost,
+    }
+}
