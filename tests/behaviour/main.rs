@@ -9,6 +9,7 @@ mod completions;
 mod concurrency;
 mod corpus;
 mod crashes;
+mod datasets;
 mod endings;
 mod examples;
 mod files;

@@ -1,0 +1,632 @@
+//! Datasets of Parquet files: they lose nothing, are united by copying, and are never half a file, whatever happens while they are
+//! written.
+
+#![cfg(all(target_os = "linux", feature = "parquet"))]
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::SystemTime;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use sha2::{Digest, Sha256};
+
+use crate::support::faults::{calls, content, profdb, profiles, same, text, with_fault};
+
+/// Runs the program in a folder, which has to end well.
+fn done(folder: &Path, arguments: &[&str]) -> String {
+    let done = profdb(folder, arguments)
+        .output()
+        .expect("the program is there");
+    assert!(
+        done.status.success(),
+        "{arguments:?}: {}",
+        text(&done.stderr)
+    );
+    text(&done.stdout)
+}
+
+fn tried(folder: &Path, arguments: &[&str]) -> Output {
+    profdb(folder, arguments)
+        .output()
+        .expect("the program is there")
+}
+
+/// All files below a folder, by their paths in it, with what is in them and when they were written.
+fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).expect("it is there") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = Sha256::digest(fs::read(&path).expect("it can be read")).to_vec();
+            let written = fs::metadata(&path).and_then(|about| about.modified());
+            let name = path.strip_prefix(folder).expect("it is below").to_owned();
+            found.insert(name, (bytes, written.expect("a time")));
+        }
+    }
+    found
+}
+
+/// The same without the times.
+fn bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = files(folder).into_iter();
+    files.map(|(name, (bytes, _))| (name, bytes)).collect()
+}
+
+/// The names of runs that a dataset has, from the files of the table that says so.
+fn runs(dataset: &Path) -> Vec<String> {
+    let files = bytes(dataset).into_keys();
+    let runs = files.filter(|name| name.starts_with("runs"));
+    runs.map(|name| name.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Profiles of all formats, long ones, and one that has a source.
+fn import(folder: &Path, database: &str, profiles: &[PathBuf]) {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/cli/code/case.in");
+    for (at, profile) in profiles.iter().enumerate() {
+        let tag = format!("place=p{at}");
+        let profile = profile.to_str().expect("plain");
+        let arguments = [
+            "import",
+            "--db",
+            database,
+            "--tag",
+            &tag,
+            "--tag",
+            "host=ro't\\x",
+            "--source",
+            source,
+            profile,
+        ];
+        done(folder, &arguments);
+    }
+}
+
+fn some() -> Vec<PathBuf> {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let code = cases.join("cli/code/case.in");
+    let code = fs::read_dir(code)
+        .expect("it is there")
+        .map(|entry| entry.expect("a file").path());
+    let mut code: Vec<PathBuf> = code.filter(|path| path.is_file()).collect();
+    code.sort();
+    let profiles = profiles();
+    profiles
+        .short
+        .iter()
+        .chain(&profiles.long)
+        .cloned()
+        .chain(code.into_iter().take(1))
+        .chain(
+            [cases.join("pprof/labels/case.in")]
+                .iter()
+                .flat_map(|folder| {
+                    let entries = fs::read_dir(folder).expect("it is there");
+                    entries
+                        .map(|entry| entry.expect("a file").path())
+                        .collect::<Vec<_>>()
+                }),
+        )
+        .collect()
+}
+
+#[test]
+fn runs_of_all_cases_come_back_table_by_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
+    // Cases of what is refused are among them.
+    let imported = tried(
+        path,
+        &["import", "--db", "a.db", "--tag", "commit_count=7", cases],
+    );
+    assert!(
+        matches!(imported.status.code(), Some(0 | 3)),
+        "{}",
+        text(&imported.stderr)
+    );
+    import(path, "a.db", &some());
+    let all = content(&path.join("a.db"), 0);
+    for table in [
+        "node_costs",
+        "node_labels",
+        "line_info",
+        "notes",
+        "source_texts",
+        "run_properties",
+        "run_tags",
+    ] {
+        assert!(!all[table].is_empty(), "nothing is said of {table}");
+    }
+    done(
+        path,
+        &[
+            "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+        ],
+    );
+    done(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
+    done(path, &["check", "--db", "b.db"]);
+    same(&content(&path.join("b.db"), 0), &all, "from a dataset");
+    // What came back is exported as the same bytes.
+    done(
+        path,
+        &[
+            "export", "--db", "b.db", "--format", "parquet", "--out", "e",
+        ],
+    );
+    assert_eq!(bytes(&path.join("d")), bytes(&path.join("e")));
+    // Once more changes nothing, neither a database nor a dataset.
+    let before = files(&path.join("d"));
+    let said = done(
+        path,
+        &[
+            "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+        ],
+    );
+    assert!(
+        said.contains(" runs, of which 0 are new, 0 changed and "),
+        "{said}"
+    );
+    assert_eq!(files(&path.join("d")), before);
+    let database = fs::read(path.join("b.db")).expect("it is there");
+    done(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
+    assert_eq!(fs::read(path.join("b.db")).expect("it is there"), database);
+}
+
+#[test]
+fn a_run_that_two_databases_have_is_there_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let profiles = some();
+    // One database numbers other functions and nodes before those of the run that both have.
+    let both = &profiles[2..3];
+    for (database, own) in [("a.db", &profiles[0..2]), ("b.db", &profiles[3..6])] {
+        import(path, database, own);
+        let both = both[0].to_str().expect("plain");
+        done(path, &["import", "--db", database, "--tag", "both=1", both]);
+        done(
+            path,
+            &[
+                "export", "--db", database, "--format", "parquet", "--out", "one",
+            ],
+        );
+        done(
+            path,
+            &[
+                "export",
+                "--db",
+                database,
+                "--format",
+                "parquet",
+                "--out",
+                &database[..1],
+            ],
+        );
+    }
+    assert_eq!(runs(&path.join("one")).len(), 6);
+    // United by copying.
+    fs::create_dir(path.join("copied")).expect("a folder");
+    for dataset in ["a", "b"] {
+        for name in bytes(&path.join(dataset)).into_keys() {
+            let to = path.join("copied").join(&name);
+            fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+            fs::copy(path.join(dataset).join(&name), to).expect("room");
+        }
+    }
+    assert_eq!(bytes(&path.join("copied")), bytes(&path.join("one")));
+    done(
+        path,
+        &["import", "--from", "dataset", "--db", "all.db", "copied"],
+    );
+    done(path, &["merge", "merged.db", "a.db", "b.db"]);
+    let count = |database| {
+        done(
+            path,
+            &[
+                "sql",
+                "--db",
+                database,
+                "--format",
+                "csv",
+                "SELECT COUNT(*) AS n, SUM(functions) AS f FROM run_list",
+            ],
+        )
+    };
+    assert_eq!(count("all.db"), count("merged.db"));
+    // Nodes are those of the run in every database, and so are all files of the run but the one that says when it was imported.
+    let uid = done(
+        path,
+        &[
+            "sql",
+            "--db",
+            "a.db",
+            "--format",
+            "csv",
+            "SELECT run_uid FROM runs WHERE run_id = 3",
+        ],
+    );
+    let uid = uid.lines().nth(1).expect("a row");
+    for (name, bytes_of_a) in bytes(&path.join("a")) {
+        if name.to_string_lossy().contains(uid) && name.starts_with("nodes") {
+            assert_eq!(
+                bytes(&path.join("b"))[&name],
+                bytes_of_a,
+                "{}",
+                name.display()
+            );
+            let file = fs::File::open(path.join("a").join(name)).expect("it is there");
+            let rows = SerializedFileReader::new(file).expect("Parquet");
+            let first = rows
+                .get_row_iter(None)
+                .expect("rows")
+                .next()
+                .expect("a row")
+                .expect("a row");
+            let node = first.get_column_iter().find(|(name, _)| *name == "node_id");
+            assert_eq!(node.map(|(_, field)| field.clone()), Some(Field::Long(1)));
+        }
+    }
+}
+
+#[test]
+fn a_partition_is_the_day_of_the_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    import(path, "a.db", &some());
+    done(
+        path,
+        &[
+            "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+        ],
+    );
+    let sql = "SELECT COALESCE(substr(recorded_utc, 1, 10), 'unknown') || ' ' || run_uid AS place FROM runs ORDER BY place";
+    let told = done(path, &["sql", "--db", "a.db", "--format", "csv", sql]);
+    let expected: Vec<String> = told
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let (day, uid) = line.trim_matches('"').split_once(' ').expect("two words");
+            format!("runs/day={day}/{uid}.parquet")
+        })
+        .collect();
+    assert!(expected.iter().any(|place| place.contains("day=unknown")));
+    assert!(expected.iter().any(|place| place.contains("day=20")));
+    assert_eq!(runs(&path.join("d")), expected);
+    for (name, _) in files(&path.join("d")) {
+        let name = name.to_string_lossy().into_owned();
+        if name == "profdb-dataset.json" {
+            continue;
+        }
+        let file = fs::File::open(path.join("d").join(&name)).expect("it is there");
+        let rows = SerializedFileReader::new(file).expect("Parquet");
+        let schema = rows.metadata().file_metadata().schema_descr();
+        let columns = (0..schema.num_columns()).map(|at| schema.column(at).name().to_owned());
+        assert!(!columns.into_iter().any(|column| column == "day"), "{name}");
+    }
+    // One file for each run and table.
+    let count = done(
+        path,
+        &[
+            "sql",
+            "--db",
+            "a.db",
+            "--format",
+            "csv",
+            "SELECT COUNT(*) AS n FROM runs",
+        ],
+    );
+    let count: usize = count
+        .lines()
+        .nth(1)
+        .expect("a row")
+        .parse()
+        .expect("a number");
+    assert_eq!(files(&path.join("d")).len(), 14 * count + 1);
+    // A run that was of an unknown day before is not there twice.
+    let known = expected
+        .iter()
+        .find(|place| !place.contains("unknown"))
+        .expect("one of each");
+    let day = known.split('/').nth(1).expect("a day");
+    for name in bytes(&path.join("d")).into_keys() {
+        let name = name.to_string_lossy().into_owned();
+        if name.ends_with(known.rsplit('/').next().expect("a name")) {
+            let to = path.join("d").join(name.replace(day, "day=unknown"));
+            fs::rename(path.join("d").join(&name), to).expect("a file");
+        }
+    }
+    done(
+        path,
+        &[
+            "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+        ],
+    );
+    assert_eq!(runs(&path.join("d")), expected);
+}
+
+#[test]
+fn other_folders_and_links_are_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    import(path, "a.db", &some()[..2]);
+    let export = |out: &str| {
+        tried(
+            path,
+            &[
+                "export", "--db", "a.db", "--format", "parquet", "--out", out,
+            ],
+        )
+    };
+    let refused = |out: &str, code: i32, expected: &str| {
+        let before = bytes(path);
+        let tried = export(out);
+        let said = text(&tried.stderr);
+        assert_eq!(tried.status.code(), Some(code), "{said}");
+        assert!(said.contains(expected), "expected {expected}, found {said}");
+        assert_eq!(bytes(path), before, "{said}");
+    };
+    fs::create_dir(path.join("photos")).expect("a folder");
+    fs::write(path.join("photos/one.jpg"), "").expect("room");
+    refused(
+        "photos",
+        2,
+        "photos is not empty and has no profdb-dataset.json: expected a dataset, or a folder without files",
+    );
+    refused("a.db", 2, "a.db is a file: expected a folder");
+    fs::create_dir(path.join("newer")).expect("a folder");
+    fs::write(
+        path.join("newer/profdb-dataset.json"),
+        r#"{"format": "profdb-dataset", "version": 2}"#,
+    )
+    .expect("room");
+    refused(
+        "newer",
+        2,
+        "the dataset has version 2, this profdb knows versions up to 1: use a newer profdb",
+    );
+    fs::create_dir(path.join("other")).expect("a folder");
+    fs::write(path.join("other/profdb-dataset.json"), "{}").expect("room");
+    refused("other", 2, "expected a file whose format is profdb-dataset");
+    // An empty folder is taken, as is one that a link leads to, but nothing below it is reached by one.
+    fs::create_dir(path.join("empty")).expect("a folder");
+    symlink(path.join("empty"), path.join("link")).expect("a link");
+    assert!(export("link").status.success());
+    assert_eq!(runs(&path.join("empty")).len(), 2);
+    fs::rename(path.join("empty/nodes"), path.join("elsewhere")).expect("a folder");
+    symlink(path.join("elsewhere"), path.join("empty/nodes")).expect("a link");
+    refused(
+        "empty",
+        1,
+        "nodes: expected a folder, found a symbolic link",
+    );
+    let read = tried(
+        path,
+        &["import", "--from", "dataset", "--db", "b.db", "empty"],
+    );
+    assert_eq!(read.status.code(), Some(3));
+    assert!(
+        text(&read.stderr).contains("nodes: expected a folder, found a symbolic link"),
+        "{}",
+        text(&read.stderr)
+    );
+    fs::remove_file(path.join("empty/nodes")).expect("a link");
+    fs::rename(path.join("elsewhere"), path.join("empty/nodes")).expect("a folder");
+    let run = path.join("empty").join(&runs(&path.join("empty"))[0]);
+    fs::rename(&run, path.join("moved")).expect("a file");
+    symlink(path.join("moved"), &run).expect("a link");
+    refused("empty", 1, "expected a file, found a symbolic link");
+    // Flags that would mean nothing are refused.
+    for more in [
+        &["--metric", "time"][..],
+        &["-o", "x"],
+        &["--diff", "1", "2"],
+    ] {
+        let mut arguments = vec![
+            "export", "--db", "a.db", "--format", "parquet", "--out", "x",
+        ];
+        arguments.extend(more);
+        assert_eq!(tried(path, &arguments).status.code(), Some(2), "{more:?}");
+    }
+    assert_eq!(
+        tried(path, &["export", "--db", "a.db", "--format", "parquet"])
+            .status
+            .code(),
+        Some(2)
+    );
+    assert_eq!(
+        tried(
+            path,
+            &["export", "--db", "a.db", "--format", "folded", "--out", "x"]
+        )
+        .status
+        .code(),
+        Some(2)
+    );
+    assert_eq!(
+        tried(
+            path,
+            &["import", "--from", "dataset", "--tag", "a=b", "empty"]
+        )
+        .status
+        .code(),
+        Some(2)
+    );
+}
+
+#[test]
+fn files_are_whole_whenever_the_program_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    import(path, "a.db", &some()[..3]);
+    let arguments = [
+        "export", "--db", "../a.db", "--format", "parquet", "--out", "d",
+    ];
+    let whole = path.join("whole");
+    fs::create_dir(&whole).expect("a folder");
+    let log = tempfile::NamedTempFile::new().expect("a file");
+    let mut command = profdb(&whole, &arguments);
+    with_fault(&mut command, &whole, log.path(), 0, "");
+    assert!(command.status().expect("the program is there").success());
+    let expected = bytes(&whole.join("d"));
+    let calls = calls(log.path()).len();
+    let kinds = ["kill", "28", "int", "5"];
+    for (sixth, what) in (0..12).zip(kinds.iter().cycle()) {
+        let at = 1 + calls * sixth / 12;
+        let place = path.join(format!("{at}-{what}"));
+        fs::create_dir(&place).expect("a folder");
+        let mut command = profdb(&place, &arguments);
+        with_fault(&mut command, &place, Path::new("/dev/null"), at, what);
+        let ended = command.output().expect("the program is there");
+        let about = format!("{what} at {at} of {calls}: {}", text(&ended.stderr));
+        assert!(
+            matches!(ended.status.code(), None | Some(0..=2 | 5 | 130)),
+            "{about}"
+        );
+        if *what == "28" && !ended.status.success() {
+            assert!(
+                text(&ended.stderr).contains("No space left on device"),
+                "{about}"
+            );
+        }
+        // What is there is what belongs there, and a run that is there is there in all tables.
+        if place.join("d").is_dir() {
+            let found = bytes(&place.join("d"));
+            for (name, bytes) in &found {
+                assert_eq!(
+                    expected.get(name),
+                    Some(bytes),
+                    "{about}: {}",
+                    name.display()
+                );
+            }
+            for run in runs(&place.join("d")) {
+                let of_run =
+                    |name: &&PathBuf| name.to_string_lossy().ends_with(&run[run.len() - 20..]);
+                assert_eq!(found.keys().filter(of_run).count(), 14, "{about}");
+            }
+        }
+        done(&place, &arguments);
+        assert_eq!(bytes(&place.join("d")), expected, "{about}");
+    }
+}
+
+#[test]
+fn two_exports_at_once_give_one_dataset() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    import(path, "a.db", &some()[..5]);
+    import(path, "b.db", &some()[3..8]);
+    let mut both: Vec<_> = ["a.db", "b.db", "a.db"]
+        .iter()
+        .map(|database| {
+            let mut command = profdb(
+                path,
+                &[
+                    "export", "--db", database, "--format", "parquet", "--out", "d",
+                ],
+            );
+            command.spawn().expect("the program is there")
+        })
+        .collect();
+    for program in &mut both {
+        assert!(program.wait().expect("it ends").success());
+    }
+    assert_eq!(runs(&path.join("d")).len(), 10, "tags tell the runs apart");
+    done(path, &["import", "--from", "dataset", "--db", "c.db", "d"]);
+    done(path, &["check", "--db", "c.db"]);
+}
+
+#[test]
+fn files_that_are_none_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    import(path, "a.db", &some()[..2]);
+    done(
+        path,
+        &[
+            "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+        ],
+    );
+    let uid = runs(&path.join("d"))[0]
+        .rsplit('/')
+        .next()
+        .expect("a name")
+        .to_owned();
+    let names: Vec<PathBuf> = bytes(&path.join("d"))
+        .into_keys()
+        .filter(|name| name.ends_with(&uid))
+        .collect();
+    assert_eq!(names.len(), 14);
+    for name in names {
+        let file = path.join("d").join(&name);
+        let good = fs::read(&file).expect("it is there");
+        let mut cut = good.clone();
+        cut.truncate(good.len() / 2);
+        let mut other = good.clone();
+        let middle = good.len() / 3;
+        other[4..middle].fill(0xff);
+        let table = name
+            .components()
+            .next()
+            .expect("a folder")
+            .as_os_str()
+            .to_string_lossy()
+            .into_owned();
+        for (bad, what) in [
+            (cut, "cut off"),
+            (Vec::new(), "empty"),
+            (other, "overwritten"),
+        ] {
+            fs::write(&file, bad).expect("room");
+            let ended = tried(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
+            let said = text(&ended.stderr);
+            // What an empty table has in its first third is nothing that is read.
+            let is_unread = what == "overwritten" && ended.status.success();
+            assert!(
+                is_unread || ended.status.code() == Some(3),
+                "{table} {what}: {:?} {said}",
+                ended.status
+            );
+            assert!(is_unread || said.contains(&uid), "{table} {what}: {said}");
+            assert!(!said.contains("panicked"), "{table} {what}: {said}");
+            if is_unread {
+                fs::remove_file(path.join("b.db")).expect("it was made");
+            }
+            assert!(!path.join("b.db").exists(), "{table} {what}");
+        }
+        fs::write(&file, good).expect("room");
+    }
+    // Rows that do not go together are found by the checks of every merge.
+    let other = runs(&path.join("d"))[1]
+        .rsplit('/')
+        .next()
+        .expect("a name")
+        .to_owned();
+    let place = |table: &str, uid: &str| {
+        let names = bytes(&path.join("d")).into_keys();
+        let found = names
+            .into_iter()
+            .find(|name| name.starts_with(table) && name.ends_with(uid));
+        path.join("d").join(found.expect("one of each"))
+    };
+    fs::remove_file(place("functions", &uid)).expect("it is there");
+    let ended = tried(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
+    assert_eq!(ended.status.code(), Some(3), "{}", text(&ended.stderr));
+    assert!(
+        text(&ended.stderr).contains("the run has no function"),
+        "{}",
+        text(&ended.stderr)
+    );
+    assert!(!path.join("b.db").exists());
+    assert_ne!(other, uid);
+}
