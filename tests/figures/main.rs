@@ -16,6 +16,7 @@ mod comparison_laws;
 mod comparison_shifts;
 mod consumers;
 mod database_readers;
+mod datasets;
 mod differences;
 mod edges;
 mod exit_order;

@@ -1,0 +1,271 @@
+//! Engines that read datasets say what SQLite says: `DuckDB`, chDB (`ClickHouse` in a process) and Apache Spark (packages of PyPI), over
+//! all cases and 200 runs that are made up. tests/support/dataset_engines.py asks and compares; Spark is a cluster of a master and two
+//! workers, one of which is killed (tests/support/spark_cluster.py).
+
+#![cfg(all(unix, feature = "parquet"))]
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::consumers::has_module;
+use crate::support::tools;
+
+/// How many runs are made up.
+const MADE_UP: u64 = 200;
+
+/// Stacks in each of them.
+const STACKS: u64 = 40;
+
+/// Calls of a function that are more than a third of what 64 bits hold.
+const MANY: u64 = 6_000_000_000_000_000_000;
+
+fn profdb(arguments: &[&str]) -> std::process::Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    command.args(arguments).output().expect("our own program")
+}
+
+fn done(arguments: &[&str]) {
+    let output = profdb(arguments);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {told}");
+}
+
+/// Stacks of a run that is made up: functions recur, and each run has some that others have not.
+fn stacks(run: u64) -> String {
+    let mut number = run + 1;
+    let mut below = |limit: u64| {
+        number = number
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (number >> 33) % limit
+    };
+    let mut text = String::new();
+    for _ in 0..STACKS {
+        let depth = 1 + below(7);
+        let frames: Vec<String> = (0..depth)
+            .map(|_| format!("f{}", below(9 + run % 5)))
+            .collect();
+        writeln!(
+            text,
+            "main;{} {}",
+            frames.join(";"),
+            1 + below(1_000_000_000)
+        )
+        .expect("memory");
+    }
+    text
+}
+
+/// A database of all cases and of runs that are made up, and the dataset of it.
+fn corpus() -> (TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (database, dataset) = (folder.path().join("a.db"), folder.path().join("dataset"));
+    let [db, out] = [&database, &dataset].map(|path| path.to_str().expect("plain"));
+    // Cases of what is refused are among them.
+    let cases = profdb(&["import", "--db", db, "tests/cases"]);
+    assert!(matches!(cases.status.code(), Some(0 | 3)));
+    let code = "tests/cases/cli/code/case.in";
+    done(&[
+        "import",
+        "--db",
+        db,
+        "--tag",
+        "commit=c",
+        "--tag",
+        "commit_count= 12 or so",
+        "--source",
+        code,
+        code,
+    ]);
+    let made_up = folder.path().join("made-up");
+    fs::create_dir(&made_up).expect("a folder");
+    for run in 0..MADE_UP {
+        fs::write(made_up.join(format!("{run:03}.folded")), stacks(run)).expect("room");
+    }
+    let made_up = made_up.to_str().expect("plain");
+    done(&[
+        "import",
+        "--db",
+        db,
+        "--tag",
+        "commit_count=7",
+        "--tag",
+        "branch=ma'in\\",
+        made_up,
+    ]);
+    // What is called so often that sums of a few runs leave 64 bits.
+    for run in 0..3 {
+        let path = folder.path().join(format!("{run}.csv"));
+        let text = format!(
+            "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.often{run}\",,{MANY},{run}.5,{run}.5\n"
+        );
+        fs::write(&path, text).expect("room");
+        done(&["import", "--db", db, path.to_str().expect("plain")]);
+    }
+    done(&["export", "--db", db, "--format", "parquet", "--out", out]);
+    (folder, database, dataset)
+}
+
+/// What an engine says differs in nothing.
+fn same_in(engine: &str, database: &Path, dataset: &Path) {
+    let python = tools::find("python3").expect("it has been found");
+    let asked = Command::new(python)
+        .arg("tests/support/dataset_engines.py")
+        .args([engine, env!("CARGO_BIN_EXE_profdb")])
+        .args([database, dataset])
+        .output()
+        .expect("it can be started");
+    let (told, wrong) = (
+        String::from_utf8_lossy(&asked.stdout),
+        String::from_utf8_lossy(&asked.stderr),
+    );
+    assert!(asked.status.success(), "{engine}: {told}\n{wrong}");
+    is_something(&told);
+}
+
+/// Every view and report had rows to compare.
+fn is_something(told: &str) {
+    for name in [
+        "summary",
+        "calls",
+        "callees",
+        "lines",
+        "exclusive",
+        "cumulative",
+        "tree",
+        "changes",
+        "history",
+    ] {
+        let line = told
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{name}: ")));
+        let rows = line.and_then(|line| line.strip_suffix(" rows")?.parse::<u64>().ok());
+        assert!(rows.is_some_and(|rows| rows > 100), "{name}: {told}");
+    }
+    for name in [
+        "summary",
+        "exclusive",
+        "cumulative",
+        "lines",
+        "tree",
+        "calls",
+        "callees",
+    ] {
+        let line = told
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("report {name}: ")));
+        let rows = line.and_then(|line| line.strip_suffix(" rows")?.parse::<u64>().ok());
+        assert!(rows.is_some_and(|rows| rows > 0), "report {name}: {told}");
+    }
+    let sum = told
+        .lines()
+        .find_map(|line| line.strip_prefix("sum of all calls: "));
+    let sum = sum.and_then(|sum| sum.parse::<u128>().ok());
+    assert!(sum.is_some_and(|sum| sum > 3 * u128::from(MANY)), "{told}");
+}
+
+#[test]
+fn duckdb_and_clickhouse_say_what_sqlite_says() {
+    let engines: Vec<_> = [("duckdb", "duckdb"), ("chdb", "chdb")]
+        .into_iter()
+        .filter(|(_, module)| has_module(module))
+        .collect();
+    if engines.is_empty() {
+        return;
+    }
+    let (_folder, database, dataset) = corpus();
+    for (engine, _) in engines {
+        same_in(engine, &database, &dataset);
+    }
+}
+
+#[test]
+fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
+    if !has_module("pyspark") || tools::find("java").is_none() {
+        return;
+    }
+    let (_folder, database, dataset) = corpus();
+    let python = tools::find("python3").expect("it has been found");
+    let asked = Command::new(python)
+        .arg("tests/support/spark_cluster.py")
+        .arg(env!("CARGO_BIN_EXE_profdb"))
+        .args([&database, &dataset])
+        .output()
+        .expect("it can be started");
+    let (told, wrong) = (
+        String::from_utf8_lossy(&asked.stdout),
+        String::from_utf8_lossy(&asked.stderr),
+    );
+    assert!(asked.status.success(), "{told}\n{wrong}");
+    is_something(&told);
+    assert!(told.contains("two workers have worked"), "{told}");
+    assert!(
+        told.contains("a worker was killed after its first finished task of a question"),
+        "{told}"
+    );
+}
+
+/// The commands of README.md, from a folder of profiles to an answer of Spark's, as they stand there.
+#[test]
+fn the_commands_of_the_readme_end_in_an_answer() {
+    if !has_module("pyspark") || tools::find("java").is_none() {
+        return;
+    }
+    let readme = fs::read_to_string("README.md").expect("it is there");
+    let (_, block) = readme
+        .split_once("<!-- fleet -->\n\n```sh\n")
+        .expect("the block of the README");
+    let (commands, _) = block.split_once("```").expect("its end");
+    let lines = commands
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty());
+    assert_eq!(lines.count(), 3, "{commands}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let profiles = folder.path().join("profiles");
+    fs::create_dir(&profiles).expect("a folder");
+    for run in 0..3 {
+        fs::write(profiles.join(format!("{run}.folded")), stacks(run)).expect("room");
+    }
+    // As where the repository lies beside the profiles, and profdb is installed.
+    std::os::unix::fs::symlink(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("contrib"),
+        folder.path().join("contrib"),
+    )
+    .expect("a link");
+    let program = Path::new(env!("CARGO_BIN_EXE_profdb"))
+        .parent()
+        .expect("a folder");
+    let path = std::env::var("PATH").expect("there is one");
+    let asked = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", commands])
+        .current_dir(folder.path())
+        .env("PATH", format!("{}:{path}", program.display()))
+        .output()
+        .expect("bash");
+    let (told, wrong) = (
+        String::from_utf8_lossy(&asked.stdout),
+        String::from_utf8_lossy(&asked.stderr),
+    );
+    assert!(asked.status.success(), "{told}\n{wrong}");
+    // `main` is in all runs, and is called by nobody: the answer says what it cost in each.
+    let expected: f64 = (0..3)
+        .flat_map(|run| stacks(run).lines().map(str::to_owned).collect::<Vec<_>>())
+        .filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok())
+        .sum();
+    let row = told
+        .lines()
+        .find(|line| line.starts_with("main\t"))
+        .unwrap_or_else(|| panic!("{told}\n{wrong}"));
+    let fields: Vec<&str> = row.split('\t').collect();
+    assert_eq!(fields[1], "3", "{row}");
+    let cost: f64 = fields[2].parse().expect("a number");
+    assert!(
+        (cost - expected).abs() <= 1e-12 * expected,
+        "{row}, expected {expected}"
+    );
+}
