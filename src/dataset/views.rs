@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::tables::{TABLES, Table};
-use crate::report::Dialect;
+use crate::report::{Dialect, spelled};
 
 /// The text of a view.
 macro_rules! view {
@@ -74,7 +74,7 @@ pub fn views(dialect: Dialect, dataset: &str) -> String {
         let lines = text
             .lines()
             .filter(|line| !line.trim_start().starts_with("--"));
-        let select = dialect.spelled(&lines.collect::<Vec<_>>().join("\n"));
+        let select = spelled(&lines.collect::<Vec<_>>().join("\n"), dialect);
         let _ = writeln!(script, "\n{create} {name} AS\n{select}{ending};");
     }
     script

@@ -28,7 +28,7 @@ pub use all_metrics::ALL_METRICS;
 pub use answer::{Answer, Callers, Heading, Measure, Pruned, Subject};
 pub use ask::ask;
 pub use catalog::{REPORTS, Report, by_name};
-pub use dialect::Dialect;
+pub use dialect::{Dialect, spelled};
 pub use error::ReportError;
 pub use path::NameSyntax;
 pub use plain_sql::{compared, compared_one_by_one, query, table};

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, Statement};
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, spelled};
 use crate::base::hex::hex;
 
 /// Parts that SQLite is to look into rather than to compute as a whole: they are read in ranges.
@@ -138,7 +138,7 @@ impl Parts {
             let _ = writeln!(text, "{before}{name} AS (\n  {body}\n{after}");
         }
         let select = select.trim_end().trim_end_matches(';');
-        let sql = dialect.spelled(&format!("{text}{select}"));
+        let sql = spelled(&format!("{text}{select}"), *dialect);
         if [
             "GROUP_CONCAT",
             " GLOB ",

@@ -3,7 +3,7 @@
 //!
 //! It knows the texts of `queries/`, and values in them, not SQL in general.
 
-use super::Dialect;
+use super::engine::Dialect;
 
 /// A piece of a statement.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,8 @@ enum Token {
 }
 
 /// A statement in the words of an engine.
-pub(in crate::report) fn rewritten(sql: &str, dialect: Dialect) -> String {
+#[must_use]
+pub fn spelled(sql: &str, dialect: Dialect) -> String {
     let tokens = tokens(sql);
     let tokens = windows(tokens);
     let tokens = functions(&tokens, dialect);
@@ -589,7 +590,7 @@ fn written(tokens: &[Token], dialect: Dialect) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Dialect, rewritten};
+    use super::{Dialect, spelled};
 
     #[test]
     fn texts_of_sqlite_become_those_of_engines() {
@@ -632,7 +633,7 @@ mod tests {
             ),
         ];
         for (sql, dialect, expected) in cases {
-            assert_eq!(rewritten(sql, dialect), expected);
+            assert_eq!(spelled(sql, dialect), expected);
         }
     }
 }
