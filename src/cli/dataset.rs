@@ -426,9 +426,7 @@ fn import_days(
         }
     })?;
     let mut target = Database::open_waiting(target, wait.lock_wait(stop)).map_err(failed)?;
-    target
-        .watch(stop.clone(), progress.tick())
-        .map_err(failed)?;
+    target.heed(stop.clone()).map_err(failed)?;
     let merged = target.merge(&[filled], &mut |rows| {
         progress.says(format!("importing, {rows} rows"));
     });
