@@ -108,7 +108,7 @@ mod tests {
             (doing(true, true, true), GRACE),
         ];
         for (doing, limit) in table {
-            let before = limit - Duration::from_millis(1);
+            let before = limit.saturating_sub(Duration::from_millis(1));
             assert!(!doing.is_given_up(before), "{doing:?}");
             assert!(doing.is_given_up(limit), "{doing:?}");
         }

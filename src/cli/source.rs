@@ -76,19 +76,19 @@ impl SourceArgs {
             _ if self.asked.is_none() && self.infile.is_none() => {
                 open_to_read(&self.database, stop)
             }
-            set => match file(&set) {
-                Some(file) => temporary(file, self.from, &self.options.0, stop),
-                None => {
-                    let message = match &set {
-                        RunSet::Word(_) => format!("expected a file, and there is no file {set}"),
-                        _ => format!(
-                            "expected a file, found {set}: a set of runs, which SQL names by run_id = 3 and the like; \
-                             a file of this name is ./{set}"
-                        ),
-                    };
-                    Err(complain(message, Failure::Usage))
+            set => {
+                if let Some(file) = file(&set) {
+                    return temporary(file, self.from, &self.options.0, stop);
                 }
-            },
+                let message = match &set {
+                    RunSet::Word(_) => format!("expected a file, and there is no file {set}"),
+                    _ => format!(
+                        "expected a file, found {set}: a set of runs, which SQL names by run_id = 3 and the like; \
+                         a file of this name is ./{set}"
+                    ),
+                };
+                Err(complain(message, Failure::Usage))
+            }
         }
     }
 

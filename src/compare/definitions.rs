@@ -8,9 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::metrics::Chosen;
+use super::pairs::Matched;
 use super::reading::Functions;
 use super::run::ComparedRun;
-use super::table::{Matched, Table};
+use super::table::Table;
 use crate::store::{FunctionDefinition, StoreError};
 
 /// A line and a column of it.

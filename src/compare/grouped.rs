@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
+use super::pairs::Matched;
 use super::pairs::{Folders, moved};
 use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
-use super::table::{Column, Dictionary, Item, Items, Matched};
+use super::table::{Column, Dictionary, Item, Items};
 use crate::report::{self, Argument, ReportError, Value};
 use crate::store::{FunctionIdentity, StoreError};
 use crate::text::cell::NO_NAME;

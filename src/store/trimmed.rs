@@ -6,6 +6,7 @@ use rusqlite::types::ToSqlOutput;
 
 use super::database::Database;
 use super::error::{Cause, StoreError};
+use super::file::connection::open_in_memory;
 use super::schema::make;
 
 /// Tables in an order in which each comes after those that it refers to, with the rows that belong to the runs of
@@ -73,7 +74,7 @@ impl Database {
     }
 
     fn trim(&self, runs: &[i64], source: TrimmedSource) -> Result<Vec<u8>, Cause> {
-        let mut target = Connection::open_in_memory()?;
+        let mut target = open_in_memory()?;
         // References are whole when all rows are there.
         target.execute_batch("PRAGMA foreign_keys = OFF; BEGIN")?;
         make(&target)?;

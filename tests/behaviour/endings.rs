@@ -2,6 +2,7 @@
 //! points, where it is held up until the test has seen what it waits for.
 
 #![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::fs;
 use std::io::Read;
@@ -130,9 +131,8 @@ fn read_up_to(output: &mut impl Read, expected: &str) -> String {
     let mut seen = Vec::new();
     let mut byte = [0];
     while !text(&seen).ends_with(expected) {
-        if output.read(&mut byte).unwrap_or(0) == 0 {
-            panic!("expected {expected:?}, found {:?}", text(&seen));
-        }
+        let read = output.read(&mut byte).unwrap_or(0);
+        assert!(read > 0, "expected {expected:?}, found {:?}", text(&seen));
         seen.push(byte[0]);
     }
     text(&seen)

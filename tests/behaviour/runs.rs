@@ -266,7 +266,7 @@ fn sql_reads_a_statement_from_standard_input() {
         (Some(0), "\"run_id\",\"text\"\n1,\"two\nlines\"\n"),
         "{said}"
     );
-    let (code, _, said) = ask(&[b' '; 1_000_001]);
+    let (code, _, said) = ask(&vec![b' '; 1_000_001]);
     assert_eq!(code, Some(3));
     assert!(said.contains("more than 1000000 bytes"), "{said}");
     let (code, _, said) = ask(b"SELECT '\xff'");

@@ -11,6 +11,7 @@
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -546,10 +547,12 @@ fn vendored_files_are_those_of_their_packages() {
         flate2::read::GzDecoder::new(packed.as_slice())
             .read_to_end(&mut bytes)
             .expect("gzip");
-        let digest: String = Sha256::digest(&bytes)
+        let digest = Sha256::digest(&bytes)
             .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+            .fold(String::new(), |mut text, byte| {
+                write!(text, "{byte:02x}").expect("a string takes everything");
+                text
+            });
         assert_eq!(digest, file.sha256, "{}", file.original);
         assert!(allowed.iter().any(|licence| licence == file.licence));
         let folder = Path::new(file.file).parent().expect("a folder");

@@ -1,6 +1,10 @@
 //! Pages for a browser, in a browser, Chromium (Debian: chromium): what they show is what the command of the same words says.
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
+#![cfg_attr(
+    feature = "serve",
+    expect(clippy::duplicate_mod, reason = "one test of two ways to the page")
+)]
 
 mod kinds;
 mod numbers;

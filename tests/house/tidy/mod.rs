@@ -1021,6 +1021,10 @@ fn names_become_text_of_a_page_and_nothing_else() {
     let mut found = Vec::new();
     for file in fs::read_dir(folder).expect("the sources of the page") {
         let path = file.expect("a file").path();
+        // What others have written, `web/vendor`, is known by its hash (tests/house/supply.rs).
+        if path.is_dir() {
+            continue;
+        }
         let text = fs::read_to_string(&path).expect("text");
         // Where a server has sent the page, that server is asked, and no other one.
         let text = if path.ends_with("served.js") {
