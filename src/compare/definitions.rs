@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::matched::Matched;
 use super::metrics::Chosen;
-use super::pairs::Matched;
 use super::reading::Functions;
 use super::run::ComparedRun;
 use super::table::Table;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
-use super::pairs::Matched;
+use super::matched::Matched;
 use super::pairs::{Folders, moved};
 use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;

@@ -14,6 +14,7 @@ mod definitions;
 mod doubts;
 mod grouped;
 pub mod judge;
+mod matched;
 mod metrics;
 mod pairs;
 mod reading;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
+use super::matched::Matched;
 use super::table::Table;
 
 /// Functions that must agree on a pair of folders.
@@ -22,35 +23,6 @@ const MOST_CANDIDATES: usize = 4096;
 
 /// Pairs of folders that are looked at, those with most votes first.
 const MOST_ELECTED: usize = 50;
-
-/// How the rows of two sides were found to be one function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Matched {
-    /// They have one identity.
-    Identity,
-    /// Their folders were found to be one, or said to be.
-    Folder,
-    /// They have one name, which nothing else has.
-    Name,
-    /// Their first lines have one text, which nothing else of the identity has.
-    Text,
-    /// They have moved by as many lines as the functions before and after them.
-    Anchored,
-}
-
-impl Matched {
-    /// The word for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Identity => "identity",
-            Self::Folder => "folder",
-            Self::Name => "name",
-            Self::Text => "text",
-            Self::Anchored => "anchored",
-        }
-    }
-}
 
 /// A folder of base, and the one of new that it is taken for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::definitions::{self, Definition};
 use super::judge::{FEWEST, Judged, Judgement, Noise, Test, Verdict};
+use super::matched::Matched;
 use super::pairs::Folders;
-use super::pairs::Matched;
 use super::renames::Suggestion;
 use super::request::{Normalize, Request, Sort};
 use super::run::ComparedRun;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::pairs::Matched;
+use super::matched::Matched;
 use super::run::ComparedRun;
 use crate::base::sum::Sum;
 use crate::identity::Rules;

@@ -139,8 +139,8 @@ fn changed(what: &str, share: f64, random: &mut Random) -> Option<([Build; 2], u
             base.shares[chosen] = 0.0;
             replace(&mut base.callers, chosen, caller);
         }
-        "renamed" => new.names[chosen].0 = "another".to_owned(),
-        "moved" => new.names[chosen].1 = "another.py".to_owned(),
+        "renamed" => "another".clone_into(&mut new.names[chosen].0),
+        "moved" => "another.py".clone_into(&mut new.names[chosen].1),
         "slower" => new.shares[chosen] *= 1.5,
         "a sibling is faster" | "another is faster" => {
             let is_sibling = what == "a sibling is faster";

@@ -1,6 +1,6 @@
-//! Engines that read datasets say what SQLite says: `DuckDB`, chDB (`ClickHouse` in a process) and Apache Spark (packages of PyPI), over
-//! all cases and 200 runs that are made up. tests/support/dataset_engines.py asks and compares; Spark is a cluster of a master and two
-//! workers, one of which is killed (tests/support/spark_cluster.py).
+//! Engines that read datasets say what SQLite says: `DuckDB`, `chDB` (`ClickHouse` in a process) and Apache Spark (packages of `PyPI`), over
+//! all cases and 200 runs that are made up. `tests/support/dataset_engines.py` asks and compares; Spark is a cluster of a master and two
+//! workers, one of which is killed (`tests/support/spark_cluster.py`).
 
 #![cfg(all(unix, feature = "parquet"))]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]

@@ -1,0 +1,30 @@
+//! How the rows of two sides were found to be one function.
+
+/// How the rows of two sides were found to be one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matched {
+    /// They have one identity.
+    Identity,
+    /// Their folders were found to be one, or said to be.
+    Folder,
+    /// They have one name, which nothing else has.
+    Name,
+    /// Their first lines have one text, which nothing else of the identity has.
+    Text,
+    /// They have moved by as many lines as the functions before and after them.
+    Anchored,
+}
+
+impl Matched {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Folder => "folder",
+            Self::Name => "name",
+            Self::Text => "text",
+            Self::Anchored => "anchored",
+        }
+    }
+}
