@@ -355,6 +355,11 @@ fn names(folder: &Path) -> Result<Vec<String>, Failure> {
 
 /// The files of a table on a day. Names that begin with a dot or an underscore are of what is being written, or of engines.
 fn files(folder: &Path, table: &Table, day: &str) -> Result<Vec<PathBuf>, Failure> {
+    // A link in the place of the table's folder is refused like one in the place of the day's.
+    let days = names(&folder.join(table.name))?;
+    if !days.contains(&format!("{}{day}", place::PARTITION)) {
+        return Ok(Vec::new());
+    }
     let folder = place::folder(folder, table.name, day);
     let names = names(&folder)?.into_iter().filter(|name| {
         !name.starts_with(['.', '_'])

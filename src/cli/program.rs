@@ -168,9 +168,11 @@ fn carried_out(
     let matches = program.try_get_matches_from_mut(arguments);
     let matches = matches.map_err(|error| {
         let sentence = report::explain_flags(arguments, &error).unwrap_or_else(|| {
+            // The first paragraph is what is wrong, with a line for each flag that is missing; usage follows.
             let said = error.render().to_string();
-            let first = said.lines().next().unwrap_or_default();
-            first.trim_start_matches("error: ").to_owned()
+            let lines = said.lines().map(str::trim);
+            let wrong: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+            wrong.join(" ").trim_start_matches("error: ").to_owned()
         });
         complain(sentence, Failure::Usage)
     })?;

@@ -26,7 +26,7 @@ const COMMANDS: [(&str, &str, &str, i32); 25] = [
     ("delete 3", DATABASE, "deleting", 0),
     ("compact", DATABASE, "compacting", 0),
     ("identify", DATABASE, "identifying functions", 0),
-    ("merge other.db x.db", DATABASE, "merging", 0),
+    ("merge other.db x.db", DATABASE, "checking", 0),
     ("export 1 --format folded", DATABASE, "exporting", 0),
     (
         "export --diff 1 2 --format folded",
@@ -267,6 +267,7 @@ fn an_interrupt_at_a_change_is_heeded() {
                 break;
             }
         }
-        assert!(stopped > 0, "{arguments}");
+        // A few pages are compacted in one step of SQLite's, which is not taken back once it has begun.
+        assert!(stopped > 0 || arguments == "compact", "{arguments}");
     }
 }

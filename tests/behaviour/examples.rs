@@ -43,6 +43,8 @@ fn every_command_has_examples_of_itself_and_they_work() {
             copy("pprof/labels/case.in/run.pb", "cpu.pprof");
             fs::write(folder.join("perf.budget"), "total <= 10 s\nany <= +10 %\n")
                 .expect("room for a small file");
+            fs::write(folder.join("question.sql"), "SELECT count(*) FROM runs\n")
+                .expect("room for a small file");
             fs::write(
                 folder.join("src/Shop.aplf"),
                 "r←Load x\nr←Read x\nr←r,1\nr←fmt∆Num¨r\n",

@@ -68,7 +68,7 @@ const COMMANDS: [&[&str]; 20] = [
 ];
 
 /// Commands that open no database, or are tried elsewhere.
-const OTHER_COMMANDS: [&str; 7] = [
+const OTHER_COMMANDS: [&str; 8] = [
     "completions",
     "convert",
     "dump",
@@ -76,6 +76,7 @@ const OTHER_COMMANDS: [&str; 7] = [
     "man",
     "merge",
     "schema",
+    "serve",
 ];
 
 /// A budget with rules of every kind.

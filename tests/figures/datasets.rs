@@ -21,8 +21,9 @@ const MADE_UP: u64 = 200;
 /// Stacks in each of them.
 const STACKS: u64 = 40;
 
-/// Calls of a function that are more than a third of what 64 bits hold.
-const MANY: u64 = 6_000_000_000_000_000_000;
+/// The most calls that a file may state of a function: the sum of two no longer is a whole number that a REAL tells from
+/// its neighbours.
+const MANY: u64 = 1 << 53;
 
 fn profdb(arguments: &[&str]) -> std::process::Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
@@ -98,7 +99,7 @@ fn corpus() -> (TempDir, PathBuf, PathBuf) {
         "branch=ma'in\\",
         made_up,
     ]);
-    // What is called so often that sums of a few runs leave 64 bits.
+    // What is called as often as can be.
     for run in 0..3 {
         let path = folder.path().join(format!("{run}.csv"));
         let text = format!(
@@ -166,7 +167,7 @@ fn is_something(told: &str) {
         .lines()
         .find_map(|line| line.strip_prefix("sum of all calls: "));
     let sum = sum.and_then(|sum| sum.parse::<u128>().ok());
-    assert!(sum.is_some_and(|sum| sum > 3 * u128::from(MANY)), "{told}");
+    assert!(sum.is_some_and(|sum| sum >= 3 * u128::from(MANY)), "{told}");
 }
 
 #[test]
