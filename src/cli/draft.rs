@@ -136,6 +136,7 @@ impl Draft {
     ///
     /// # Errors
     /// When one of them cannot be read.
+    #[cfg(feature = "parquet")]
     pub(super) fn is_what_is_there(&mut self) -> io::Result<bool> {
         let Some(place) = &self.place else {
             return Ok(false);

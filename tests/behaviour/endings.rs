@@ -17,7 +17,7 @@ use crate::support::tools;
 
 /// All commands that read or change a database or profiles: what they are asked, the end of the name of the file
 /// whose opening holds them up, what a terminal shows meanwhile, and their exit code.
-const COMMANDS: [(&str, &str, &str, i32); 25] = [
+const COMMANDS: [(&str, &str, &str, i32); 24] = [
     ("import --again new.folded", "new.folded", "importing", 0),
     ("import --again .", "new.folded", "importing", 0),
     ("runs", DATABASE, "asking", 0),
@@ -58,7 +58,6 @@ const COMMANDS: [(&str, &str, &str, i32); 25] = [
     ("report tree new.folded", "new.folded", "asking", 0),
     ("report diff_tree 1 2", DATABASE, "asking", 0),
     ("report --html page.html", DATABASE, "asking", 0),
-    ("new.folded", "new.folded", "asking", 0),
 ];
 
 /// A database of three runs, a profile that it has not, and a budget.
@@ -139,7 +138,7 @@ fn read_up_to(output: &mut impl Read, expected: &str) -> String {
 }
 
 /// What a line shows in the end of what was written to it: letters after the last return to its start that erases it.
-fn left_on_lines(shown: &str) -> String {
+pub(super) fn left_on_lines(shown: &str) -> String {
     shown
         .split('\n')
         .map(|line| {

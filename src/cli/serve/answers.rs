@@ -96,10 +96,11 @@ impl Answers {
     }
 
     fn of(&mut self, path: &str, query: &str, writer: &Writer, stop: &Stop) -> Result<(), Refusal> {
+        // Also of a query that makes no sense otherwise.
+        let mut names = query.split('&').filter_map(|pair| pair.split('=').next());
+        writer.0.borrow_mut().is_told = names.any(|name| name == TOLD);
         let mut pairs = pairs(query).map_err(Refusal::Wrong)?;
-        let all = pairs.len();
         pairs.retain(|(name, _)| name != TOLD);
-        writer.0.borrow_mut().is_told = pairs.len() < all;
         match path {
             "about" => self.about(&pairs, stop),
             "tree" => self.tree(&pairs, writer, stop),

@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::store::database::Database;
 use crate::store::error::StoreError;
+#[cfg(feature = "parquet")]
 use crate::store::rows::Tables;
 
 /// A value of a row.
@@ -127,6 +128,7 @@ impl Database {
     ///
     /// # Errors
     /// When the database cannot be read.
+    #[cfg(feature = "parquet")]
     pub(crate) fn tables(&self) -> Result<Tables<'_>, StoreError> {
         Tables::of(&self.connection, self.stop()).map_err(|source| self.failed(source))
     }
@@ -171,6 +173,7 @@ impl Database {
     }
 
     /// The error for what SQLite says of rows of the large tables.
+    #[cfg(feature = "parquet")]
     pub(crate) fn damaged_rows(&self, source: rusqlite::Error) -> StoreError {
         self.failed(source)
     }

@@ -310,6 +310,7 @@ impl<'c> Labels<'c> {
     }
 
     /// The node of the next row, if there is one.
+    #[cfg(feature = "parquet")]
     pub(crate) fn next_node(&self) -> Option<i64> {
         self.0.next.map(|(next, _)| next)
     }
