@@ -13,7 +13,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::consumers::has_module;
-use crate::support::tools;
+use crate::support::{long, tools};
 
 /// How many runs are made up.
 const MADE_UP: u64 = 200;
@@ -187,7 +187,8 @@ fn duckdb_and_clickhouse_say_what_sqlite_says() {
 
 #[test]
 fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
-    if !has_module("pyspark") || tools::find("java").is_none() {
+    // The cluster takes minutes for so many questions; the commands of README.md ask it in any case.
+    if !long::is_all() || !has_module("pyspark") || tools::find("java").is_none() {
         return;
     }
     let (_folder, database, dataset) = corpus();
