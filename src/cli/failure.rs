@@ -50,7 +50,7 @@ pub(super) fn explain(error: &clap::Error) -> Failure {
         error.print()
     };
     match printed {
-        // Also where nobody reads what is wrong with the command line: it is no less wrong.
+        // The command line is wrong also where standard error is closed.
         _ if error.use_stderr() => Failure::Usage,
         Ok(()) => Failure::ClosedPipe,
         Err(error) => output(error),

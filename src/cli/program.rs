@@ -212,7 +212,7 @@ fn commanded(matches: &clap::ArgMatches, stop: &Stop) -> Result<(), Failure> {
     }
 }
 
-/// What to say where a file stands that no command takes, as in `profdb check x.db`.
+/// What to say of a file that was given where no command takes one, as in `profdb check x.db`.
 fn database_without_flag(error: &clap::Error) -> Option<String> {
     let ContextValue::String(word) = error.get(ContextKind::InvalidArg)? else {
         return None;

@@ -120,7 +120,7 @@ impl Union {
         Ok(())
     }
 
-    /// The child of a place, or the root, that stands for an item.
+    /// The child of a place, or the root, that is of an item.
     fn child(&self, parent: Option<u32>, item: u32) -> Option<u32> {
         let Links {
             first_child,

@@ -127,7 +127,7 @@ impl Write for Body {
 /// The body of a response: bytes that are known, or what a thread sends.
 pub(super) enum Sent {
     Whole(Option<Bytes>),
-    /// The thread is told to stop when this is dropped.
+    /// Dropping this asks the thread to stop.
     Coming(
         Receiver<Piece>,
         #[expect(dead_code, reason = "it acts when it is dropped")] Waiting,
