@@ -16,6 +16,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -258,14 +259,13 @@ def reports():
     count = collections.Counter()
     step = max(1, len(runs) // MOST_REPORTED)
     for at, run in enumerate(sorted(runs)[::step]):
-        named = database.execute(
-            "SELECT function FROM summary WHERE run_id = ? AND function GLOB '[A-Za-z]*' AND NOT function GLOB '*[^A-Za-z0-9_]*' "
-            "ORDER BY calls DESC, function LIMIT 1", (run,)
-        ).fetchone()
+        names = database.execute("SELECT function FROM summary WHERE run_id = ? ORDER BY calls DESC, function", (run,))
+        # A pattern of SQL ends at a NUL, which no argument of a program can hold.
+        named = next((name for (name,) in names if re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)), None)
         for number, name in enumerate(REPORTS):
             flags = [] if engine == "spark" else FLAGS[(at + number) % len(FLAGS)]
             if name in ("calls", "callees"):
-                flags = flags + (["--fn", named[0]] if named and (at + number) % 2 else ["--fn", "*"])
+                flags = flags + (["--fn", named] if named and (at + number) % 2 else ["--fn", "*"])
             asked = ["report", name, "--db", path, "--run", str(run), *flags, "--show-sql"]
             code, ours, _ = printed(*asked)
             if code:
