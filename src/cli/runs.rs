@@ -4,11 +4,11 @@ use clap::Args;
 
 use super::args::run_set;
 use super::database::{DatabaseArgs, open_to_read};
-use super::failure::{Failure, complain, database as failed, say, unanswered, unchosen};
+use super::failure::{Failure, complain, say, unanswered, unchosen};
 use super::output::{ListArgs, print};
 use crate::base::error::Stop;
 use crate::report::render::Format;
-use crate::report::{run_list, scaled};
+use crate::report::{Totals, run_list};
 use crate::store::RunSet;
 
 #[derive(Debug, Args)]
@@ -31,11 +31,13 @@ pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
     let database = open_to_read(&runs.database, stop)?;
     let chosen = runs.filter.as_ref().map(|set| database.choose(set));
     let chosen = chosen.transpose().map_err(|error| unchosen(error, stop))?;
-    let answer = run_list(&database, chosen.as_deref());
+    let totals = if matches!(layout.format, Format::Text | Format::Markdown) {
+        Totals::Scaled
+    } else {
+        Totals::Numbers
+    };
+    let answer = run_list(&database, chosen.as_deref(), totals);
     let mut answer = answer.map_err(|error| unanswered(error, stop))?;
     answer.remarks.iter().for_each(say);
-    if matches!(layout.format, Format::Text | Format::Markdown) {
-        scaled(&mut answer).map_err(|error| failed(error, stop))?;
-    }
     print(&mut answer, &layout, &target, stop)
 }

@@ -252,14 +252,12 @@ impl Answer<'_> {
         }
     }
 
-    /// Calls a function with every row, in order, until it fails; the rows are its own, with room for
-    /// so many values.
+    /// Calls a function with every row, in order, until it fails; the rows are its own.
     ///
     /// # Errors
     /// The function's own, or the database's.
     pub(super) fn each_own<E: From<StoreError>>(
         &mut self,
-        room: usize,
         mut row: impl FnMut(Vec<Value>) -> Result<(), E>,
     ) -> Result<(), E> {
         if let Rows::Statement(statement) = &mut self.rows {
@@ -267,18 +265,13 @@ impl Answer<'_> {
             let width = statement.column_count();
             let mut rows = statement.raw_query();
             while let Some(found) = rows.next().map_err(failed)? {
-                let mut values = Vec::with_capacity(room.max(width));
-                values.resize(width, Value::Null);
+                let mut values = vec![Value::Null; width];
                 read_row(found, &self.columns, self.author, &mut values).map_err(failed)?;
                 row(values)?;
             }
             return Ok(());
         }
-        self.each(|values| {
-            let mut own = Vec::with_capacity(room.max(values.len()));
-            own.extend_from_slice(values);
-            row(own)
-        })
+        self.each(|values| row(values.to_vec()))
     }
 
     /// Which columns of a medium have a value in some row; all, if there is no row. Of columns that
@@ -413,7 +406,7 @@ impl Answer<'_> {
 }
 
 /// Reads a row into values of the row before, or into empty ones.
-fn read_row(
+pub(super) fn read_row(
     row: &Row<'_>,
     columns: &[Column<'_>],
     author: Author,
@@ -465,14 +458,18 @@ fn read(
             }
         },
     };
-    match value {
-        Value::Text(place) => {
-            place.clear();
-            place.push_str(&text);
-        }
-        _ => *value = Value::Text(text.into_owned()),
-    }
+    put(value, &text);
     Ok(())
+}
+
+/// Puts a text into the place of a value, whose memory it takes over.
+pub(super) fn put(value: &mut Value, text: &str) {
+    if let Value::Text(place) = value {
+        place.clear();
+        place.push_str(text);
+    } else {
+        *value = Value::Text(text.to_owned());
+    }
 }
 
 impl Answer<'_> {
@@ -485,7 +482,7 @@ impl Answer<'_> {
     pub(super) fn keep(&mut self) -> Result<(), StoreError> {
         let mut kept = Vec::new();
         let mut bytes = 0;
-        let read = self.each_own(0, |row| {
+        let read = self.each_own(|row| {
             let texts = row.iter().map(|value| {
                 if let Value::Text(text) = value {
                     text.len()

@@ -34,5 +34,5 @@ pub use path::NameSyntax;
 pub use plain_sql::{compared, compared_one_by_one, query, table};
 pub use question::{ALL_LINES, Argument, Base, Request, shows_code};
 pub(crate) use question::{choose_metric, regular_expression};
-pub use run_list::{run_list, scaled};
+pub use run_list::{Totals, run_list};
 pub use template::{Shape, Template, template};

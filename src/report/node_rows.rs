@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 
-use super::answer::RowSource;
+use super::answer::{RowSource, put};
 use super::nodes::{ChainRow, LeftOut, Limits, Names, PathRow, Tree};
 use super::question::Question;
 use crate::base::sum::Sum;
@@ -25,16 +25,6 @@ pub(super) fn limits(question: &Question<'_>, total: f64) -> Limits {
 /// A cost in percent; `None` if nothing is 100 %.
 pub(super) fn percent(cost: f64, total: f64) -> Option<f64> {
     (total != 0.0).then(|| 100.0 * cost / total)
-}
-
-/// Puts a text into the place of a value, whose memory it takes over.
-fn put(value: &mut Value, text: &str) {
-    if let Value::Text(place) = value {
-        place.clear();
-        place.push_str(text);
-    } else {
-        *value = Value::Text(text.to_owned());
-    }
 }
 
 fn integer(number: Option<i64>) -> Value {

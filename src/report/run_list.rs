@@ -1,15 +1,16 @@
 //! The list of runs, with their tags as columns.
 
 use std::cmp::Reverse;
+use std::mem;
 
 use hashbrown::HashMap;
 
-use super::answer::{Answer, Author, Rows};
+use super::answer::{Answer, Author, RowSource, Rows, put, read_row};
 use super::error::{ReportError, failure};
 use super::header::{Column, Kind};
 use super::names::listed;
 use super::plain_sql::query;
-use crate::store::{Database, StoreError};
+use crate::store::Database;
 use crate::text::cell::Value;
 use crate::text::scale::figure;
 
@@ -18,6 +19,15 @@ const TAGS: &str = include_str!("../../queries/lists/tags.sql");
 
 /// Tags that get a column. A table of more is no longer read; it is asked for by SQL.
 const MOST_TAGS: usize = 32;
+
+/// How the list shows totals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Totals {
+    /// As numbers, with a column of their units: for programs.
+    Numbers,
+    /// Each in the unit that fits it, without that column: for people.
+    Scaled,
+}
 
 /// Lists runs, all or those with these numbers, the one that was imported first first. After the
 /// columns of the list comes one for each tag that a listed run has, named by its key, or
@@ -28,20 +38,23 @@ const MOST_TAGS: usize = 32;
 pub fn run_list<'d>(
     database: &'d Database,
     runs: Option<&[i64]>,
+    totals: Totals,
 ) -> Result<Answer<'d>, ReportError> {
     let failed = |source| ReportError::Store(failure(database, source));
     let runs = runs.map(listed);
     let mut answer = query(database, RUNS)?;
     answer.author = Author::Us;
-    if let Rows::Statement(statement) = &mut answer.rows {
-        statement.raw_bind_parameter(1, &runs).map_err(failed)?;
+    let read: Vec<Column<'d>> = mem::take(&mut answer.columns);
+    answer.columns.clone_from(&read);
+    if totals == Totals::Scaled {
+        // The unit, which is the last column, is said with each total.
+        answer.columns.pop();
+        if let Some(total) = answer.columns.last_mut() {
+            // Numbers are to the right, also with a unit.
+            total.kind = Kind::Count;
+        }
     }
     let mut tags = Tags::of(database, runs.as_deref()).map_err(failed)?;
-    if tags.keys.is_empty() {
-        // Widths of columns take a reading of their own.
-        answer.keep()?;
-        return Ok(answer);
-    }
     if tags.keys.len() > MOST_TAGS {
         answer.remarks.push(format!(
             "{} of {} tags have a column, those of most runs: table run_tags has all",
@@ -49,80 +62,82 @@ pub fn run_list<'d>(
             tags.keys.len()
         ));
     }
-    let shown = tags.shown();
-    let mut column_of = vec![None; tags.keys.len()];
-    for (column, key) in shown.iter().enumerate() {
-        column_of[*key] = Some(answer.columns.len() + column);
-    }
-    let width = answer.columns.len() + shown.len();
-    let mut of_runs = tags.values.into_iter().peekable();
-    let mut rows = Vec::new();
-    answer.each_own(width, |mut row| {
-        row.resize(width, Value::Null);
-        let run = match row.first() {
-            Some(Value::Integer(run)) => *run,
-            _ => 0,
+    let shown = answer.columns.len();
+    for key in tags.shown() {
+        tags.keys[key].column = Some(answer.columns.len());
+        let key = &tags.keys[key].name;
+        let mut own = answer.columns.iter().take(shown);
+        let name = if own.any(|column| column.name == *key) {
+            format!("{key} (tag)")
+        } else {
+            key.clone()
         };
-        // Both come in the order of the runs. Tags of a run that is not there are passed over.
-        while let Some((of, key, value)) = of_runs.next_if(|(of, ..)| *of <= run) {
-            if let (true, Some(column)) = (of == run, column_of[key]) {
-                row[column] = Value::Text(value);
-            }
-        }
-        rows.push(row);
-        Ok::<_, StoreError>(())
-    })?;
-    let columns: Vec<Column<'_>> = shown
-        .iter()
-        .map(|key| {
-            let key = std::mem::take(&mut tags.keys[*key].name);
-            let is_taken = answer.columns.iter().any(|column| column.name == *key);
-            let name = if is_taken {
-                format!("{key} (tag)")
-            } else {
-                key
-            };
-            Column::plain(name, Kind::Text)
-        })
-        .collect();
-    answer.columns.extend(columns);
-    answer.rows = Rows::Kept(rows);
+        answer.columns.push(Column::plain(name, Kind::Text));
+    }
+    answer.rows = Rows::Computed(Box::new(RunRows {
+        database,
+        runs,
+        read,
+        shown,
+        width: answer.columns.len(),
+        totals,
+        tags,
+    }));
     Ok(answer)
 }
 
-/// Shows each total in the unit that fits it, as tables for people do; the column of units goes.
-///
-/// # Errors
-/// The database's.
-pub fn scaled(answer: &mut Answer<'_>) -> Result<(), StoreError> {
-    let place = |name: &str| answer.columns.iter().position(|column| column.name == name);
-    let (Some(total), Some(unit)) = (place("total"), place("unit")) else {
-        return Ok(());
-    };
-    let mut rows = match std::mem::replace(&mut answer.rows, Rows::Kept(Vec::new())) {
-        Rows::Kept(rows) => rows,
-        // Too long to be kept, until here.
-        other => {
-            answer.rows = other;
-            let mut rows = Vec::new();
-            answer.each_own(0, |row| {
-                rows.push(row);
-                Ok::<_, StoreError>(())
-            })?;
-            rows
+/// The rows of the list. There may be many, and few texts of theirs are kept: each row is written
+/// over the one before.
+struct RunRows<'d> {
+    database: &'d Database,
+    /// The runs that are listed, as a JSON array.
+    runs: Option<String>,
+    /// The columns that are read.
+    read: Vec<Column<'d>>,
+    /// How many of them are shown.
+    shown: usize,
+    /// How many columns are shown, with those of tags.
+    width: usize,
+    totals: Totals,
+    tags: Tags,
+}
+
+impl RowSource for RunRows<'_> {
+    fn each(&self, give: &mut dyn FnMut(&[Value]) -> bool) -> rusqlite::Result<()> {
+        let mut statement = self.database.connection().prepare_cached(RUNS)?;
+        let mut found = vec![Value::Null; self.read.len()];
+        let mut row = vec![Value::Null; self.width];
+        let mut tags = self.tags.values.iter().peekable();
+        let mut rows = statement.query([&self.runs])?;
+        while let Some(next) = rows.next()? {
+            read_row(next, &self.read, Author::Us, &mut found)?;
+            if self.totals == Totals::Scaled
+                && let [.., total, unit] = &mut found[..]
+                && let (Value::Real(cost), Value::Text(unit)) = (&*total, &*unit)
+            {
+                *total = Value::Text(figure("", unit, *cost));
+            }
+            for (shown, found) in row.iter_mut().zip(&mut found).take(self.shown) {
+                // The text of an earlier row is written over by the next one.
+                mem::swap(shown, found);
+            }
+            row[self.shown..].fill(Value::Null);
+            let run = match row.first() {
+                Some(Value::Integer(run)) => *run,
+                _ => 0,
+            };
+            // Both come in the order of the runs. Tags of a run that is not there are passed over.
+            while let Some((of, key, value)) = tags.next_if(|(of, ..)| *of <= run) {
+                if let (true, Some(column)) = (*of == run, self.tags.keys[*key].column) {
+                    put(&mut row[column], value);
+                }
+            }
+            if !give(&row) {
+                break;
+            }
         }
-    };
-    for row in &mut rows {
-        if let (Value::Real(cost), Value::Text(unit)) = (&row[total], &row[unit]) {
-            row[total] = Value::Text(figure("", unit, *cost));
-        }
-        row.remove(unit);
+        Ok(())
     }
-    // Numbers are to the right, also with a unit.
-    answer.columns[total].kind = Kind::Count;
-    answer.columns.remove(unit);
-    answer.rows = Rows::Kept(rows);
-    Ok(())
 }
 
 /// The tags of some runs.
@@ -138,6 +153,8 @@ struct Key {
     name: String,
     /// How many runs have the tag.
     runs: usize,
+    /// The column that shows it.
+    column: Option<usize>,
 }
 
 impl Tags {
@@ -152,7 +169,11 @@ impl Tags {
             let key = *numbers.entry_ref(name).or_insert(next);
             if key == next {
                 let name = name.to_owned();
-                tags.keys.push(Key { name, runs: 0 });
+                tags.keys.push(Key {
+                    name,
+                    runs: 0,
+                    column: None,
+                });
             }
             tags.keys[key].runs += 1;
             tags.values.push((row.get(0)?, key, row.get(2)?));

@@ -15,7 +15,6 @@
 //! has several. Columns that may be left out are, where no row knows them.
 
 use std::io::{self, Write};
-use std::iter::repeat_n;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -102,9 +101,9 @@ pub(super) fn write(
             }
             if size.is_left() {
                 line.push_str(&cell);
-                line.extend(repeat_n(' ', padding));
+                push_blanks(padding, &mut line);
             } else {
-                line.extend(repeat_n(' ', padding));
+                push_blanks(padding, &mut line);
                 line.push_str(&cell);
             }
         }
@@ -200,6 +199,16 @@ fn side_by_side(answer: &mut Answer<'_>, layout: &Layout) -> Result<Option<Measu
 fn push_whole(table: &Table, row: &[Value], column: &Shown, text: &mut String) {
     push_indent(table.depth(row, column), " ", text);
     table.push_cell(row, column, text);
+}
+
+/// Adds blanks, as many at once as there are.
+fn push_blanks(mut count: usize, line: &mut String) {
+    const BLANKS: &str = "                                                                ";
+    while count > 0 {
+        let some = count.min(BLANKS.len());
+        line.push_str(&BLANKS[..some]);
+        count -= some;
+    }
 }
 
 /// Columns of a screen that a text takes, in which nothing moves the cursor.
