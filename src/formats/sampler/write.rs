@@ -8,8 +8,8 @@
 //!   `Thread_` and four hexadecimal digits keep them as their id.
 //! - A stack for each sample: a place in the tree that 7 samples fell on comes 7 times. So the metric must be a count:
 //!   samples, or ticks. The three numbers in front of each stack are 1, 0, 1.
-//! - What is in no thread goes into a thread of its own, and a thread within a root is a frame there. Lines of functions are no
-//!   frames: the frame is the function.
+//! - What is in no thread goes into a thread of its own, and a thread within a root is a frame there: one that is at the
+//!   top as well becomes a thread and a function. Lines of functions are no frames: the frame is the function.
 //! - The layout `published` unless `2008` is asked for.
 //! - In names and files, a line feed becomes `␊`; in files, a tab becomes `␉`.
 //!
@@ -65,6 +65,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         LABELS,
         BACK_EDGES,
         NO_THREAD,
+        BOTH,
         KINDS,
         PLACES,
         NAMES,
@@ -99,6 +100,12 @@ const NO_THREAD: Loss = Loss {
     name: "no_thread",
     what: "that stacks belong to no thread; they get one",
     of: "roots of the tree",
+};
+
+const BOTH: Loss = Loss {
+    name: "both",
+    what: "that what is a thread and what is called within a root are one; they become a thread and a function",
+    of: "functions",
 };
 
 /// The first id that is given away, as the writer of 2008 does.
@@ -137,7 +144,8 @@ fn write(
     // The thread whose samples are being written, and the frames below it.
     let mut thread = None;
     let mut frames: Vec<u32> = Vec::new();
-    let mut placed = vec![false; profile.functions.len()];
+    // By function: whether it was met as a thread, and as a frame.
+    let mut placed = vec![[false; 2]; profile.functions.len()];
     profile.each_call(losses, |call, losses| {
         let function = &profile.functions[call.function];
         let is_thread = function.kind == Kind::Thread && call.depth == 0;
@@ -146,13 +154,18 @@ fn write(
         } else {
             symbols.frame(call.function)
         };
-        stacks.enter(&call, symbols.alike[call.function], losses);
+        // A thread is no frame, whatever it is called.
+        let name = match is_thread {
+            true => (call.function, true),
+            false => (symbols.alike[call.function], false),
+        };
+        stacks.enter(&call, name, losses);
         total += call.exclusive;
         lose_calls(&call, losses);
-        if !placed[call.function] {
+        if !std::mem::replace(&mut placed[call.function][usize::from(!is_thread)], true) {
             let is_kept = is_thread || symbols.kind(function, id) == function.kind;
             losses.add(KINDS, (!is_kept).into());
-            placed[call.function] = true;
+            losses.add(BOTH, (placed[call.function] == [true; 2]).into());
         }
         if call.depth == 0 {
             let next = if is_thread { id } else { symbols.own_thread };
@@ -181,10 +194,8 @@ fn write(
     stacks.leave(0, losses);
     lose_total(&profile.metric, total, losses);
     free.leave(0, losses);
-    losses.add(
-        ABSENT,
-        placed.iter().filter(|placed| !*placed).count() as u64,
-    );
+    let absent = placed.iter().filter(|placed| **placed == [false; 2]);
+    losses.add(ABSENT, absent.count() as u64);
     let end = if thread.is_some() { end } else { "" };
     Ok(writeln!(out, "{end}@end")?)
 }
@@ -313,20 +324,17 @@ impl Symbols {
             next
         };
         let mut threads = HashMap::new();
-        for ((function, id), _) in functions
-            .iter()
-            .zip(&mut ids)
-            .zip(&of_threads.is_top)
-            .filter(|(_, is_top)| **is_top)
-        {
-            let id = *id.get_or_insert_with(&mut fresh);
+        // Whether its name is lost, and its place: of what is both a thread and a frame, each once.
+        let mut lost = vec![[false; 2]; functions.len()];
+        for (at, function) in functions.iter().enumerate() {
+            if !of_threads.is_top[at] {
+                continue;
+            }
+            let id = *ids[at].get_or_insert_with(&mut fresh);
             let known = threads.insert(function.name.as_str(), id).is_some();
-            losses.add(
-                NAMES,
-                (known || function.name.is_empty() || *one_line(&function.name) != function.name)
-                    .into(),
-            );
-            losses.add(PLACES, has_place(function).into());
+            let is_renamed =
+                known || function.name.is_empty() || *one_line(&function.name) != function.name;
+            lost[at] = [is_renamed, has_place(function)];
         }
         // As readers call a frame whose id no symbol has.
         let by_number: HashMap<String, u32> = threads
@@ -369,19 +377,20 @@ impl Symbols {
             let (name, file) = (one_line(&function.name), path(&function.file));
             let is_read =
                 *name == function.name && (file == function.file || function.file.is_empty());
-            losses.add(NAMES, (!is_read || function.file == "NIL").into());
             // Readers find the package in the name, unless it is that of unknown code.
             let is_unknown = id.is_some_and(|id| borrowed.contains(&id));
             let module = if is_unknown { "" } else { package(&name) };
-            losses.add(
-                PLACES,
-                (function.module != module || function.place != (0, 0)).into(),
-            );
+            lost[at][0] |= !is_read || function.file == "NIL";
+            lost[at][1] |= function.module != module || function.place != (0, 0);
             // Unknown code with the number of a thread is no function.
             let number = id.filter(|id| borrowed.contains(id));
             alike[at] = *pairs.entry((name, file, number)).or_insert(at);
             losses.add(SAME_NAME, (alike[at] != at).into());
             frames.extend(of_frame.map(|id| (at, id)));
+        }
+        for [name, place] in lost {
+            losses.add(NAMES, name.into());
+            losses.add(PLACES, place.into());
         }
         let own_thread = fresh();
         // Threads and all others have got theirs above: nothing is dropped, and places stay the

@@ -26,6 +26,8 @@ pub(super) struct Trip<'p> {
     /// Names of all that the format may lose.
     pub(super) losses: Vec<&'static str>,
     pub(super) before: &'p Picture,
+    /// How many functions at its end are others' places within roots, where threads are no frames.
+    pub(super) twins: usize,
     pub(super) after: Picture,
     pub(super) lost: Lost,
     /// The metric that was asked for.
@@ -515,9 +517,18 @@ impl Trip<'_> {
                 ];
                 letters(&other.identity.name).starts_with(&letters(&one.identity.name))
             };
+            // The thread of what is in none is made up, and no function has become it.
+            let is_thread = |function: &Function| function.identity.kind == "thread";
+            let can_be = |after: &usize| {
+                self.format != "sampler"
+                    || is_thread(&self.before.functions[*before])
+                    || !is_thread(&self.after.functions[*after])
+            };
             let is_like = |after: &usize| {
                 likeness(after).0 == 0
-                    || (self.is_alike(*before, *after) && (!is_hollow || holds(after)))
+                    || (can_be(after)
+                        && self.is_alike(*before, *after)
+                        && (!is_hollow || holds(after)))
             };
             let found = alike.into_iter().find(is_like);
             let Some(found) = found else { return true };
@@ -529,13 +540,23 @@ impl Trip<'_> {
 
     /// Whether one function can have become the other, by its figures.
     fn is_alike(&self, before: usize, after: usize) -> bool {
+        // Only own costs count: some losses change the cumulative cost and nothing else
+        // (losses.rs).
+        let faults = self.faults_of_figures(before, after);
+        faults.iter().all(|fault| !fault.starts_with("exclusive"))
+    }
+
+    /// Whether one function can have become the other, by what it cost with what it called as well.
+    fn is_equal(&self, before: usize, after: usize) -> bool {
+        self.faults_of_figures(before, after).is_empty()
+    }
+
+    fn faults_of_figures(&self, before: usize, after: usize) -> Vec<String> {
         let mut faults = Vec::new();
         self.metrics
             .iter()
             .for_each(|pair| self.figures(before, after, *pair, &mut faults));
-        // Only own costs count: some losses change the cumulative cost and nothing else
-        // (losses.rs).
-        faults.iter().all(|fault| !fault.starts_with("exclusive"))
+        faults
     }
 
     /// Functions that go by the same key.
@@ -629,7 +650,10 @@ impl Trip<'_> {
         let is_called_alike = |one: usize, other: usize| {
             self.before.functions[one].calls == self.after.functions[other].calls
         };
-        let steps: [&dyn Fn(usize, usize) -> bool; 2] = [
+        let steps: [&dyn Fn(usize, usize) -> bool; 4] = [
+            // Own cost alone may be that of several.
+            &|one, other| is_called_alike(one, other) && self.is_equal(one, other),
+            &|one, other| self.is_equal(one, other),
             &|one, other| is_called_alike(one, other) && self.is_alike(one, other),
             &|one, other| self.is_alike(one, other),
         ];
@@ -748,11 +772,7 @@ impl Trip<'_> {
 
     fn pair(&mut self, before: usize, after: usize) {
         self.identities(before, after);
-        let mut faults = Vec::new();
-        self.metrics
-            .iter()
-            .for_each(|pair| self.figures(before, after, *pair, &mut faults));
-        self.faults.extend(faults);
+        self.faults.extend(self.faults_of_figures(before, after));
         let is_judged = self.tells("inclusive") || self.holds_own_costs();
         if is_judged && self.is_other_inclusive(before, after, true) {
             self.differs(&["inclusive"]);
@@ -775,11 +795,15 @@ impl Trip<'_> {
         let holds = |loss: &str| self.losses.contains(&loss);
         let is_renamed = (file && (self.format == "sampler" || !holds("places")))
             || (module && !holds("places") && !holds("modules"));
-        if known.name != found.name || is_renamed {
-            self.differs(&["names"]);
-        }
         if known.kind != found.kind {
             self.differs(&["kinds"]);
+        }
+        // The name and the place of a function are lost once, whatever it has become.
+        if before >= self.before.functions.len() - self.twins {
+            return;
+        }
+        if known.name != found.name || is_renamed {
+            self.differs(&["names"]);
         }
         if raw {
             self.differs(&["raw_names"]);
@@ -928,7 +952,15 @@ impl Trip<'_> {
 
     /// What a function costs below 0 where it is written.
     pub(super) fn negative(&self, function: &Function, metric: usize) -> f64 {
-        function.negative[metric]
+        let at_places = function.negative[metric];
+        let negative = if self.format == "lispworks_tree" {
+            // Its lines have what the run says of functions, which need not be that of their places.
+            let own = function.costs[metric][0].unwrap_or(0.0);
+            f64::max(at_places, -own)
+        } else {
+            at_places
+        };
+        negative
             + if ["speedscope", "business_rules"].contains(&self.format) {
                 function.exceeded[metric]
             } else {

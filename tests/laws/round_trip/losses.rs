@@ -5,9 +5,10 @@
 //! | `metric` | name and unit of so many metrics, never a figure | pairs of metrics with another name or unit |
 //! | `metrics` | that so many metrics are not there | metrics without a partner |
 //! | `totals` | a total, if it is what roots or own costs add up to | totals that are other ones |
-//! | `title`, `facts`, `bias`, `labels`, `back_edges` | nothing of a figure; `bias`: that times come back as measured, by as much for each tick as was subtracted | what is missing, one by one |
+//! | `title`, `facts`, `bias`, `labels`, `back_edges`, `back_lines` | nothing of a figure; `bias`: that times come back as measured, by as much for each tick as was subtracted | what is missing, one by one |
 //! | `names`, `kinds`, `places`, `modules`, `definitions`, `definition_columns`, `raw_names` | that part of what so many functions go by | functions that go by something else |
 //! | `same_name` | that functions of one name are one, with the sum of their own costs | functions that became fewer |
+//! | `both` | that threads within roots are functions of their own | threads at the top that are within roots, too |
 //! | `absent`, `free` | that functions without a place, or without cost, are not there | functions or places of that sort |
 //! | `recorded`, `function_costs`, `function_calls` | own cost, cost with what was called, or calls of functions, if they are not those of the places, which come back instead | functions of that sort |
 //! | `cumulative` | cost with what was called, if it is what own costs add up to | places where it is not the sum |
@@ -124,6 +125,19 @@ impl Trip<'_> {
                     picture.edges.iter().filter(|edge| edge.is_back).count() as u64
                 };
                 Evidence::Exactly(back(before).saturating_sub(back(after)))
+            }
+            "back_lines" => {
+                // One edge comes back for all lines of a caller; it is that without a line, where
+                // there is one.
+                let mut pairs: BTreeMap<_, bool> = BTreeMap::new();
+                let is_placed = |function: usize| before.functions[function].places > 0;
+                for edge in before.edges.iter().filter(|edge| edge.is_back) {
+                    if is_placed(edge.callee) && edge.caller.is_none_or(is_placed) {
+                        let all = pairs.entry((edge.caller, edge.callee)).or_insert(true);
+                        *all &= edge.line.is_some();
+                    }
+                }
+                Evidence::Exactly(pairs.values().filter(|all| **all).count() as u64)
             }
             "recorded" => {
                 let differs = before.functions.iter().filter(|function| {
@@ -325,6 +339,7 @@ impl Trip<'_> {
                 places.dedup();
                 Evidence::Exactly((!places.is_sorted()).into())
             }
+            "both" => Evidence::Exactly(self.twins as u64),
             "no_thread" => {
                 let is_thread =
                     |node: &Node| before.functions[node.function].identity.kind == "thread";

@@ -127,10 +127,15 @@ fn faults_of_format(
                     fault.message().unwrap_or("?")
                 ));
             }
+            let (apart, twins) = match export.name {
+                "sampler" => before.with_threads_apart(),
+                _ => (before.clone(), 0),
+            };
             let mut trip = Trip {
                 format: export.name,
                 losses: export.losses.iter().map(|loss| loss.name).collect(),
-                before,
+                before: &apart,
+                twins,
                 after,
                 lost,
                 asked,

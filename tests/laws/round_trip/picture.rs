@@ -378,6 +378,57 @@ impl Picture {
         Ok(())
     }
 
+    /// The same run in a format in which threads are no frames: what is a thread at the top, and within
+    /// a root as well, is two, of which the second is only within roots. Gives how many there are.
+    pub(super) fn with_threads_apart(&self) -> (Self, usize) {
+        let mut apart = self.clone();
+        let count = self.functions.len();
+        let mut twins = vec![None; count];
+        let is_within =
+            |node: &Node| node.depth > 0 && self.functions[node.function].identity.kind == "thread";
+        for (at, node) in self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| is_within(node))
+        {
+            if !self.functions[node.function].is_root {
+                continue;
+            }
+            let twin = *twins[node.function].get_or_insert_with(|| {
+                apart.functions.push(self.functions[node.function].clone());
+                apart.functions.len() - 1
+            });
+            apart.nodes[at].function = twin;
+        }
+        let metrics = self.metrics.len();
+        for function in &mut apart.functions {
+            (function.places, function.is_root) = (0, false);
+            function.walked = vec![[0.0; 2]; metrics];
+            for sums in [
+                &mut function.negative,
+                &mut function.exceeded,
+                &mut function.outermost,
+            ] {
+                sums.fill(0.0);
+            }
+        }
+        apart.walk();
+        // What the file itself gives stays with the first.
+        for (at, twin) in twins.into_iter().enumerate() {
+            let Some(twin) = twin else { continue };
+            for metric in 0..metrics {
+                let own = apart.functions[twin].walked[metric][0];
+                apart.functions[twin].costs[metric][0] = Some(own);
+                if let Some(cost) = &mut apart.functions[at].costs[metric][0] {
+                    *cost -= own;
+                }
+            }
+        }
+        let twins = apart.functions.len() - count;
+        (apart, twins)
+    }
+
     /// Adds up the tree.
     fn walk(&mut self) {
         let count = self.metrics.len();

@@ -2,7 +2,6 @@
 //! functions besides.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::env;
 
 use libtest_mimic::Failed;
@@ -52,8 +51,7 @@ const RANDOM: Format = Format {
 };
 
 /// Whether threads and the like hold functions and stand in none, and in nothing else but a thread
-/// in a root, as in all files; and a thread that is in a root is in one everywhere: a format whose
-/// threads are no frames would make two of it.
+/// in a root, as in all files.
 fn threads_hold(stream: &Stream) -> bool {
     let kind = |spot: &Spot| stream.functions[spot.function.0 as usize].kind;
     let fits = |outer: &Spot, inner: &Spot| {
@@ -67,23 +65,7 @@ fn threads_hold(stream: &Stream) -> bool {
     let mut pairs = stacks
         .clone()
         .flat_map(|frames| frames.iter().zip(frames.iter().skip(1)));
-    let is_thread = |spot: &&Spot| kind(spot) == Kind::Thread;
-    let roots = stream.forest.iter().filter(|node| node.parent.is_none());
-    let first = stream
-        .samples
-        .iter()
-        .filter_map(|stack| stack.frames.first());
-    let top: BTreeSet<FunctionId> = roots
-        .map(|node| &node.spot)
-        .chain(first)
-        .filter(is_thread)
-        .map(|spot| spot.function)
-        .collect();
-    let within = stream.forest.iter().filter(|node| node.parent.is_some());
-    let later = stacks.flat_map(|frames| frames.iter().skip(1));
-    let mut held = within.map(|node| &node.spot).chain(later).filter(is_thread);
-    let is_one = held.all(|spot| !top.contains(&spot.function));
-    parents && is_one && pairs.all(|(outer, inner)| fits(outer, inner))
+    parents && pairs.all(|(outer, inner)| fits(outer, inner))
 }
 
 pub(crate) fn random_runs(part: usize) -> Result<(), Failed> {
@@ -275,6 +257,16 @@ fn found_before() -> Vec<Stream> {
                     seen: None,
                 }],
             }],
+            ..none.clone()
+        },
+        // Two threads of one name, that of functions as well.
+        Stream {
+            functions: definitions(&[Kind::Thread, Kind::Thread, Kind::Function, Kind::Pseudo]),
+            samples: vec![
+                stack(&[0, 2], Some(1), &[(MetricId(0), 1.0)]),
+                stack(&[1, 3], Some(1), &[(MetricId(0), 2.0)]),
+                stack(&[2], Some(1), &[(MetricId(0), 4.0)]),
+            ],
             ..none.clone()
         },
         // A thread in a root, of the name of what it holds.

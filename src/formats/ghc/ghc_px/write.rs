@@ -63,6 +63,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         FACTS,
         LABELS,
         BACK_EDGES,
+        BACK_LINES,
         KINDS,
         PLACES,
         NAMES,
@@ -80,6 +81,12 @@ pub(in crate::formats) const EXPORT: Export = Export {
     ],
     difference: None,
     write,
+};
+
+const BACK_LINES: Loss = Loss {
+    name: "back_lines",
+    what: "from which line of the caller the calls are made that are known to exist, without cost of their own",
+    of: "edges",
 };
 
 const APART: Loss = Loss {
@@ -631,6 +638,9 @@ fn declare(
         let function = profile.function(function_id)?;
         Ok::<_, ExportError>(seen.first[function].filter(|_| centres.root != Some(function)))
     };
+    // Edges come by caller and callee: those that differ in the line of the caller one after the
+    // other.
+    let mut last = None;
     profile
         .database
         .each_edge(profile.run.run_id, &metrics, |rows| {
@@ -644,6 +654,12 @@ fn declare(
                 losses.add(BACK_EDGES, 1);
                 return Ok(());
             };
+            // The log has no lines, so that there is one back edge for all lines of a caller.
+            if last.replace((caller, callee)) == Some((caller, callee)) {
+                losses.add(BACK_EDGES, 1);
+                return Ok(());
+            }
+            losses.add(BACK_LINES, edge.line.is_some().into());
             let centre = centres.numbers[profile.function(edge.callee_id)?];
             match caller.flatten() {
                 None => writeln!(out, "2 {callee} 1 {centre}")?,
