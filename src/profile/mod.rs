@@ -24,8 +24,7 @@ pub(crate) use functions::FunctionInterner;
 pub(crate) use labels::{LabelSet, LabelSetInterner};
 pub use row_source::Rows;
 pub use rows::{
-    Batch, CostRow, EdgeRow, Facts, Function, InfoFigures, InfoRow, LONGEST_CALL_FILE,
-    LabelCostRow, LabelRow, LabelText, MetricRow, NodeRow, NoteRow, Output, RunSummary, SourceLine,
-    TotalSource,
+    Batch, CostRow, EdgeRow, Facts, Function, InfoFigures, InfoRow, LabelCostRow, LabelRow,
+    LabelText, MetricRow, NodeRow, NoteRow, Output, RunSummary, SourceLine, TotalSource,
 };
 pub use sums::NodeCost;

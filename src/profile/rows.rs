@@ -213,10 +213,6 @@ pub struct InfoRow {
     pub figures: InfoFigures,
 }
 
-/// The longest name of a file, in bytes, that is kept of the place of a call; of longer ones, the file is
-/// taken for the caller's own. It is part of a key, whose rows fit on a page; lines keep it whole.
-pub const LONGEST_CALL_FILE: usize = 512;
-
 /// Cost and calls between a caller and a callee in one metric. `None` is unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeRow {
@@ -226,7 +222,7 @@ pub struct EdgeRow {
     pub callee: FunctionId,
     /// Who calls; `None` at the root.
     pub caller: Option<FunctionId>,
-    /// The file of that line where it is not the caller's own, and no longer than [`LONGEST_CALL_FILE`].
+    /// The file of that line where it is not the caller's own.
     pub line_file: Option<Arc<str>>,
     /// From which line; `None` if unknown.
     pub caller_line: Option<u32>,

@@ -9,9 +9,9 @@ use std::io;
 
 use super::number::{push_varint, put_varint_before, varint_at};
 use super::page::{
-    Cell, PAGE_NUMBER, Page, TreeKind, cells, child, leaf_cell as parsed, right_child,
+    Cell, PAGE_NUMBER, Page, TreeKind, cells, child, has_overflow, leaf_cell as parsed, right_child,
 };
-use super::page_file::{PageFile, Pages};
+use super::page_file::{PageFile, Pages, renumber};
 use super::record::{Record, integer_at};
 
 /// The pages of one level of a tree, and the separators between them.
@@ -50,6 +50,22 @@ impl Level {
             .sum();
         let start = self.starts[at / STRIDE] + between;
         &self.separators[start..start + usize::from(self.lengths[at])]
+    }
+
+    /// Replaces the numbers of pages that lie in a buffer, those of the overflow pages of separators
+    /// among them; `numbers` are those in the file.
+    fn renumber(&mut self, numbers: &[u32], page_size: usize) -> io::Result<()> {
+        for page in &mut self.pages {
+            let number = numbers.get(*page as usize);
+            *page = *number.ok_or(io::ErrorKind::InvalidData)?;
+        }
+        let mut start = 0;
+        for length in &self.lengths {
+            let end = start + usize::from(*length);
+            renumber_cell(&mut self.separators[start..end], 0, numbers, page_size)?;
+            start = end;
+        }
+        Ok(())
     }
 
     /// Appends another level; the separator between the two is there already.
@@ -173,6 +189,34 @@ fn leaf_cell<'c>(
     shortened.extend_from_slice(&cell[start..]);
     shortened.extend_from_slice(&next.to_be_bytes());
     Ok(shortened)
+}
+
+/// Replaces the numbers of overflow pages in a leaf of an index whose pages lay in a buffer;
+/// `numbers` are those in the file.
+pub(crate) fn renumber_leaf(page: &mut [u8], numbers: &[u32]) -> io::Result<()> {
+    if !has_overflow(TreeKind::Index, page).ok_or(io::ErrorKind::InvalidData)? {
+        return Ok(());
+    }
+    let page_size = page.len();
+    let found = cells(TreeKind::Index, page).ok_or(io::ErrorKind::InvalidData)?;
+    found
+        .iter()
+        .try_for_each(|cell| renumber_cell(page, cell.start, numbers, page_size))
+}
+
+/// Replaces the number of the first overflow page of an index's cell, if it has any.
+fn renumber_cell(
+    bytes: &mut [u8],
+    start: usize,
+    numbers: &[u32],
+    page_size: usize,
+) -> io::Result<()> {
+    let cell = parsed(TreeKind::Index, bytes, start, page_size);
+    let Cell { end, overflow, .. } = cell.ok_or(io::ErrorKind::InvalidData)?;
+    match overflow {
+        Some(_) => renumber(bytes, end - PAGE_NUMBER, numbers),
+        None => Ok(()),
+    }
 }
 
 /// Cells that belong between those of a tree which has been written, in the order of their keys.
@@ -475,13 +519,12 @@ impl IndexTree {
         self.0.add(pages, cell, 0)
     }
 
-    /// Moves from a buffer to the file that has taken its pages; `numbers` are those in the file.
-    pub(crate) fn move_to(&mut self, numbers: &[u32]) {
-        for page in &mut self.0.leaves.pages {
-            // Only the list of leaves has numbers of the buffer: the pages above are made later,
-            // and leaves hold no numbers, since the buffer refuses overflow pages.
-            *page = numbers[*page as usize];
-        }
+    /// Moves from a buffer to the file that has taken its pages; `numbers` are those in the file. The
+    /// pages above the leaves are made later.
+    pub(crate) fn move_to(&mut self, numbers: &[u32]) -> io::Result<()> {
+        let page_size = self.0.leaf.size();
+        self.0.leaves.renumber(numbers, page_size)?;
+        renumber_leaf(self.0.leaf.finished_mut(), numbers)
     }
 
     /// The cell of a row that comes too late for [`push`](Self::push).

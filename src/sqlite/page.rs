@@ -125,14 +125,24 @@ impl Page {
         cell
     }
 
+    /// Bytes of the page.
+    pub(super) fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The leaf page as it is written.
     pub(super) fn finished(&mut self) -> &[u8] {
+        self.finished_mut()
+    }
+
+    /// The same, whose cells may get other page numbers.
+    pub(super) fn finished_mut(&mut self) -> &mut [u8] {
         // The page is used again and again: what the one before had there would be written to the
         // file. Cells lie without gaps, so the fields of free blocks and fragments stay 0.
         self.bytes[self.header + CELL_POINTER * self.cells..self.content].fill(0);
         put_u16(&mut self.bytes, CELL_COUNT, self.cells);
         put_u16(&mut self.bytes, CONTENT_START, self.content);
-        &self.bytes
+        &mut self.bytes
     }
 
     /// The interior page as it is written.

@@ -31,6 +31,18 @@ pub(crate) trait Pages {
     fn append_overflow(&mut self, page: &[u8]) -> io::Result<u32>;
 }
 
+/// Replaces the number of the next page that an overflow page begins with.
+pub(crate) fn renumber_overflow(page: &mut [u8], numbers: &[u32]) -> io::Result<()> {
+    renumber(page, 0, numbers)
+}
+
+/// Replaces the number of a page at a place by that which it has become.
+pub(super) fn renumber(bytes: &mut [u8], at: usize, numbers: &[u32]) -> io::Result<()> {
+    let number = u32_at(bytes, at).and_then(|number| numbers.get(number as usize));
+    put_u32(bytes, at, *number.ok_or(io::ErrorKind::InvalidData)?);
+    Ok(())
+}
+
 /// A file that pages are appended to while no connection reads or writes it.
 pub(crate) struct PageFile {
     file: File,

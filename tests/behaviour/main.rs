@@ -25,6 +25,7 @@ mod hostile_databases;
 mod identities;
 mod labels;
 mod limits;
+mod long_files;
 mod merge;
 mod old;
 mod output;

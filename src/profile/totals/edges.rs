@@ -9,7 +9,6 @@ use crate::base::hash_index::HashIndex;
 use crate::base::interner::{Id, Interner, Table};
 use crate::events::{EdgeKind, Frame, FunctionId};
 use crate::profile::ids::{CallSiteId, EdgeId};
-use crate::profile::rows::LONGEST_CALL_FILE;
 use crate::profile::sums::CallCount;
 
 /// Where a call is made: caller, and a place in the source of it.
@@ -40,7 +39,7 @@ impl CallSite {
             caller: Some(frame.function),
             file: frame
                 .line
-                .filter(|line| matches!(line.file.len(), 1..=LONGEST_CALL_FILE))
+                .filter(|line| !line.file.is_empty())
                 .map(|line| Arc::from(line.file)),
             line: frame.line.map(|line| line.line),
             col: frame.line.map_or(0, |line| line.col),

@@ -19,7 +19,7 @@ use self::edges::{CallSites, Edges, KnownEdge};
 use self::lines::Lines;
 use self::recorded::Recorded;
 use super::ids::{CallSiteId, EdgeId, LineId};
-use super::rows::{Function, InfoFigures, LONGEST_CALL_FILE, SourceLine};
+use super::rows::{Function, InfoFigures, SourceLine};
 use super::sums::{CostSums, EdgeSums, Entered, EnteredEdge, NodeCost, Occurrences};
 use crate::base::interner::{Grid, Id, Table};
 use crate::events::{EdgeCost, EdgeKind, Frame, FunctionId, Line, MetricId};
@@ -215,11 +215,7 @@ impl Totals {
                 let known = &mut self.lines.table_mut()[line];
                 let site = self.sites.intern(CallSite {
                     caller: Some(function),
-                    file: known
-                        .line
-                        .file
-                        .clone()
-                        .filter(|file| file.len() <= LONGEST_CALL_FILE),
+                    file: known.line.file.clone(),
                     line: Some(known.line.line),
                     col: known.line.col,
                 });

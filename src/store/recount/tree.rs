@@ -10,7 +10,6 @@ use super::groups::{
     Calls, EdgeCosts, FunctionCosts, FunctionNodes, Groups, Known, LineCosts, LineNodes,
 };
 use crate::base::sum::Sum;
-use crate::profile::LONGEST_CALL_FILE;
 use crate::store::rows::{Cost, Costs, Node, Nodes, Tables};
 
 /// A line: number of its function, number of its file (0 if it is the function's own), line,
@@ -234,15 +233,14 @@ impl Tree {
                     }
                 }
             }
-            let is_kept = node.file.is_none_or(|file| file.len() <= LONGEST_CALL_FILE);
             let caller = if functions.is_container(function) {
                 parent
             } else {
                 Caller {
                     function: Some(function),
                     file: match edge_files {
-                        EdgeFiles::Known if is_kept => file,
-                        EdgeFiles::Known | EdgeFiles::Unknown => NO_CALLER.file,
+                        EdgeFiles::Known => file,
+                        EdgeFiles::Unknown => NO_CALLER.file,
                     },
                     line: node.line.unwrap_or(NO_CALLER.line),
                     col: node.col.unwrap_or(NO_CALLER.col),

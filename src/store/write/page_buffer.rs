@@ -1,22 +1,28 @@
 //! Pages of trees that grow in another thread than the file which they are to be appended to: they
-//! wait in a temporary file beside it, so that memory does not grow with them.
+//! wait in a temporary file beside it, so that memory does not grow with them. Rows that are too
+//! long for a leaf have overflow pages; the numbers of these, which leaves and overflow pages hold,
+//! become those in the file when the pages are put there.
 
 use std::io;
 use std::path::PathBuf;
 
 use super::spill::Spill;
-use crate::sqlite::page_file::{PageFile, Pages};
+use crate::sqlite::btree::renumber_leaf;
+use crate::sqlite::page_file::{PageFile, Pages, renumber_overflow};
 
 /// Bytes that are written to the temporary file at once, and read from it: whole pages.
 const PIECE: usize = 1 << 20;
 
-/// Pages that wait, numbered from 0.
+/// Pages that wait: leaves of indexes, and the overflow pages of their rows. They are numbered from
+/// 1, as 0 is the number that the last overflow page of a row holds.
 pub(super) struct PageBuffer {
     /// The last pages; those before them are in the file.
     memory: Vec<u8>,
     spill: Spill,
     page_size: usize,
     count: u32,
+    /// The numbers of the overflow pages, ascending.
+    overflow: Vec<u32>,
 }
 
 impl PageBuffer {
@@ -27,14 +33,29 @@ impl PageBuffer {
             spill: Spill::beside(place),
             page_size: usize::from(page_size),
             count: 0,
+            overflow: Vec::new(),
         }
     }
 
-    /// Appends the pages to a file; returns their numbers there, by those here.
-    pub(super) fn put_into(self, file: &mut PageFile) -> io::Result<Vec<u32>> {
-        let mut numbers = Vec::with_capacity(self.count as usize);
-        let mut append = |pages: &[u8]| -> io::Result<()> {
-            for page in pages.chunks_exact(self.page_size) {
+    /// Appends the pages to a file; returns their numbers there, by those here: 0 stays 0.
+    pub(super) fn put_into(mut self, file: &mut PageFile) -> io::Result<Vec<u32>> {
+        let mut numbers = Vec::with_capacity(self.count as usize + 1);
+        numbers.push(0);
+        let overflow = std::mem::take(&mut self.overflow);
+        let mut overflow = overflow.iter().peekable();
+        let has_overflow = overflow.peek().is_some();
+        let mut append = |pages: &mut [u8]| -> io::Result<()> {
+            for page in pages.chunks_exact_mut(self.page_size) {
+                // A page holds numbers of overflow pages before it only: a row's last one comes
+                // first, and its leaf is written after all of them.
+                if overflow
+                    .next_if(|number| **number as usize == numbers.len())
+                    .is_some()
+                {
+                    renumber_overflow(page, &numbers)?;
+                } else if has_overflow {
+                    renumber_leaf(page, &numbers)?;
+                }
                 numbers.push(file.append(page)?);
             }
             Ok(())
@@ -44,10 +65,10 @@ impl PageBuffer {
         while start < self.spill.length() {
             piece.clear();
             self.spill.read(start, PIECE, &mut piece)?;
-            append(&piece)?;
+            append(&mut piece)?;
             start += PIECE as u64;
         }
-        append(&self.memory)?;
+        append(&mut self.memory)?;
         Ok(numbers)
     }
 }
@@ -58,20 +79,21 @@ impl Pages for PageBuffer {
     }
 
     fn append(&mut self, page: &[u8]) -> io::Result<u32> {
-        let number = self.count;
-        self.count = number.checked_add(1).ok_or(io::ErrorKind::FileTooLarge)?;
+        let number = self.count.checked_add(1);
+        self.count = number.ok_or(io::ErrorKind::FileTooLarge)?;
         self.memory.extend_from_slice(page);
         // A piece is a whole number of pages, whatever their size.
         if self.memory.len() >= PIECE && self.spill.is_possible() {
             self.spill.append(&self.memory)?;
             self.memory.clear();
         }
-        Ok(number)
+        Ok(self.count)
     }
 
-    /// Refuses: pages get other numbers in the file, and none inside of pages is changed.
-    fn append_overflow(&mut self, _: &[u8]) -> io::Result<u32> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn append_overflow(&mut self, page: &[u8]) -> io::Result<u32> {
+        let number = self.append(page)?;
+        self.overflow.push(number);
+        Ok(number)
     }
 }
 
@@ -102,11 +124,12 @@ mod tests {
             let mut file = PageFile::new(file.expect("it is there"), PAGE_SIZE).expect("pages");
             let numbers = buffer.put_into(&mut file).expect("room");
             file.finish().expect("room");
+            let expected = std::iter::once(0).chain(2..count + 2);
             assert!(
                 numbers
                     .into_iter()
                     .map(|number| number as usize)
-                    .eq(2..count + 2)
+                    .eq(expected)
             );
             let written = fs::read(&path).expect("it is there");
             let pages: Vec<&[u8]> = written.chunks_exact(size).skip(1).collect();

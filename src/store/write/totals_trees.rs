@@ -47,7 +47,7 @@ impl TotalsTrees {
             edges_by_caller,
         } = &mut trees;
         for tree in [function_info, edges, edges_by_caller] {
-            tree.move_to(&numbers);
+            tree.move_to(&numbers)?;
         }
         trees.finish(file, roots)
     }
