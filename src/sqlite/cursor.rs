@@ -230,8 +230,7 @@ impl<S: PageSource> Cursor<S> {
             let record = top.page.get(found.start..found.end);
             let record = record.ok_or(ReadError::Damaged)?;
             if found.overflow.is_some() || is_wanted(record) {
-                // It is found once more, as what is given here may not be looked at before.
-                return self.row().map(Some);
+                return self.record(found).map(Some);
             }
         }
     }
@@ -272,12 +271,22 @@ impl<S: PageSource> Cursor<S> {
         let Some(top) = self.path.last() else {
             return Err(ReadError::Damaged);
         };
+        let found = self.found(top, top.at - 1).ok_or(ReadError::Damaged)?;
+        self.record(found)
+    }
+
+    /// The row whose cell has been found on the page that is read.
+    #[inline]
+    fn record(&mut self, found: Found) -> Read<(i64, &[u8]), S> {
+        let Some(top) = self.path.last() else {
+            return Err(ReadError::Damaged);
+        };
         let Found {
             row_id,
             start,
             end,
             overflow,
-        } = self.found(top, top.at - 1).ok_or(ReadError::Damaged)?;
+        } = found;
         if let Some((page, length)) = overflow {
             self.payload.clear();
             self.payload.extend_from_slice(&top.page[start..end]);

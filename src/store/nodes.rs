@@ -10,7 +10,7 @@ use super::rows::{Cost, Costs, Node, Nodes, Tables};
 use super::walk::{LinePlace, RANGE};
 
 /// How many nodes pass between two looks at whether to tell how far a walk is.
-const NODES_BETWEEN_WORDS: i64 = 4096;
+const NODES_BETWEEN_WORDS: u64 = 4096;
 
 /// A node, with its cost in one metric.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,7 +69,7 @@ impl Database {
     ) -> Result<u64, E> {
         let failed = |source: rusqlite::Error| E::from(self.failed(source));
         let tables = Tables::of(&self.connection, &self.lock_wait.stop).map_err(failed)?;
-        let Some((first, last, default)) = self.range_of(run_id).map_err(failed)? else {
+        let Some((first, last, default)) = self.range_of(run_id)? else {
             return Ok(0);
         };
         let mut nodes = Nodes::of_functions(&tables, (first, last)).map_err(failed)?;
@@ -77,8 +77,7 @@ impl Database {
         if default != Some(metric_id) {
             costs = Some(Costs::new(&tables, metric_id, (first, last)).map_err(failed)?);
         }
-        // Of each open node the last one below: that tells levels, whatever lines are between them.
-        let mut open: Vec<i64> = Vec::new();
+        let mut open: Vec<OpenCall> = Vec::new();
         let (mut next, mut told) = (first, first);
         while let Some(node) = nodes.next().map_err(failed)? {
             if node.line.is_some() {
@@ -89,11 +88,15 @@ impl Database {
                 Some(costs) => costs.of(id).map_err(failed)?.unwrap_or(Cost::NONE),
                 None => node.cost,
             };
-            while open.pop_if(|last| *last < id).is_some() {}
-            if open.last().is_some_and(|last| *last < last_below) {
-                let what = format!("node {id} ends after one that it is below");
-                return Err(self.inconsistent(what).into());
-            }
+            while open.pop_if(|above| above.last < id).is_some() {}
+            let opened = OpenCall {
+                id,
+                last: last_below,
+                depth: node.depth,
+            };
+            opened
+                .fits(open.last())
+                .map_err(|what| self.inconsistent(what))?;
             let call = CallRow {
                 depth: open.len(),
                 function_id: node.function_id,
@@ -102,7 +105,7 @@ impl Database {
                 cumulative: cost.cumulative,
                 lines: id.abs_diff(next),
             };
-            open.push(last_below);
+            open.push(opened);
             next = id.saturating_add(1);
             if each(&call)? == Below::Unwanted && last_below > id {
                 next = last_below.saturating_add(1);
@@ -111,7 +114,7 @@ impl Database {
                     costs.skip_to(next).map_err(failed)?;
                 }
             }
-            if id - told >= NODES_BETWEEN_WORDS {
+            if id.abs_diff(told) >= NODES_BETWEEN_WORDS {
                 told = id;
                 self.tell(id.abs_diff(first), last.abs_diff(first));
             }
@@ -120,11 +123,19 @@ impl Database {
     }
 
     /// First and last node of a run, and its default metric; `None` if it has no nodes.
-    fn range_of(&self, run_id: i64) -> rusqlite::Result<Option<(i64, i64, Option<i64>)>> {
+    fn range_of(&self, run_id: i64) -> Result<Option<(i64, i64, Option<i64>)>, StoreError> {
         let range = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-        self.connection
+        let found = self
+            .connection
             .query_row(RANGE, named_params! {":run": run_id}, range)
             .optional()
+            .map_err(|source| self.failed(source))?;
+        match found {
+            Some((first, last, _)) if last < first => Err(self.inconsistent(format!(
+                "the last node {last} of run {run_id} is before the first, {first}"
+            ))),
+            found => Ok(found),
+        }
     }
 
     /// Calls a function for every node of a run, parents first, until it fails.
@@ -172,7 +183,7 @@ impl Database {
         }
         let failed = |source: rusqlite::Error| E::from(self.failed(source));
         let tables = Tables::of(&self.connection, &self.lock_wait.stop).map_err(failed)?;
-        let Some((first, last, default)) = self.range_of(run_id).map_err(failed)? else {
+        let Some((first, last, default)) = self.range_of(run_id)? else {
             return Ok(());
         };
         let mut nodes = Nodes::new(&tables, (first, last)).map_err(failed)?;
@@ -191,6 +202,10 @@ impl Database {
         let mut told = first;
         while let Some(node) = nodes.next().map_err(failed)? {
             let (node_id, last_below) = (node.id, node.last());
+            if node.depth < 0 {
+                let what = format!("node {node_id} at depth {}", node.depth);
+                return Err(self.inconsistent(what).into());
+            }
             read(&node, &mut rows).map_err(failed)?;
             for (costs, row) in costs.iter_mut().zip(&mut rows) {
                 let cost = match costs {
@@ -209,7 +224,7 @@ impl Database {
                     costs.skip_to(next).map_err(failed)?;
                 }
             }
-            if node_id - told >= NODES_BETWEEN_WORDS {
+            if node_id.abs_diff(told) >= NODES_BETWEEN_WORDS {
                 told = node_id;
                 self.tell(node_id.abs_diff(first), last.abs_diff(first));
             }
@@ -218,11 +233,44 @@ impl Database {
     }
 }
 
+/// An open function node. The last node below it tells levels, whatever lines are between them.
+#[derive(Clone, Copy)]
+struct OpenCall {
+    id: i64,
+    last: i64,
+    /// As the node says: with the lines above it.
+    depth: i64,
+}
+
+impl OpenCall {
+    /// Between a function node and the one above there is a line at most, which is a node of its own.
+    /// Others of the file's readers go by its depth, and what writers write is the same tree.
+    fn fits(&self, above: Option<&Self>) -> Result<(), String> {
+        let Self { id, last, depth } = *self;
+        if last < id || above.is_some_and(|above| above.last < last) {
+            return Err(format!("node {id} ends after one that it is below"));
+        }
+        let (least, most) = match above {
+            Some(above) => {
+                let between = id.abs_diff(above.id) > 1;
+                let least = above.depth.saturating_add(1);
+                (least, least.saturating_add(i64::from(between)))
+            }
+            None => (0, 0),
+        };
+        if (least..=most).contains(&depth) {
+            Ok(())
+        } else {
+            Err(format!("node {id} at depth {depth}, expected {least}"))
+        }
+    }
+}
+
 /// Makes rows of a node, all without its costs.
 #[inline]
 fn read(node: &Node<'_>, rows: &mut [NodeRow]) -> rusqlite::Result<()> {
     for row in rows {
-        row.depth = usize::try_from(node.depth.unsigned_abs()).unwrap_or(0);
+        row.depth = usize::try_from(node.depth).unwrap_or(0);
         row.function_id = node.function_id;
         row.calls = node.calls.map(i64::unsigned_abs);
         row.line = match node.line {

@@ -8,6 +8,7 @@
     reason = "small files of our own, and a limit on the time of each"
 )]
 
+use crate::support::allocation;
 use crate::support::long::Form;
 use crate::support::tools;
 use rustix::fs::{CWD, FileType, Mode};
@@ -737,6 +738,181 @@ fn random_bytes_are_other_bytes() {
         corruptions()
     );
     assert!(unsound > 0);
+}
+
+/// What a stranger says of trees: levels, sizes and numbers that none has.
+const WRONG_TREES: [(&str, &str); 25] = [
+    (
+        "deeper than there are nodes",
+        "UPDATE nodes SET depth = 1000000000 WHERE node_id = 3",
+    ),
+    (
+        "as deep as can be",
+        "UPDATE nodes SET depth = 9223372036854775807",
+    ),
+    ("all too deep", "UPDATE nodes SET depth = depth + 1"),
+    (
+        "a level left out",
+        "UPDATE nodes SET depth = depth + 1 WHERE depth > 1",
+    ),
+    (
+        "above the root",
+        "UPDATE nodes SET depth = -1 WHERE node_id = 3",
+    ),
+    ("all above the root", "UPDATE nodes SET depth = -depth - 1"),
+    (
+        "the least depth",
+        "UPDATE nodes SET depth = -9223372036854775808",
+    ),
+    ("all at the root", "UPDATE nodes SET depth = 0"),
+    (
+        "more below than there are",
+        "UPDATE nodes SET size = 9223372036854775807",
+    ),
+    (
+        "more below than above",
+        "UPDATE nodes SET size = size + 1 WHERE node_id = 3",
+    ),
+    (
+        "less than nothing below",
+        "UPDATE nodes SET size = -2 WHERE node_id = 3",
+    ),
+    (
+        "the least size",
+        "UPDATE nodes SET size = -9223372036854775808",
+    ),
+    ("nothing below any", "UPDATE nodes SET size = 0"),
+    (
+        "its own caller",
+        "UPDATE nodes SET up = 0 WHERE up IS NOT NULL",
+    ),
+    (
+        "called by a later one",
+        "UPDATE nodes SET up = -1 WHERE up IS NOT NULL",
+    ),
+    (
+        "called from nowhere",
+        "UPDATE nodes SET up = 9223372036854775807 WHERE up IS NOT NULL",
+    ),
+    (
+        "the least caller",
+        "UPDATE nodes SET up = -9223372036854775808",
+    ),
+    ("recursion of itself", "UPDATE nodes SET outer_up = 0"),
+    ("recursion of a later one", "UPDATE nodes SET outer_up = -1"),
+    (
+        "the last node before the first",
+        "UPDATE runs SET last_node = first_node - 1 WHERE first_node IS NOT NULL",
+    ),
+    (
+        "far before the first",
+        "UPDATE runs SET last_node = -9223372036854775808 WHERE first_node IS NOT NULL",
+    ),
+    (
+        "from the least node on",
+        "UPDATE runs SET first_node = -9223372036854775808 WHERE first_node IS NOT NULL",
+    ),
+    (
+        "up to the largest node",
+        "UPDATE runs SET last_node = 9223372036854775807 WHERE first_node IS NOT NULL",
+    ),
+    (
+        "all nodes there can be",
+        "UPDATE runs SET first_node = -9223372036854775808, last_node = 9223372036854775807 WHERE first_node IS NOT NULL",
+    ),
+    (
+        "nodes as far apart as can be",
+        "UPDATE nodes SET node_id = -9223372036854775808 WHERE node_id = 1; UPDATE nodes SET node_id = 9223372036854775807 WHERE node_id = 2; UPDATE runs SET first_node = -9223372036854775808, last_node = 9223372036854775807 WHERE first_node IS NOT NULL",
+    ),
+];
+
+/// What reads trees, besides reports and exports.
+const OF_TREES: [&[&str]; 4] = [
+    &["report", "--html", "page.html"],
+    &["report", "diff_tree", "1", "1"],
+    &["diff", "1", "2"],
+    &["export", "--format", "parquet", "--out", "dataset"],
+];
+
+/// Bytes that a thread may hold where a tree is wrong: of trees of a few nodes.
+const MOST_OF_A_TREE: usize = 64 << 20;
+
+/// Levels that are none lead to no panic, no loop and no memory for them; `check` finds them, and what is
+/// written in spite of them goes by numbers that agree.
+#[test]
+fn trees_that_are_none() {
+    let start = tempfile::tempdir().expect("a folder");
+    let path = start.path().join("profdb.db");
+    sound(&path);
+    let whole = fs::read(&path).expect("a file");
+    for (what, change) in WRONG_TREES {
+        fs::write(&path, &whole).expect("a file");
+        let lax = "PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF;";
+        drop(open(&path, &format!("{lax} {change}")));
+        let checked = Database::open_read_only(&path).and_then(|database| database.check());
+        assert!(
+            !matches!(&checked, Ok(findings) if findings.is_empty()),
+            "{what}: {checked:?}"
+        );
+        for command in OF_TREES {
+            let told = profdb(start.path(), command);
+            let is_told = matches!(told.code, Some(0 | 1 | 4 | 5));
+            assert!(
+                is_told && !told.errors.contains("panicked"),
+                "{what}: {command:?}: {:?} {}",
+                told.code,
+                told.errors
+            );
+        }
+        let (survived, most) = allocation::most(|| survives(&path));
+        survived.unwrap_or_else(|fault| panic!("{what}: {fault}"));
+        assert!(most < MOST_OF_A_TREE, "{what}: {most} bytes");
+    }
+}
+
+/// Formats that hold runs without trees, too, whose writers need no levels.
+const WITHOUT_TREES: [&str; 5] = [
+    "business_rules",
+    "callgrind",
+    "dot",
+    "dyalog_csv",
+    "dyalog_xml",
+];
+
+/// Writers that go by what is below a node refuse a depth that says something else, as others do.
+#[test]
+fn a_depth_that_is_none_is_written_nowhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("profdb.db");
+    sound(&path);
+    for depth in ["1000000000", "depth + 2", "-1", "-9223372036854775808"] {
+        let change = format!(
+            "UPDATE nodes SET depth = {depth}
+             WHERE node_id = (SELECT MIN(node_id) FROM nodes WHERE up IS NOT NULL AND line IS NULL)"
+        );
+        let copy = folder.path().join("copy.db");
+        fs::copy(&path, &copy).expect("a copy");
+        let lax = "PRAGMA ignore_check_constraints = ON;";
+        drop(open(&copy, &format!("{lax} {change}")));
+        let database = Database::open_read_only(&copy).expect("its schema is ours");
+        let run = database.run(Some(1)).expect("a run").expect("a run");
+        let of_trees = EXPORTS
+            .iter()
+            .filter(|export| !WITHOUT_TREES.contains(&export.name));
+        for export in of_trees {
+            let request = export::Request::default();
+            let written = export.write(&database, &run, &request, &mut io::sink());
+            let is_refused = match &written {
+                Err(ExportError::Report(report::ReportError::Store(error))) => {
+                    error.to_string().contains("depth")
+                }
+                // Not every format holds every run.
+                Err(ExportError::Report(report::ReportError::NothingSelected(_))) => true,
+                _ => false,
+            };
+            assert!(is_refused, "{change}: {}: {written:?}", export.name);
+        }
+    }
 }
 
 /// The program itself says what is wrong, and ends with 1.
