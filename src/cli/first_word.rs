@@ -96,6 +96,13 @@ pub(super) fn instead_of(word: &str) -> Option<&'static str> {
         .map(|(_, instead)| *instead)
 }
 
+/// The first argument, if it is neither a command nor a flag: it may be a file.
+pub(super) fn of_file(arguments: &[OsString], is_command: impl Fn(&str) -> bool) -> Option<String> {
+    let word = arguments.get(1)?.to_string_lossy().into_owned();
+    let is_flag = word.starts_with('-') && word != STDIN;
+    (!word.is_empty() && !is_flag && !is_command(&word)).then_some(word)
+}
+
 /// `profdb FILE` means `profdb report FILE`, `profdb DATABASE` means `profdb runs --db DATABASE`.
 ///
 /// # Errors
@@ -105,14 +112,10 @@ pub(super) fn name_the_command(
     mut arguments: Vec<OsString>,
     is_command: impl Fn(&str) -> bool,
 ) -> Result<Vec<OsString>, String> {
-    let Some(first) = arguments.get(1) else {
+    let Some(word) = of_file(&arguments, is_command) else {
         return Ok(arguments);
     };
-    let word = first.to_string_lossy().into_owned();
-    let is_flag = word.starts_with('-') && word != STDIN;
-    if word.is_empty() || is_flag || is_command(&word) {
-        return Ok(arguments);
-    }
+    let first = &arguments[1];
     let path = Path::new(first);
     if word != STDIN && path.is_dir() {
         return Err(format!(

@@ -126,10 +126,12 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     {
         return complete::run(program, &arguments[2..]);
     }
-    let arguments = first_word::name_the_command(arguments, |word| {
-        word == "help" || program.find_subcommand(word).is_some()
-    })
-    .map_err(|instead| complain(instead, Failure::Usage))?;
+    let is_command = |word: &str| word == "help" || program.find_subcommand(word).is_some();
+    // A file is looked into, which takes as long as its disk does.
+    let is_file = first_word::of_file(&arguments, is_command).is_some();
+    let looking = is_file.then(|| progress::begin("asking"));
+    let arguments = first_word::name_the_command(arguments, is_command)
+        .map_err(|instead| complain(instead, Failure::Usage))?;
     let mut arguments =
         dyalog_switches::name_the_default(dyalog_switches::expand_single_dash(arguments));
     if let Some(word) = dyalog_switches::rename(&mut arguments) {
@@ -152,10 +154,13 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
                 None => explain(&error),
             }
         })?;
-    let _shown = matches
-        .subcommand_name()
-        .and_then(work)
-        .map(progress::begin);
+    let begin = || {
+        matches
+            .subcommand_name()
+            .and_then(work)
+            .map(progress::begin)
+    };
+    let _shown = looking.or_else(begin);
     commanded(&matches, stop)
 }
 

@@ -76,6 +76,10 @@ impl Database {
         };
         let growing = Growing::beside(&place, &[]).map_err(|source| self.failed(source))?;
         self.vacuum_into(&growing)?;
+        // SQLite looks after so many steps, and a few pages are written in less.
+        if self.lock_wait.stop.is_set() {
+            return Err(Stopped.into());
+        }
         let copy = growing.file().map_err(|source| self.failed(source))?;
         // From here on, the copy ends with the program.
         growing.remove_own();
