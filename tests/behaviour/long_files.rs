@@ -140,7 +140,7 @@ fn profdb(folder: &Path, arguments: &str) {
 }
 
 /// The file is sound as SQLite sees it and as profdb does, and in it are so many runs, each with all names in all metrics.
-fn holds(folder: &Path, database: &str, runs: i64, about: &str) {
+fn holds(folder: &Path, database: &str, runs: usize, about: &str) {
     profdb(folder, &format!("check --db {database}"));
     let connection = Connection::open(folder.join(database)).expect("a file");
     let found: String = connection
@@ -148,7 +148,7 @@ fn holds(folder: &Path, database: &str, runs: i64, about: &str) {
         .expect("an answer");
     assert_eq!(found, "ok", "{about}");
     let expected: Vec<String> = lengths().into_iter().map(name).collect();
-    let found: i64 = connection
+    let found: usize = connection
         .query_row("SELECT COUNT(*) FROM runs", [], |row| row.get(0))
         .expect("an answer");
     assert_eq!(found, runs, "{about}");
@@ -167,7 +167,7 @@ fn holds(folder: &Path, database: &str, runs: i64, about: &str) {
         let rows: Vec<(i64, String)> = rows.collect::<Result<_, _>>().expect("rows");
         let all: Vec<&str> = rows.iter().map(|(_, name)| name.as_str()).collect();
         let groups = all.chunks(expected.len());
-        assert_eq!(groups.len() as i64, runs * METRICS.len() as i64, "{about}");
+        assert_eq!(groups.len(), runs * METRICS.len(), "{about}");
         for group in groups {
             assert!(group == expected, "{about}: {tables}");
         }

@@ -155,9 +155,10 @@ fn write(
             symbols.frame(call.function)
         };
         // A thread is no frame, whatever it is called.
-        let name = match is_thread {
-            true => (call.function, true),
-            false => (symbols.alike[call.function], false),
+        let name = if is_thread {
+            (call.function, true)
+        } else {
+            (symbols.alike[call.function], false)
         };
         stacks.enter(&call, name, losses);
         total += call.exclusive;
