@@ -104,7 +104,7 @@ fn with_room() -> &'static Path {
         let folder = tempfile::tempdir().expect("a folder");
         copy(made(), folder.path());
         let stacks: String = (0..2000)
-            .map(|at| format!("main;function {at} 1\n"))
+            .map(|at| format!("main;function_{at} 1\n"))
             .collect();
         fs::write(folder.path().join("new.folded"), stacks).expect("space on the disk");
         for arguments in ["import new.folded", "delete 4"] {

@@ -189,7 +189,8 @@ fn stays_whole(format: &'static Format) {
     profdb(folder, "delete 2");
     holds(folder, DATABASE, 2, about);
     fs::write(folder.join("other.db"), whole).expect("space on the disk");
-    profdb(folder, "delete 1 3");
+    profdb(folder, "delete 1");
+    profdb(folder, "delete 3");
     profdb(folder, "compact");
     holds(folder, DATABASE, 0, about);
     profdb(folder, "merge x.db other.db");
