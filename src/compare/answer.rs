@@ -191,9 +191,20 @@ fn ratio(row: &Row) -> String {
     match (judgement.ratio, interval) {
         (Some(ratio), Some((low, high))) => format!("{} ({}..{})", two(ratio), two(low), two(high)),
         (Some(ratio), None) => two(ratio),
-        (None, Some((low, high))) => format!("({}..{})", two(low), two(high)),
+        // One side has nothing: what is left is a bound, which may be far from 1.
+        (None, Some((_, high))) if high.is_finite() => format!("(0..{})", bound(high)),
+        (None, Some((low, _))) => format!("({}..)", bound(low)),
         (None, None) => "-".to_owned(),
     }
+}
+
+/// A ratio with two digits or more that are not 0.
+fn bound(value: f64) -> String {
+    let decimals = [1.0, 0.1, 0.01, 0.001]
+        .iter()
+        .take_while(|least| value < **least)
+        .count();
+    fixed(value, 2 + decimals)
 }
 
 /// A probability with as many digits as it takes: `.031`, `<.001`.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::judge::Noise;
-use super::metrics::Chosen;
+use super::metrics::{Chosen, Period};
 use super::request::{CompareError, Normalize, Request};
 use super::rows::mean;
 use super::run::ComparedRun;
@@ -164,18 +164,8 @@ pub(super) fn doubts(
     if base.len() == 1 && new.len() == 1 && base != new {
         doubts.push("base and new were recorded on different hosts".to_owned());
     }
-    let periods = |side: usize| -> BTreeSet<u64> {
-        chosen[side]
-            .iter()
-            .filter_map(|chosen| chosen.quantum)
-            .map(f64::to_bits)
-            .collect()
-    };
-    if noise == Noise::Sampled && periods(0) != periods(1) {
-        doubts.push(
-            "the sampling periods of base and new differ: costs are compared, not samples"
-                .to_owned(),
-        );
+    if noise == Noise::Sampled {
+        doubts.extend(periods_differ(chosen));
     }
     let biases = |side: usize| -> BTreeSet<Option<u64>> {
         facts[side]
@@ -211,6 +201,50 @@ pub(super) fn doubts(
         }
     }
     doubts
+}
+
+/// How far apart the mean costs of a sample may lie in runs of one sampling period: timers are late, and clocks of processors change.
+const PERIODS_APART: f64 = 1.5;
+
+/// What to say where a sample of base stands for another cost than one of new.
+fn periods_differ(chosen: &[Vec<Chosen>; 2]) -> Option<String> {
+    let periods = chosen.each_ref().map(|chosen| {
+        let periods = chosen.iter().filter_map(|chosen| chosen.period);
+        periods.collect::<Vec<Period>>()
+    });
+    let stated = periods.each_ref().map(|periods| {
+        let stated = periods.iter().map(|period| match period {
+            Period::Stated(size) => Some(size.to_bits()),
+            Period::Mean(_) => None,
+        });
+        stated.collect::<Option<BTreeSet<u64>>>()
+    });
+    let differ = match &stated {
+        [Some(base), Some(new)] => base != new,
+        _ => {
+            let sizes = periods.each_ref().map(|periods| {
+                mean(
+                    &periods
+                        .iter()
+                        .map(|period| period.size())
+                        .collect::<Vec<f64>>(),
+                )
+            });
+            let ratio = sizes[0] / sizes[1];
+            ratio.max(ratio.recip()) > PERIODS_APART
+        }
+    };
+    let is_count = chosen[0]
+        .first()
+        .is_some_and(|chosen| chosen.metrics.samples == Some(chosen.metric.metric_id));
+    differ.then(|| {
+        let so = if is_count {
+            "a sample of one side stands for more than one of the other; --metric compares what they stand for"
+        } else {
+            "costs are compared, not samples"
+        };
+        format!("the sampling periods of base and new differ: {so}")
+    })
 }
 
 /// Refuses runs that measured nothing.

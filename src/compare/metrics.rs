@@ -15,6 +15,25 @@ pub(super) struct Chosen {
     pub(super) metrics: Metrics,
     pub(super) noise: Noise,
     pub(super) quantum: Option<f64>,
+    pub(super) period: Option<Period>,
+}
+
+/// What a sample stands for, of time or of events, in the unit of what it stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Period {
+    /// The run says so.
+    Stated(f64),
+    /// The run has so much for each of its samples.
+    Mean(f64),
+}
+
+impl Period {
+    /// Its size.
+    pub(super) fn size(self) -> f64 {
+        match self {
+            Self::Stated(size) | Self::Mean(size) => size,
+        }
+    }
 }
 
 /// The metric of every run: that which is asked for, or that of the first run of base, by name and unit.
@@ -75,6 +94,11 @@ fn chosen_of(
         None if noise == Some(Noise::Sampled) && may_be_samples(&metric) => Some(metric.metric_id),
         observations => observations,
     };
+    let period = if about.noise == Noise::Sampled {
+        period(&metric, metrics)
+    } else {
+        None
+    };
     Ok(Chosen {
         metrics: Metrics {
             cost: metric.metric_id,
@@ -84,7 +108,26 @@ fn chosen_of(
         metric,
         noise: about.noise,
         quantum: about.quantum,
+        period,
     })
+}
+
+/// What a sample of a metric stands for; of one that counts samples, in the unit of what they are samples of. `None` where that is
+/// unknown, or the size of what was sampled, as of objects on a heap.
+fn period(metric: &MetricInfo, metrics: &[MetricInfo]) -> Option<Period> {
+    let counts = |other: &&MetricInfo| {
+        other.observations == Some(metric.metric_id) && other.metric_id != metric.metric_id
+    };
+    let cost = metrics.iter().find(counts).unwrap_or(metric);
+    if let Some(quantum) = cost.quantum {
+        return Some(Period::Stated(quantum));
+    }
+    let samples = metrics
+        .iter()
+        .find(|other| Some(other.metric_id) == cost.observations)?;
+    let mean = cost.total / samples.total;
+    let is_known = cost.unit != "bytes" && samples.metric_id != cost.metric_id;
+    (is_known && mean.is_finite() && mean > 0.0).then_some(Period::Mean(mean))
 }
 
 /// Samples that a run may have. What is larger is rather a sum of periods, each of many events.

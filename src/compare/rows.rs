@@ -59,7 +59,7 @@ pub struct Row {
     pub each_calls: [Vec<f64>; 2],
     /// Part of the total, in base and in new; `None` where the total is 0.
     pub shares: [Option<f64>; 2],
-    /// Calls in all runs together, of base and of new; `None` where a run does not know.
+    /// Calls in a run of base and of new, on average; `None` where a run does not know.
     pub calls: [Option<f64>; 2],
     /// The most functions of one run that are added up in the row.
     pub functions: u32,
@@ -311,7 +311,13 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
                 .collect::<Vec<f64>>()
         });
         let mut row = row_of(item.clone(), figures, judgement.clone());
-        row.calls = [table.calls(0, at), table.calls(1, at)];
+        row.calls = [0, 1].map(|side: usize| {
+            let calls: Vec<f64> = table.columns[side]
+                .iter()
+                .map(|column| column.calls_of(at))
+                .collect();
+            Some(mean(&calls)).filter(|calls| !calls.is_nan())
+        });
         row.each_calls = [0, 1].map(|side: usize| {
             let columns = table.columns[side].iter();
             columns.map(|column| column.calls_of(at)).collect()

@@ -8,24 +8,24 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-struct Folder(TempDir);
+pub(super) struct Folder(TempDir);
 
 impl Folder {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(TempDir::new().expect("a temporary folder"))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    fn write(&self, name: &str, content: &str) -> &Self {
+    pub(super) fn write(&self, name: &str, content: &str) -> &Self {
         fs::write(self.path(name), content).expect("room");
         self
     }
 
     /// What is answered, what is said, and the exit code.
-    fn run(&self, arguments: &[&str]) -> (String, String, Option<i32>) {
+    pub(super) fn run(&self, arguments: &[&str]) -> (String, String, Option<i32>) {
         self.run_with(arguments, "")
     }
 
@@ -54,14 +54,14 @@ impl Folder {
         )
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(super) fn json(&self, arguments: &[&str]) -> Value {
         let (out, err, code) = self.run(&[arguments, &["--format", "json"]].concat());
         assert!(code == Some(0), "{arguments:?}: {err}");
         serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"))
     }
 
     /// The command fails with a code, and says something.
-    fn refuses(&self, arguments: &[&str], code: i32, said: &str) {
+    pub(super) fn refuses(&self, arguments: &[&str], code: i32, said: &str) {
         let (out, err, found) = self.run(arguments);
         assert!(
             found == Some(code) && err.contains(said) && out.is_empty(),
@@ -69,7 +69,7 @@ impl Folder {
         );
     }
 
-    fn import(&self, name: &str, tags: &[&str]) {
+    pub(super) fn import(&self, name: &str, tags: &[&str]) {
         let tags = tags.iter().flat_map(|tag| ["--tag", tag]);
         let arguments: Vec<&str> = ["import", name].into_iter().chain(tags).collect();
         let (_, err, code) = self.run(&arguments);
@@ -77,7 +77,7 @@ impl Folder {
     }
 }
 
-fn row<'a>(answer: &'a Value, function: &str) -> &'a Value {
+pub(super) fn row<'a>(answer: &'a Value, function: &str) -> &'a Value {
     let rows = answer["rows"].as_array().expect("rows");
     let found = rows.iter().find(|row| row["function"] == function);
     found.unwrap_or_else(|| panic!("no {function} in {answer}"))

@@ -134,8 +134,9 @@ pub(super) fn change(
     costs: Vec<f64>,
     found: Found,
     rates: &[f64],
-    alpha: f64,
+    request: &Request,
 ) -> Change {
+    let alpha = request.alpha;
     let drift_rate = rates.get(found.steps.len()).copied();
     let mut steps: Vec<Judged> = found
         .steps
@@ -153,12 +154,20 @@ pub(super) fn change(
         })
         .collect();
     for at in 1..steps.len() {
-        let position = steps[at].step.position;
-        if steps[..at]
+        let (earlier, later) = steps.split_at_mut(at);
+        let Some(step) = later.first_mut() else {
+            continue;
+        };
+        let taken_back = earlier
             .iter()
-            .any(|before| before.step.gone_at == Some(position))
-        {
-            "the level of before comes back".clone_into(&mut steps[at].why);
+            .find(|before| before.step.gone_at == Some(step.step.position));
+        if let Some(before) = taken_back {
+            let why = if is_passed(before.step.before, &step.step, request.min_effect) {
+                "beyond the level of before"
+            } else {
+                "the level of before comes back"
+            };
+            why.clone_into(&mut step.why);
         }
     }
     Change {
@@ -169,6 +178,15 @@ pub(super) fn change(
         drift: found.drift.zip(drift_rate).filter(|(_, q)| *q < alpha),
         blind_below: found.blind_below,
     }
+}
+
+/// Whether a step that leads back to a level leads on, by more than matters.
+fn is_passed(level: f64, step: &Step, min_effect: f64) -> bool {
+    let back = level / step.before;
+    step.interval.is_some_and(|(low, high)| {
+        high * (1.0 + min_effect) < back && back < 1.0
+            || low > back * (1.0 + min_effect) && back > 1.0
+    })
 }
 
 /// Says of steps that they are those of the whole run: of the machine or the work, not of this function.
@@ -207,5 +225,58 @@ pub(super) fn follow_profiler(change: &mut Change, series: &Series, positions: &
         {
             judged.why = format!("the profiler is another from then on: {before}, then {after}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_passed_by_more_than_matters() {
+        let check = |level: f64, [before, after]: [f64; 2], wide: f64, expected: bool| {
+            let ratio = after / before;
+            let step = Step {
+                position: 30,
+                earliest: 30,
+                latest: 30,
+                before,
+                after,
+                ratio: Some(ratio),
+                interval: Some((ratio / wide, ratio * wide)),
+                p: 0.0,
+                gone_at: None,
+            };
+            assert_eq!(
+                is_passed(level, &step, 0.05),
+                expected,
+                "{level} {before} {after}"
+            );
+        };
+        // It rose from 100 to 120, and falls.
+        check(100.0, [120.0, 100.0], 1.01, false);
+        check(100.0, [120.0, 97.0], 1.01, false);
+        check(100.0, [120.0, 90.0], 1.01, true);
+        check(100.0, [120.0, 90.0], 1.10, false);
+        check(100.0, [120.0, 104.0], 1.01, false);
+        // It fell from 100 to 80, and rises.
+        check(100.0, [80.0, 101.0], 1.01, false);
+        check(100.0, [80.0, 115.0], 1.01, true);
+        check(100.0, [80.0, 96.0], 1.01, false);
+        // Without a ratio nothing is passed.
+        let mut step = Step {
+            position: 3,
+            earliest: 3,
+            latest: 3,
+            before: 5.0,
+            after: 0.0,
+            ratio: None,
+            interval: None,
+            p: 0.0,
+            gone_at: None,
+        };
+        assert!(!is_passed(4.0, &step, 0.05));
+        step.before = 0.0;
+        assert!(!is_passed(4.0, &step, 0.05));
     }
 }

@@ -138,7 +138,7 @@ fn search(frame: &Frame, rows: &[Row], request: &Request) -> Vec<Change> {
     rows.iter()
         .zip(found)
         .zip(rates)
-        .map(|((row, (costs, found)), rates)| change(row, costs, found, &rates, request.alpha))
+        .map(|((row, (costs, found)), rates)| change(row, costs, found, &rates, request))
         .collect()
 }
 
