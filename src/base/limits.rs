@@ -22,6 +22,22 @@ pub fn is_memory_out() -> bool {
     MEMORY.load(Ordering::Relaxed)
 }
 
+/// Whether the first thread of a program may have a stack of so many bytes (`ulimit -s`).
+#[cfg(unix)]
+#[must_use]
+pub fn has_stack(bytes: u64) -> bool {
+    use rustix::process::{Resource, getrlimit};
+    let limit = getrlimit(Resource::Stack).current;
+    limit.is_none_or(|limit| limit >= bytes)
+}
+
+/// Whether the first thread of a program may have a stack of so many bytes: unknown here.
+#[cfg(not(unix))]
+#[must_use]
+pub fn has_stack(_: u64) -> bool {
+    false
+}
+
 /// Whether an error is a limit of this program rather than a fault of the file.
 #[must_use]
 pub fn is_limit(error: &io::Error) -> bool {

@@ -105,6 +105,9 @@ impl Position {
     /// How many of its runs are recordings of their own: those with equal figures are one.
     #[must_use]
     pub fn recordings(&self) -> usize {
+        if let [_] = self.runs.as_slice() {
+            return 1;
+        }
         let known: std::collections::BTreeSet<&str> = self
             .runs
             .iter()

@@ -247,13 +247,13 @@ impl Parts {
 
     /// A text in which the words have been replaced.
     fn spelled_out(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        // Words are looked for in their order, so that a word may hold those after it.
-        for (word, meaning) in &self.words {
-            text = replace_word(&text, word, meaning);
-        }
-        debug_assert!(!text.contains('$'), "a word without meaning in {text}");
-        text
+        let mut spelled = String::with_capacity(2 * text.len());
+        spell(text, &self.words, &mut spelled);
+        debug_assert!(
+            !spelled.contains('$'),
+            "a word without meaning in {spelled}"
+        );
+        spelled
     }
 
     /// A text with literals in place of its parameters.
@@ -395,7 +395,24 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Replaces `$word`, and not the beginning of a longer one.
+/// Adds a text in which each `$word` is replaced by what it means, in whose text the words after it are replaced.
+fn spell(text: &str, words: &[(&'static str, Cow<'static, str>)], to: &mut String) {
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        to.push_str(&rest[..at]);
+        let name = rest[at + 1..].split(|character| !is_of_a_word(character));
+        let end = at + 1 + name.map(str::len).next().unwrap_or(0);
+        let word = &rest[at..end];
+        match words.iter().position(|(known, _)| *known == word) {
+            Some(place) => spell(&words[place].1, &words[place + 1..], to),
+            None => to.push_str(word),
+        }
+        rest = &rest[end..];
+    }
+    to.push_str(rest);
+}
+
+/// Replaces a word, and not the beginning of a longer one.
 fn replace_word(text: &str, word: &str, meaning: &str) -> String {
     let mut replaced = String::new();
     let mut rest = text;

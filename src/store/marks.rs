@@ -1,8 +1,9 @@
 //! What histories read: what tells to which series runs belong, and figures of functions in many runs.
 
+use std::fmt::Write as _;
+
 use hashbrown::HashMap;
 use rusqlite::{Row, Statement, named_params};
-use serde_json::Value as Json;
 
 use super::database::Database;
 use super::error::StoreError;
@@ -123,7 +124,7 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn run_marks(&self, runs: Option<&[i64]>) -> Result<Vec<RunMarks>, StoreError> {
-        let runs = runs.map(|runs| serde_json::Value::from(runs).to_string());
+        let runs = runs.map(array);
         let read = || -> rusqlite::Result<Vec<RunMarks>> {
             let mut tags: HashMap<i64, Vec<Tag>> = HashMap::new();
             let mut statement = self.connection.prepare_cached(TAGS)?;
@@ -165,7 +166,7 @@ impl Database {
         runs: &[i64],
         [name, unit]: [&str; 2],
     ) -> Result<Vec<MetricOfRun>, StoreError> {
-        let runs = Json::from(runs).to_string();
+        let runs = array(runs);
         let read = || -> rusqlite::Result<Vec<MetricOfRun>> {
             let mut statement = self.connection.prepare_cached(METRICS)?;
             let with = named_params! {":runs": runs, ":name": name, ":unit": unit};
@@ -227,7 +228,7 @@ impl Database {
         functions: &[i64],
         mut each: impl FnMut(usize, Option<i64>, Option<f64>, Option<f64>),
     ) -> Result<(), StoreError> {
-        let [metrics, functions] = [metrics, functions].map(|ids| Json::from(ids).to_string());
+        let [metrics, functions] = [metrics, functions].map(array);
         let mut read = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare_cached(FIGURES)?;
             let with = named_params! {":metrics": metrics, ":functions": functions};
@@ -239,6 +240,20 @@ impl Database {
         };
         read().map_err(|source| self.failed(source))
     }
+}
+
+/// Numbers as a JSON array.
+fn array(ids: &[i64]) -> String {
+    let mut text = String::with_capacity(2 + 8 * ids.len());
+    for (at, id) in ids.iter().enumerate() {
+        text.push(if at == 0 { '[' } else { ',' });
+        let _ = write!(text, "{id}");
+    }
+    if ids.is_empty() {
+        text.push('[');
+    }
+    text.push(']');
+    text
 }
 
 /// A place in an array of ours.
