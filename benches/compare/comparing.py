@@ -84,7 +84,7 @@ def of_the_fleet(function):
         ("diff 5 v 5", "profdb diff --db $fleet 1000,1002,1004,1006,1008 1001,1003,1005,1007,1009"),
         ("report diff_tree", "profdb report diff_tree --db $fleet 1000 1001"),
         ("report diff_paths", "profdb report diff_paths --db $fleet 1000 1001"),
-        ("runs of a tag", "profdb runs --db $fleet commit=c1000"),
+        ("runs of a tag", "profdb runs --db $fleet --run commit=c1000"),
         ("sql: summary of a run", "profdb sql --db $fleet 'SELECT * FROM summary WHERE run_id = 1000'"),
     ]
     jobs += [(f"export {name}", f"profdb export --db $fleet --run 1000 --format {name} -o $out.{name}") for name in EXPORTS]

@@ -298,6 +298,12 @@ fn totals_that_say_nothing_are_refused() {
     folder.refuses(
         &["diff", "a.folded", "a.folded", "--focus", "^none$"],
         4,
+        "--focus: no function of any run fits ^none$",
+    );
+    folder.write("idle.folded", "main;parse 30\nmain;wait 0\n");
+    folder.refuses(
+        &["diff", "idle.folded", "idle.folded", "--focus", "^wait$"],
+        4,
         "what is selected cost nothing in any run",
     );
 }
