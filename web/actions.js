@@ -2,7 +2,7 @@
 import { menu } from './dom.js';
 import { parsePath, writePath } from './path.js';
 
-/** @typedef {{select: (row: number) => void, open: (row: number, isDirect: boolean) => void, menu: (row: number, x: number, y: number) => void, key: (row: number, key: string) => boolean}} Handle */
+/** @typedef {{select?: (of: any) => void, open?: (of: any, isDirect: boolean) => void, menu?: (of: any, x: number, y: number) => void, key?: (of: any, key: string) => boolean}} Handle What is done with a row, a piece or a box. */
 /** @typedef {{state: import('./state.js').State, run: import('./profile.js').Run, go: (changes: Record<string, string>, isSmall?: boolean) => void, say: (text: string) => void}} Context */
 
 /** The steps of the path. @param {Context} context */

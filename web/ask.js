@@ -2,12 +2,12 @@
 // them as JSON. Statements say the same in SQL (`statement.js`); tests compare both with the command.
 import { LEFT_OUT, Run } from './profile.js';
 import { parsePath } from './path.js';
-import { answered, isServed, servedStatement } from './served.js';
+import { answered, isServed, servedStatement, showKnown } from './served.js';
 import { addUp, calleesOf, callersOf, follow } from './selection.js';
-import { Unanswered, compareNumbers, compareTexts, plain, shown } from './texts.js';
+import { Unanswered, inOrder, lineName, plain, shown } from './texts.js';
 import { statement } from './statement.js';
 
-/** @typedef {{report: string, fn?: string, metric?: string, exclusive?: boolean, percentOf?: string}} Question */
+/** @typedef {{report: string, fn?: string, metric?: string, exclusive?: boolean, percentOf?: string, label?: string[]}} Question */
 /** @typedef {{question: Question, metric: import('./profile.js').Metric, total: number, selected: number | null, exclusive: boolean, remarks: string[], shape: string, steps: {operator: ',' | '>', name: string, isCode: boolean}[]}} Header */
 /** @typedef {{columns: string[], rows: any[][], header: Header, functions: number[], elements: string[]}} Answer Functions and elements are those of the rows: -1 for none, and what a row is called. */
 
@@ -37,14 +37,15 @@ async function understand(run, question) {
   });
   const isAbout = ABOUT_FUNCTIONS.includes(question.report);
   const isOne = steps.length === 1 && steps[0].functions.length === 1;
+  const isLabelled = (question.label ?? []).length > 0;
   let shape = 'nodes';
   if (steps.length === 0) shape = 'run';
-  else if (isOne && (isAbout || !run.isTree)) shape = 'functions';
+  else if (isOne && !isLabelled && (isAbout || !run.isTree)) shape = 'functions';
   if (shape === 'run' && isAbout) throw new Unanswered(`Report ${question.report} is about a function, and none is chosen.`);
   if (['calls', 'call_lines', 'callees'].includes(question.report) && run.isFlat) {
     throw new Unanswered(`The file of run ${run.number} knows totals only: who called whom is unknown.`);
   }
-  if (!run.isTree && (shape === 'nodes' || question.report === 'tree')) {
+  if (!run.isTree && (shape === 'nodes' || isLabelled || question.report === 'tree')) {
     throw new Unanswered(
       `The file of run ${run.number} knows ${run.isFlat ? 'totals only' : 'who called whom, but no paths'}: there is no ${
         question.report === 'tree' ? 'tree of calls' : 'way to tell what happened within which call'
@@ -61,22 +62,38 @@ async function look(run, question) {
   const { at, steps, shape } = understood;
   const lines = await run.lines();
   const seen = { ...understood, lines };
-  if (!run.isTree || (shape !== 'nodes' && question.report !== 'tree')) {
+  const labels = question.label ?? [];
+  if (labels.length > 0 && run.about.left.labels) throw new Unanswered('Labels are not in this page: it would have become too large.');
+  if (!run.isTree || (shape !== 'nodes' && question.report !== 'tree' && labels.length === 0)) {
     let selected = null;
     if (shape === 'functions') selected = orNull((await run.functions(at)).get(steps[0].functions[0])?.cumulative);
     return { ...seen, selected, paths: null };
   }
-  const [tree, costs] = [await run.tree(), await run.costs(at)];
+  const { tree, costs } = labels.length > 0 ? await run.labelled(at, labels) : { tree: await run.tree(), costs: await run.costs(at) };
+  const sumOf = (/** @type {number[]} */ places) => places.reduce((sum, place) => sum + costs.all[place], 0);
   if (shape !== 'nodes') {
     const places = [];
     for (let place = 0; place < tree.count; place = tree.last[place] + 1) places.push(place);
     const of = shape === 'functions' ? follow(tree, steps) : { places, outermost: places };
-    return { ...seen, selected: null, paths: { tree, costs, of, ranges: ranges(tree, of.outermost) } };
+    return { ...seen, selected: labels.length > 0 ? sumOf(places) : null, paths: { tree, costs, of, ranges: ranges(tree, of.outermost) } };
   }
-  const of = follow(tree, steps);
+  // Each part of a view looks at the same path.
+  const key = JSON.stringify([question.fn, at, labels]);
+  if (run.followed?.key !== key) run.followed = { key, of: follow(tree, steps) };
+  const { of } = run.followed;
   if (of.places.length === 0) throw new Unanswered(`No call in run ${run.number} follows the path ${plain(question.fn ?? '')}.`);
-  const selected = of.outermost.reduce((sum, place) => sum + costs.all[place], 0);
-  return { ...seen, selected, paths: { tree, costs, of, ranges: ranges(tree, of.outermost) } };
+  return { ...seen, selected: sumOf(of.outermost), paths: { tree, costs, of, ranges: ranges(tree, of.outermost) } };
+}
+
+/** What shares are of. @param {{question: Question, selected: number | null, total: number}} header */
+export function baseOf({ question, selected, total }) {
+  return question.percentOf === 'selection' && selected !== null ? selected : total;
+}
+
+/** The share of a cost, in percent. @param {{question: Question, selected: number | null, total: number}} header @param {number | null} cost */
+export function shareOf(header, cost) {
+  const base = baseOf(header);
+  return base === 0 || cost === null || Number.isNaN(cost) ? null : (100 * cost) / base;
 }
 
 /** @param {import('./profile.js').Tree} tree @param {number[]} outermost @returns {[number, number][]} */
@@ -84,26 +101,35 @@ function ranges(tree, outermost) {
   return outermost.map((place) => [place, tree.last[place]]);
 }
 
+/** A cost as a key by which the highest comes first, and what is unknown last. @param {number} cost */
+const down = (cost) => (Number.isNaN(cost) ? Infinity : -cost);
+
 /** @param {number | undefined} value @returns {number | null} */
-function orNull(value) {
+export function orNull(value) {
   return value === undefined || Number.isNaN(value) ? null : value;
+}
+
+/** What a question is about, without its rows. @param {Run} run @param {Question} question @returns {Promise<{header: Header, seen: any}>} */
+async function begin(run, question) {
+  const seen = isServed() ? { ...(await understand(run, question)), selected: null } : await look(run, question);
+  const { metric, shape } = seen;
+  const steps = seen.steps.map(({ operator, name, isCode }) => ({ operator, name, isCode }));
+  return { seen, header: { question, metric, total: metric.total, selected: seen.selected, exclusive: question.exclusive ?? false, remarks: [], shape, steps } };
+}
+
+/** How much is looked at. @param {Run} run @param {Question} question */
+export async function askTotal(run, question) {
+  return isServed() ? (await ask(run, question)).header : (await begin(run, question)).header;
 }
 
 /** Asks a report about a run. @param {Run} run @param {Question} question @returns {Promise<Answer>} */
 export async function ask(run, question) {
-  const seen = isServed() ? { ...(await understand(run, question)), selected: null } : await look(run, question);
-  const { metric, shape } = seen;
-  const steps = seen.steps.map(({ operator, name, isCode }) => ({ operator, name, isCode }));
-  /** @type {Header} */
-  const header = { question, metric, total: metric.total, selected: seen.selected, exclusive: question.exclusive ?? false, remarks: [], shape, steps };
+  const { seen, header } = await begin(run, question);
   if (isServed()) return answered(run, header, /** @type {any} */ (COLUMNS)[question.report].split(' '));
   if (question.report === 'function') return ofFunction(run, seen, header);
   if (question.report === 'tree') return ofTree(run, seen, header);
   const entries = await entriesOf(run, seen, question.report);
-  if (!header.exclusive && entries.length > 0 && entries.every((entry) => Number.isNaN(entry.cumulative))) {
-    header.exclusive = true;
-    header.remarks.push(`Cumulative ${metric.name} is unknown: shown is exclusive ${metric.name}.`);
-  }
+  showKnown(header, entries, (entry) => orNull(entry.cumulative));
   return ranked(entries, header);
 }
 
@@ -130,8 +156,7 @@ async function entriesOf(run, seen, report) {
       const of = functionOf(lines.function[line]);
       const file = lines.file[line] === '' ? of.file : lines.file[line];
       const place = { line: lines.line[line], col: lines.col[line] };
-      const element = `${of.name}[${file === of.file ? '' : `${file}:`}${place.line}${place.col === 0 ? '' : `:${place.col}`}]`;
-      return { ...of, file, kind: null, ...place, ...sums, element };
+      return { ...of, file, kind: null, ...place, ...sums, element: lineName(of.name, file === of.file ? '' : file, place.line, place.col) };
     });
   }
   const isCallees = report === 'callees';
@@ -146,7 +171,7 @@ async function entriesOf(run, seen, report) {
     if (!entry) {
       const about = of < 0 ? { name: '(root)', module: null, file: null, id: 0, of } : of < names.name.length ? functionOf(of) : { name: LEFT_OUT, module: '', file: '', id: 0, of: -1 };
       const isElsewhere = from !== '' && from !== about.file;
-      const element = line === null ? about.name : `${about.name}[${isElsewhere ? `${from}:` : ''}${line}${col === 0 ? '' : `:${col}`}]`;
+      const element = line === null ? about.name : lineName(about.name, isElsewhere ? from : '', line, col);
       entry = { ...unknown, ...about, ...(isElsewhere && { line_file: from, file: from, caller_file: about.file }), kind: call.kind, line, col, calls: 0, exclusive: 0, cumulative: 0, element };
       grouped.set(key, entry);
     }
@@ -177,56 +202,56 @@ async function callsOf(run, seen, isCallees) {
   return calls.map((call) => ({ ...call, kind: 'call' }));
 }
 
+const NAME = (/** @type {Entry} */ entry) => entry.name;
+const MODULE = (/** @type {Entry} */ entry) => entry.module;
+const FILE = (/** @type {Entry} */ entry) => entry.file;
+const LINE = (/** @type {Entry} */ entry) => entry.line;
+const COL = (/** @type {Entry} */ entry) => entry.col || null;
+
+/** What a column has of an entry, where that does not depend on others. @type {Record<string, (entry: Entry) => any>} */
+const CELLS = {
+  function: NAME,
+  callee: NAME,
+  caller: (entry) => (entry.of < 0 ? null : entry.name),
+  module: MODULE,
+  caller_module: MODULE,
+  callee_module: MODULE,
+  file: FILE,
+  callee_file: FILE,
+  caller_file: (entry) => entry.caller_file ?? entry.file,
+  line_file: (entry) => entry.line_file ?? null,
+  line: LINE,
+  caller_line: LINE,
+  col: COL,
+  caller_col: COL,
+  kind: (entry) => entry.kind,
+  code: () => null,
+  calls: (entry) => orNull(entry.calls),
+  exclusive: (entry) => orNull(entry.exclusive),
+  cumulative: (entry) => orNull(entry.cumulative),
+  seen: (entry) => orNull(entry.seen),
+};
+
 /** Entries in the order of the report, with their shares. @param {Entry[]} entries @param {Header} header @returns {Answer} */
 function ranked(entries, header) {
-  const { report, percentOf } = header.question;
-  const base = percentOf === 'selection' && header.selected !== null ? header.selected : header.total;
-  const share = (/** @type {number} */ cost) => (base === 0 || Number.isNaN(cost) ? null : (100 * cost) / base);
+  const { report } = header.question;
   const costOf = (/** @type {Entry} */ entry) => (header.exclusive ? entry.exclusive : entry.cumulative);
-  entries.sort(
-    (one, other) =>
-      compareNumbers(orNull(costOf(other)), orNull(costOf(one))) ||
-      compareTexts(one.name, other.name) ||
-      compareNumbers(one.line, other.line) ||
-      compareNumbers(one.col, other.col) ||
-      compareTexts(one.module, other.module) ||
-      compareTexts(one.file, other.file) ||
-      one.id - other.id ||
-      compareTexts(one.kind, other.kind),
-  );
+  entries = inOrder(entries, (entry) => [down(costOf(entry)), entry.name, entry.line, entry.col, entry.module, entry.file, entry.id, entry.kind]);
   const columns = /** @type {any} */ (COLUMNS)[report].split(' ');
   /** @type {number | null} */
   let running = null;
+  /** @type {Record<string, (entry: Entry) => any>} */
+  const cells = {
+    ...CELLS,
+    exclusive_pct: (entry) => shareOf(header, entry.exclusive),
+    cumulative_pct: (entry) => shareOf(header, entry.cumulative),
+    cum_pct: () => running,
+    avg: (entry) => (entry.calls > 0 ? orNull(costOf(entry) / entry.calls) : null),
+  };
   const rows = entries.map((entry) => {
-    const cost = costOf(entry);
-    const part = share(cost);
+    const part = shareOf(header, costOf(entry));
     if (part !== null) running = (running ?? 0) + part;
-    const isRoot = entry.of < 0;
-    /** @type {Record<string, any>} */
-    const values = {
-      ...entry,
-      function: entry.name,
-      caller: isRoot ? null : entry.name,
-      callee: entry.name,
-      caller_module: entry.module,
-      caller_file: entry.caller_file ?? entry.file,
-      line_file: entry.line_file ?? null,
-      callee_module: entry.module,
-      callee_file: entry.file,
-      caller_line: entry.line,
-      caller_col: entry.col === 0 ? null : entry.col,
-      col: entry.col === 0 ? null : entry.col,
-      code: null,
-      calls: orNull(entry.calls),
-      exclusive: orNull(entry.exclusive),
-      cumulative: orNull(entry.cumulative),
-      seen: orNull(entry.seen),
-      exclusive_pct: share(entry.exclusive),
-      cumulative_pct: share(entry.cumulative),
-      cum_pct: running,
-      avg: Number.isNaN(cost) || !(entry.calls > 0) ? null : cost / entry.calls,
-    };
-    return columns.map((/** @type {string} */ column) => values[column]);
+    return columns.map((/** @type {string} */ column) => cells[column](entry));
   });
   return { columns, rows, header, functions: entries.map((entry) => entry.of), elements: entries.map((entry) => entry.element ?? entry.name) };
 }
@@ -262,20 +287,10 @@ async function ofFunction(run, seen, header) {
     if (!found.some((row) => `${row.of} ${row.file} ${row.line}` === key)) found.push({ of, file, line, col: 0, calls: NaN, exclusive: NaN, cumulative: NaN });
   }
   if (found.length === 0) throw new Unanswered(`Run ${run.number} knows no lines of ${plain(header.question.fn ?? '')}, and no source is stored with it.`);
-  found.sort(
-    (one, other) =>
-      compareTexts(names.name[one.of], names.name[other.of]) ||
-      compareTexts(names.module[one.of], names.module[other.of]) ||
-      names.id[one.of] - names.id[other.of] ||
-      compareTexts(one.file, other.file) ||
-      one.line - other.line ||
-      one.col - other.col,
-  );
-  const base = header.question.percentOf === 'selection' && header.selected !== null ? header.selected : header.total;
-  const share = (/** @type {number} */ cost) => (base === 0 || Number.isNaN(cost) ? null : (100 * cost) / base);
-  const rows = found.map((row) => {
-    const called = calls.filter((call) => isCalled(row, call));
-    called.sort((one, other) => compareNumbers(orNull(other.cumulative), orNull(one.cumulative)) || compareTexts(names.name[one.function], names.name[other.function]) || names.id[one.function] - names.id[other.function]);
+  const sorted = inOrder(found, ({ of, file, line, col }) => [names.name[of], names.module[of], names.id[of], file, line, col]);
+  const rows = sorted.map((row) => {
+    const all = calls.filter((call) => isCalled(row, call));
+    const called = inOrder(all, (call) => [down(call.cumulative), names.name[call.function], names.id[call.function]]);
     return [
       names.name[row.of],
       row.line,
@@ -283,16 +298,16 @@ async function ofFunction(run, seen, header) {
       orNull(row.calls),
       orNull(row.exclusive),
       orNull(row.cumulative),
-      share(row.cumulative),
+      shareOf(header, row.cumulative),
       called.length === 0 ? null : called.map((call) => names.name[call.function]).join(', '),
       texts.all.get(`${row.of} ${row.file} ${row.line}`) ?? null,
       names.module[row.of],
       row.file,
-      share(row.exclusive),
+      shareOf(header, row.exclusive),
     ];
   });
-  const elements = found.map((row) => `${names.name[row.of]}[${row.file === names.file[row.of] ? '' : `${row.file}:`}${row.line}${row.col === 0 ? '' : `:${row.col}`}]`);
-  return { columns: COLUMNS.function.split(' '), rows, header, functions: found.map((row) => row.of), elements };
+  const elements = sorted.map(({ of, file, line, col }) => lineName(names.name[of], file === names.file[of] ? '' : file, line, col));
+  return { columns: COLUMNS.function.split(' '), rows, header, functions: sorted.map((row) => row.of), elements };
 }
 
 /** Calls from lines: each line and callee once. @param {Run} run @param {any} seen */
@@ -379,7 +394,7 @@ async function ofTree(run, seen, header) {
   const { tree, costs } = paths;
   const { names } = run;
   const readings = run.metrics.findIndex((metric) => metric.timer_readings);
-  const ticks = readings < 0 ? null : await run.costs(readings).catch(() => null);
+  const ticks = readings < 0 || tree.count < (await run.tree()).count ? null : await run.costs(readings).catch(() => null);
   const first = run.about.left.places ? null : run.about.first_node;
   const rows = [];
   const functions = [];
@@ -403,8 +418,8 @@ async function ofTree(run, seen, header) {
         null,
         names.module[of] ?? '',
         file ?? '',
-        first === null ? null : first + place,
-        first === null || tree.parent[place] < 0 ? null : first + tree.parent[place],
+        first === null ? null : first + tree.number[place],
+        first === null || tree.parent[place] < 0 ? null : first + tree.number[tree.parent[place]],
       ]);
       functions.push(of < names.name.length ? of : -1);
       elements.push(placeName(run, tree, lines, place));
@@ -417,21 +432,20 @@ async function ofTree(run, seen, header) {
 export function placeName(run, tree, lines, place) {
   const name = run.names.name[tree.function[place]] ?? LEFT_OUT;
   const line = tree.line[place];
-  if (line < 0) return name;
-  const file = lines.file[line] === '' ? '' : `${lines.file[line]}:`;
-  return `${name}[${file}${lines.line[line]}${lines.col[line] === 0 ? '' : `:${lines.col[line]}`}]`;
+  return line < 0 ? name : lineName(name, lines.file[line], lines.line[line], lines.col[line]);
 }
 
 /** The tree as arrays, for pictures: what a path leads to, or all roots. @param {Run} run @param {Question} question @returns {Promise<any>} */
 export async function askTree(run, question) {
   const seen = await look(run, { ...question, report: 'tree' });
-  return { ...seen, ...seen.paths, selected: seen.selected, total: seen.metric.total };
+  return { ...seen.paths, lines: seen.lines, metric: seen.metric, header: { question, selected: seen.selected, total: seen.metric.total } };
 }
 
 /** The statement that gives an answer in SQL. @param {Run} run @param {Answer} answer */
 export async function sqlOf(run, answer) {
   if (isServed()) return servedStatement(run, answer.header);
   const { question, metric, shape, steps, exclusive } = answer.header;
-  const key = JSON.stringify([question.report, metric.name, shape, exclusive, question.percentOf === 'selection']);
-  return statement(await run.statements(), key, steps);
+  const labels = question.label ?? [];
+  const key = JSON.stringify([question.report, metric.name, shape, exclusive, question.percentOf === 'selection', labels.length > 0]);
+  return statement(await run.statements(), key, steps, labels);
 }

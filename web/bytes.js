@@ -36,6 +36,11 @@ export class Reader {
     this.at = 0;
   }
 
+  /** Whether all is read. */
+  get isEnd() {
+    return this.at >= this.bytes.length;
+  }
+
   /** A whole number. */
   number() {
     let byte = this.bytes[this.at++];

@@ -1,5 +1,5 @@
 // How change looks: more is orange and has a plus, less is blue and has a minus, so that nobody needs the colours.
-import { make } from './dom.js';
+import { make, span } from './dom.js';
 import { fixed, rounded } from './numbers.js';
 
 /** Signs of verdicts. */
@@ -13,7 +13,7 @@ export function directionOf(verdict) {
 
 /** A verdict with its sign. @param {string | null} verdict */
 export function verdictMark(verdict) {
-  if (!verdict) return make('span', { class: 'verdict', text: '' });
+  if (!verdict) return span('verdict', '');
   return make('span', { class: `verdict ${directionOf(verdict)}` }, make('span', { class: 'sign', 'aria-hidden': 'true', text: SIGNS[verdict] ?? '' }), verdict);
 }
 
@@ -52,6 +52,15 @@ export function intervalMark({ ratio, ratio_low: low, ratio_high: high }, direct
   if (low !== null || high !== null) mark.append(make('path', { class: 'reach', d: `M${x(low ?? 1 / MOST)} 8H${x(high ?? MOST)}` }));
   if (ratio !== null) mark.append(make('circle', { cx: x(ratio), cy: 8, r: 3.5 }));
   return mark;
+}
+
+/** Columns of a table of changes: ratio, interval and probability. @param {(row: any) => string} direction @returns {import('./table.js').Column[]} */
+export function testColumns(direction) {
+  return [
+    { title: 'Ratio (95 %)', value: (row) => row.ratio, show: (_, row) => ratioText(row) },
+    { title: '÷2 … ×2', draw: (row) => intervalMark(row, direction(row)) },
+    { title: 'q', value: (row) => row.q, show: probability },
+  ];
 }
 
 /** A bar to the right of the middle for more, to the left for less. @param {number} part From -1 to 1. */

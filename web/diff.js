@@ -1,6 +1,6 @@
 // What changed between two sides: functions with their verdicts, and what is known of the one that is chosen.
-import { changeBar, directionOf, intervalMark, probability, ratioText, signed, verdictMark } from './change.js';
-import { button, choice, make } from './dom.js';
+import { changeBar, directionOf, probability, ratioText, signed, testColumns, verdictMark } from './change.js';
+import { button, choice, div, make, note, searchBox, span } from './dom.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
 import { table } from './table.js';
 import { plain, shown } from './texts.js';
@@ -24,13 +24,12 @@ function sideName({ runs }) {
 export function sidesOf(answer) {
   const { metric, unit, total } = answer;
   const card = (/** @type {string} */ kind, /** @type {string} */ label, /** @type {string} */ name, /** @type {string} */ cost, /** @type {Element | null} */ more = null) =>
-    make('div', { class: `card ${kind}` }, make('span', { class: 'label', text: label }), make('strong', { text: cost }), make('span', { class: 'name', text: plain(name), title: plain(name) }), more);
+    make('div', { class: `card ${kind}` }, span('label', label), make('strong', { text: cost }), make('span', { class: 'name', text: plain(name), title: plain(name) }), more);
   const cost = (/** @type {number} */ value) => figure(metric, unit, value);
   const times = total.ratio === null ? cost(total.delta) : `×${fixed(total.ratio, 2)}`;
   const interval = total.ratio_low === null && total.ratio_high === null ? '' : ratioText({ ...total, ratio: null });
-  return make(
-    'div',
-    { class: 'cards' },
+  return div(
+    'cards',
     card('', 'Base', sideName(answer.base), cost(total.base)),
     make('span', { class: 'arrow', 'aria-hidden': 'true', text: '→' }),
     card('', 'New', sideName(answer.new), cost(total.new)),
@@ -89,18 +88,19 @@ export async function diffView(context) {
   /** @type {any[]} */
   const rows = answer.rows;
   const scale = ofColumn(answer.metric, answer.unit, Math.max(answer.total.base, answer.total.new), 0);
+  const cost = (/** @type {number} */ value) => rounded(scale, value);
   const most = rows.reduce((most, row) => Math.max(most, Math.abs(row.delta)), 0);
-  const search = make('input', { type: 'search', id: 'search', value: context.state.search, placeholder: 'Search', 'aria-label': 'Search for names', oninput: () => go({ search: search.value }, true) });
+  const search = searchBox(context.state, go);
   const found = make('output', { class: 'found', 'aria-live': 'polite' });
   const chips = make('div', { class: 'chips', role: 'group', 'aria-label': 'Verdicts' });
-  const place = make('div', { class: 'rows-place' });
+  const place = div('rows-place');
   const aside = make('aside', { class: 'detail', 'aria-label': 'The chosen function' });
   const isOf = (/** @type {any} */ row, /** @type {any} */ state) => state.function === row.function && state.module === row.module;
   let filtered = '';
   const update = () => {
     const { state } = context;
     const chosen = rows.find((row) => isOf(row, state));
-    aside.replaceChildren(chosen ? detail(answer, chosen) : make('p', { class: 'said', text: 'Click a row to see all that is known of it.' }));
+    aside.replaceChildren(chosen ? detail(answer, chosen) : note('Click a row to see all that is known of it.'));
     const filters = JSON.stringify([state.search, state.status, state.verdict]);
     if (filters === filtered) {
       /** @type {any} */ (place.firstElementChild)?.refresh?.();
@@ -124,26 +124,19 @@ export async function diffView(context) {
     found.textContent = kept.length === rows.length ? `${rows.length} rows` : `${kept.length} of ${rows.length} rows`;
     place.replaceChildren(
       kept.length === 0
-        ? make('p', { class: 'said', text: 'No function is like this.' })
+        ? note('No function is like this.')
         : table({
             label: 'What changed',
-            count: kept.length,
-            isSelected: (row) => isOf(kept[row], context.state),
-            handle: {
-              select: (row) => go({ function: kept[row].function, module: kept[row].module }, true),
-              open: () => undefined,
-              menu: () => undefined,
-              key: () => false,
-            },
+            items: kept,
+            isSelected: (row) => isOf(row, context.state),
+            handle: { select: (row) => go({ function: row.function, module: row.module }, true) },
             columns: [
-              { title: 'Function', isText: true, text: (row) => shown(kept[row].function), value: (row) => kept[row].function },
-              { title: `Base ${scale.title}`, text: (row) => rounded(scale, kept[row].base), value: (row) => kept[row].base },
-              { title: `New ${scale.title}`, text: (row) => rounded(scale, kept[row].new), value: (row) => kept[row].new },
-              { title: 'Change', text: (row) => signed(scale, kept[row].delta), value: (row) => kept[row].delta, draw: (row) => changeBar(most === 0 ? 0 : kept[row].delta / most) },
-              { title: 'Ratio (95 %)', text: (row) => ratioText(kept[row]), value: (row) => kept[row].ratio },
-              { title: '÷2 … ×2', text: () => '', draw: (row) => intervalMark(kept[row], directionOf(kept[row].verdict)) },
-              { title: 'q', text: (row) => probability(kept[row].q), value: (row) => kept[row].q },
-              { title: 'Verdict', isLeft: true, text: () => '', value: (row) => kept[row].verdict, draw: (row) => verdictMark(kept[row].verdict) },
+              { title: 'Function', isText: true, value: (row) => row.function, show: shown },
+              { title: `Base ${scale.title}`, value: (row) => row.base, show: cost },
+              { title: `New ${scale.title}`, value: (row) => row.new, show: cost },
+              { title: 'Change', value: (row) => row.delta, show: (delta) => signed(scale, delta), draw: (row) => changeBar(most === 0 ? 0 : row.delta / most) },
+              ...testColumns((row) => directionOf(row.verdict)),
+              { title: 'Verdict', isLeft: true, value: (row) => row.verdict, show: () => '', draw: (row) => verdictMark(row.verdict) },
             ],
           }),
     );
@@ -152,19 +145,18 @@ export async function diffView(context) {
     'section',
     { class: 'diff', 'aria-label': 'What changed' },
     sidesOf(answer),
-    ...told.about.lines.slice(1).map((/** @type {string} */ line) => make('p', { class: 'said', text: plain(line) })),
+    ...told.about.lines.slice(1).map((/** @type {string} */ line) => note(plain(line))),
     ...answer.warnings.map((/** @type {string} */ warning) => make('p', { class: 'warning', text: plain(warning) })),
-    make(
-      'div',
-      { class: 'bar-of-view' },
+    div(
+      'bar-of-view',
       search,
       choice('Functions', context.state.status, [['all', 'all'], ['both', 'in both'], ['new', 'only in new'], ['gone', 'only in base']], (status) => go({ status }, true)),
       chips,
       found,
-      make('span', { class: 'room' }),
+      span('room'),
       offersOfTold(told, told.about.sql),
     ),
-    make('div', { class: 'beside' }, place, aside),
+    div('beside', place, aside),
   );
   update();
   return { element, update, small: FOLLOWED };

@@ -15,6 +15,21 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
+/** A box of a kind. @param {string} kind @param {...(Element | string | null)} children @returns {any} */
+export function div(kind, ...children) {
+  return make('div', { class: kind }, ...children);
+}
+
+/** Words of a kind, or other things in a line. @param {string} kind @param {...(Element | string)} children @returns {any} */
+export function span(kind, ...children) {
+  return make('span', { class: kind }, ...children);
+}
+
+/** What is said to the reader. @param {string} text @returns {any} */
+export function note(text) {
+  return make('p', { class: 'said', text });
+}
+
 /** A drop-down. @param {string} label @param {string} value @param {[string, string][]} options Values and texts. @param {(value: string) => void} changed */
 export function choice(label, value, options, changed) {
   const select = make('select', { onchange: () => changed(select.value) });
@@ -33,12 +48,69 @@ export function button(text, clicked, properties = {}) {
   return make('button', { type: 'button', text, onclick: clicked, ...properties });
 }
 
+/** What mouse and keys do with what an element shows. `find` says what an event is about, `null` for nothing; `clicked` and
+ * `pressed` may do something else, and say so.
+ * @param {any} element @param {(event: any) => any} find @param {import('./actions.js').Handle} handle
+ * @param {{clicked?: (of: any, event: MouseEvent) => any, pressed: (of: any, event: KeyboardEvent) => any}} own */
+export function gestures(element, find, handle, { clicked, pressed }) {
+  element.addEventListener('click', (/** @type {MouseEvent} */ event) => {
+    const of = find(event);
+    if (of === null || clicked?.(of, event)) return;
+    // The second click may meet another element than the first, which a double click would need.
+    if (event.detail === 2) handle.open?.(of, event.altKey);
+    else if (event.detail < 2) handle.select?.(of);
+  });
+  element.addEventListener('contextmenu', (/** @type {MouseEvent} */ event) => {
+    const of = find(event);
+    if (of === null || !handle.menu) return;
+    event.preventDefault();
+    handle.menu(of, event.clientX, event.clientY);
+  });
+  element.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+    const of = find(event);
+    if (of === null || event.ctrlKey || event.metaKey) return;
+    if (!pressed(of, event)) {
+      if (event.key === 'Enter') handle.open?.(of, event.altKey);
+      else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
+        const place = /** @type {Element} */ (event.target).getBoundingClientRect();
+        handle.menu?.(of, place.left + 20, place.top + 20);
+      } else if (!handle.key?.(of, event.key)) return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  });
+}
+
+/** Where names are searched: what is written goes into the address. @param {import('./state.js').State} state @param {(changes: Record<string, string>, isSmall?: boolean) => void} go */
+export function searchBox(state, go) {
+  const search = make('input', { type: 'search', id: 'search', value: state.search, placeholder: 'Search', 'aria-label': 'Search for names', oninput: () => go({ search: search.value }, true) });
+  return search;
+}
+
+/** A button that copies a text, or else selects it. @param {string} text @param {() => void} select @param {Record<string, any>} [properties] */
+export function copyButton(text, select, properties) {
+  const copy = button(
+    'Copy',
+    async () => {
+      try {
+        await navigator.clipboard.writeText(text);
+        copy.textContent = 'Copied';
+      } catch {
+        select();
+        copy.textContent = 'Selected: copy it with the keyboard';
+      }
+    },
+    properties,
+  );
+  return copy;
+}
+
 /** A window in front of the page; Escape closes it. @param {string} title @param {...Element} content @returns {HTMLDialogElement} */
 export function dialog(title, ...content) {
   const box = make('dialog', { 'aria-label': title }, make('h2', { text: title }), ...content);
   box.append(make('p', { class: 'buttons' }, button('Close', () => box.close())));
   box.addEventListener('close', () => box.remove());
-  document.body.append(box);
+  document.querySelector('main')?.append(box);
   box.showModal();
   return box;
 }
@@ -69,7 +141,7 @@ export function menu(x, y, items) {
     event.preventDefault();
     event.stopPropagation();
   });
-  document.body.append(list);
+  document.querySelector('main')?.append(list);
   list.style.left = `${Math.max(0, Math.min(x, innerWidth - list.offsetWidth))}px`;
   list.style.top = `${Math.max(0, Math.min(y, innerHeight - list.offsetHeight))}px`;
   addEventListener('pointerdown', outside, true);

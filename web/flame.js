@@ -1,10 +1,11 @@
 // Flame graphs: the tree of calls, and of one function what led to it and what it called.
 import { handleOf } from './actions.js';
-import { ask, askTree } from './ask.js';
-import { button, choice, make } from './dom.js';
+import { ask, askTree, shareOf } from './ask.js';
+import { button, choice, div, make, note, searchBox } from './dom.js';
 import { figure, percent } from './numbers.js';
 import { Picture, arrange } from './picture.js';
 import { LEFT_OUT } from './profile.js';
+import { questionOf } from './state.js';
 import { shown } from './texts.js';
 import { callsView, treeView } from './views.js';
 
@@ -148,28 +149,19 @@ export function find(picture, search) {
 /** The view. @param {import('./actions.js').Context & {command: any}} context */
 export async function flameView(context) {
   const { run, state, go } = context;
-  const question = { report: 'tree', metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'] };
+  const question = questionOf(state, 'tree');
   const seen = await askTree(run, question);
-  const { metric, tree, costs } = seen;
-  const base = state['percent-of'] === 'selection' && seen.selected !== null ? seen.selected : seen.total;
+  const { metric, tree, costs, header } = seen;
   const say = (/** @type {string} */ name, /** @type {number} */ all, /** @type {number | null} */ own, /** @type {number} */ calls) => {
-    const cost = (/** @type {number} */ value) => `${figure(metric.name, metric.unit, value)} (${percent(base === 0 ? null : (100 * value) / base)} %)`;
+    const cost = (/** @type {number} */ value) => `${figure(metric.name, metric.unit, value)} (${percent(shareOf(header, value))} %)`;
     const times = Number.isNaN(calls) ? '' : `, ${calls} ${calls === 1 ? 'call' : 'calls'}`;
     return `${shown(name)}: in all ${cost(all)}${own === null ? '' : `, own ${cost(own)}`}${times}`;
   };
   const found = make('output', { class: 'found', 'aria-live': 'polite' });
-  const search = make('input', {
-    type: 'search',
-    id: 'search',
-    value: state.search,
-    placeholder: 'Search',
-    'aria-label': 'Search for names',
-    oninput: () => go({ search: search.value }, true),
-  });
+  const search = searchBox(state, go);
   const whole = button('Whole picture', () => go({ place: '' }), { disabled: true });
-  const bar = make(
-    'div',
-    { class: 'bar-of-view' },
+  const bar = div(
+    'bar-of-view',
     choice('Picture', state.layout, [['icicle', 'icicle: roots at the top'], ['flame', 'flame graph: roots at the bottom'], ['sandwich', 'sandwich: callers above, callees below']], (layout) => go({ layout, place: '' })),
     choice('Order', state.order, [['cost', 'by cost'], ['name', 'by name'], ['file', 'as in the file']], (order) => go({ order, place: '' })),
     whole,
@@ -185,7 +177,7 @@ export async function flameView(context) {
   const select = (/** @type {string} */ name) => go({ function: name }, true);
   if (state.layout === 'sandwich') {
     if (state.fn === '') {
-      element.append(make('p', { class: 'said', text: 'A sandwich is about a function: double-click one in another picture or table first.' }));
+      element.append(note('A sandwich is about a function: double-click one in another picture or table first.'));
       return { element };
     }
     for (const [isUp, label] of /** @type {[boolean, string][]} */ ([[true, 'Callers'], [false, 'Callees']])) {

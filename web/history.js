@@ -1,9 +1,9 @@
 // What runs of one program cost over time: points, their levels, and the steps between them.
-import { intervalMark, probability, ratioText } from './change.js';
-import { button, choice, make } from './dom.js';
+import { ratioText, testColumns } from './change.js';
+import { choice, copyButton, div, make, note, span } from './dom.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
 import { table } from './table.js';
-import { plain, shellWord, shown } from './texts.js';
+import { plain, quoted, shellWord, shown } from './texts.js';
 import { offersOfTold } from './told.js';
 
 /** @typedef {{run: number, commit: string | null, position: number, cost: number, total: number, row: any}} Point */
@@ -28,7 +28,7 @@ function subjectsOf(answer) {
   for (const row of answer.rows) {
     const key = JSON.stringify([row.function, row.module, row.file]);
     let subject = all.get(key);
-    if (!subject) all.set(key, (subject = { name: row.function || row.module || row.file, file: row.file, module: row.module, points: [], medians: [], changes: [], blind: null }));
+    if (!subject) all.set(key, (subject = { name: nameOfChange(row), file: row.file, module: row.module, points: [], medians: [], changes: [], blind: null }));
     subject.points.push({ run: row.run_id, commit: row.commit_id, position: positionOf.get(row.run_id) ?? 0, cost: row.exclusive, total: row.total, row });
   }
   const subjects = [...all.values()];
@@ -151,7 +151,7 @@ function chart(context, answer, subject, wide) {
 
 /** Commands about a run, and about it and the one before. @param {any} context @param {any} answer @param {Subject} subject @param {Point | undefined} point */
 function pointDetail({ command }, answer, subject, point) {
-  if (!point) return [make('p', { class: 'said', text: 'Click a point, or go to it by arrows, to see its run and what can be asked about it.' })];
+  if (!point) return [note('Click a point, or go to it by arrows, to see its run and what can be asked about it.')];
   const { metric, unit } = answer;
   const cost = (/** @type {number} */ value) => figure(metric, unit, value);
   const before = point.position > 0 ? subject.medians[point.position - 1] : NaN;
@@ -167,7 +167,7 @@ function pointDetail({ command }, answer, subject, point) {
   return [
     make('h2', { text: `Run ${point.run}${point.commit === null ? '' : `, ${plain(point.commit.slice(0, 2 * SHORT))}`}` }),
     make('p', { text: `${cost(point.cost)} of ${cost(point.total)}${change}` }),
-    ...[['Branch', point.row.branch], ['Host', point.row.host], ['Recorded', point.row.recorded_utc ?? point.row.recorded_at]].flatMap(([name, value]) => (value ? [make('p', { class: 'said', text: `${name}: ${plain(value)}` })] : [])),
+    ...[['Branch', point.row.branch], ['Host', point.row.host], ['Recorded', point.row.recorded_utc ?? point.row.recorded_at]].flatMap(([name, value]) => (value ? [note(`${name}: ${plain(value)}`)] : [])),
     ...commands.map(([title, words]) => commandLine(String(title), /** @type {string[]} */ (words))),
   ];
 }
@@ -176,27 +176,25 @@ function pointDetail({ command }, answer, subject, point) {
 function commandLine(title, words) {
   const text = words.map(shellWord).join(' ');
   const code = make('code', { text });
-  const copy = button('Copy', async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      copy.textContent = 'Copied';
-    } catch {
-      getSelection()?.selectAllChildren(code);
-      copy.textContent = 'Selected';
-    }
-  }, { 'aria-label': `Copy: ${title}` });
-  return make('div', { class: 'command' }, make('span', { class: 'label', text: title }), code, copy);
+  const copy = copyButton(text, () => getSelection()?.selectAllChildren(code), { 'aria-label': `Copy: ${title}` });
+  return div('command', span('label', title), code, copy);
 }
 
 /** The same in SQL. @param {any} answer @param {Subject} subject */
 function sqlOfHistory(answer, subject) {
-  const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", "''")}'`;
   const runs = subject.points.map((point) => point.run).join(', ');
   const where = `run_id IN (${runs}) AND metric = ${quoted(answer.metric)}`;
   if (subject.name === '') {
     return `SELECT run_id, MAX(total) AS total\nFROM history\nWHERE ${where}\nGROUP BY run_id\nORDER BY MIN(position), MIN(recorded_utc), run_id;\n`;
   }
   return `SELECT run_id, position, commit_id, calls, exclusive, cumulative, total\nFROM history\nWHERE ${where}\n  AND function = ${quoted(subject.name)} AND module = ${quoted(subject.module)} AND file = ${quoted(subject.file)}\nORDER BY position, recorded_utc, run_id;\n`;
+}
+
+/** The figures in which steps are looked for. @param {any} answer */
+function sqlOfSteps({ metric, series }) {
+  const of = Object.entries(series ?? {}).filter(([, value]) => value !== '').map(([name, value]) => `${name}=${value}`);
+  const about = plain(of.length === 0 ? '' : `, here those with ${of.join(', ')}`);
+  return `-- The figures of each run${about}. Steps, intervals and q are made of them by profdb (docs/history.md).\nSELECT function, module, file, run_id, position, commit_id, exclusive, total\nFROM history\nWHERE metric = ${quoted(metric)}\nORDER BY function, module, file, position, recorded_utc, run_id;\n`;
 }
 
 /** The view. @param {any} context */
@@ -213,9 +211,9 @@ export async function historyView(context) {
   const { metric, unit } = answer;
   const options = entries.map(({ subject }, at) => /** @type {[string, string]} */ ([String(at), subject.name === '' ? 'whole run' : `${shown(subject.name)}${entries.filter((other) => other.subject.name === subject.name).length > 1 ? ` (${plain(subject.module || subject.file)})` : ''}`]));
   const scale = ofColumn(metric, unit, Math.max(...subject.points.map((point) => point.cost)), 0);
-  const place = make('div', { class: 'chart-place' });
+  const place = div('chart-place');
   const aside = make('aside', { class: 'detail', 'aria-label': 'The chosen run' });
-  const rows = make('div', { class: 'rows-place' });
+  const rows = div('rows-place');
   const draw = () => place.replaceChildren(chart(context, answer, subject, Math.max(place.clientWidth, 480)));
   const update = () => {
     const isFocused = place.contains(document.activeElement);
@@ -227,14 +225,14 @@ export async function historyView(context) {
     rows.replaceChildren(
       table({
         label: 'Points',
-        count: subject.points.length,
-        isSelected: (row) => String(subject.points[row].run) === context.state.point,
-        handle: { select: (row) => go({ point: String(subject.points[row].run) }, true), open: () => undefined, menu: () => undefined, key: () => false },
+        items: subject.points,
+        isSelected: (point) => String(point.run) === context.state.point,
+        handle: { select: (point) => go({ point: String(point.run) }, true) },
         columns: [
-          { title: 'Run', text: (row) => String(subject.points[row].run), value: (row) => subject.points[row].run },
-          { title: 'Position', isLeft: true, text: (row) => positionName(answer, subject.points[row].position), value: (row) => subject.points[row].position },
-          { title: scale.title, text: (row) => rounded(scale, subject.points[row].cost), value: (row) => subject.points[row].cost },
-          { title: '% of the run', text: (row) => percent(subject.points[row].row.exclusive_pct), value: (row) => subject.points[row].row.exclusive_pct },
+          { title: 'Run', value: (point) => point.run },
+          { title: 'Position', isLeft: true, value: (point) => point.position, show: (position) => positionName(answer, position) },
+          { title: scale.title, value: (point) => point.cost, show: (cost) => rounded(scale, cost) },
+          { title: '% of the run', value: (point) => point.row.exclusive_pct, show: percent },
         ],
       }),
     );
@@ -242,22 +240,21 @@ export async function historyView(context) {
     if (now) now.scrollTop = lastTop;
   };
   const steps = subject.changes.length === 0
-    ? make('p', { class: 'said', text: plain(told.about.lines.at(-1) ?? 'No step.') })
-    : stepsTable(answer, subject.changes.map((change) => ({ ...change, function: subject.name })), null, null);
+    ? note(plain(told.about.lines.at(-1) ?? 'No step.'))
+    : stepsTable(answer, subject.changes.map((change) => ({ ...change, function: subject.name })), null);
   const element = make(
     'section',
     { class: 'history', 'aria-label': 'History' },
-    make('p', { class: 'said', text: plain(told.about.lines[0] ?? '') }),
-    make(
-      'div',
-      { class: 'bar-of-view' },
+    note(plain(told.about.lines[0] ?? '')),
+    div(
+      'bar-of-view',
       ...(entries.length > 1 ? [choice('Of', String(entries.indexOf(entry)), options, (at) => go({ function: entries[Number(at)].subject.name, module: entries[Number(at)].subject.module, point: '' }))] : [make('h2', { text: subject.name === '' ? 'Whole run' : shown(subject.name) })]),
       choice('Scale', state.zero === 'no' ? 'no' : 'yes', [['yes', 'from 0'], ['no', 'as far as it reaches']], (to) => go({ zero: to === 'no' ? 'no' : '' }, true)),
-      make('span', { class: 'room' }),
+      span('room'),
       offersOfTold(told, sqlOfHistory(answer, subject)),
     ),
     place,
-    make('div', { class: 'beside' }, make('div', { class: 'rows-place' }, make('h2', { text: 'Steps' }), steps, make('h2', { text: 'Points' }), rows), aside),
+    div('beside', div('rows-place', make('h2', { text: 'Steps' }), steps, make('h2', { text: 'Points' }), rows), aside),
   );
   update();
   const observer = new ResizeObserver(() => (place.isConnected ? draw() : observer.disconnect()));
@@ -265,29 +262,28 @@ export async function historyView(context) {
   return { element, update, small: WITHIN_HISTORY };
 }
 
-/** Steps as a table. @param {any} answer @param {any[]} changes @param {((row: number) => void) | null} select @param {((row: any) => boolean) | null} isSelected */
-function stepsTable(answer, changes, select, isSelected) {
+/** What a row of steps is about. @param {any} change @returns {string} */
+const nameOfChange = (change) => change.function || change.module || change.file;
+
+/** Steps as a table. @param {any} answer @param {any[]} changes @param {((change: any) => void) | null} select */
+function stepsTable(answer, changes, select) {
   const most = changes.reduce((most, change) => Math.max(most, change.before ?? 0, change.after ?? 0), 0);
   const scale = ofColumn(answer.metric, answer.unit, most, 0);
-  const cost = (/** @type {number | null | undefined} */ value) => (value === null || value === undefined ? '-' : rounded(scale, value));
+  const cost = (/** @type {number | null | undefined} */ value) => rounded(scale, value);
   const direction = (/** @type {any} */ change) => (change.ratio === null ? (change.after > change.before ? 'more' : 'less') : change.ratio > 1 ? 'more' : 'less');
   const place = (/** @type {string | null} */ commit, /** @type {number | null} */ run) => (commit ? plain(commit.slice(0, SHORT)) : run === null || run === undefined ? '' : `run ${run}`);
   const between = (/** @type {any} */ change) => (change.change === 'drift' ? 'all positions' : change.change === 'none' ? '-' : `${place(change.from_commit, change.from_run)}..${place(change.to_commit, change.to_run)}`);
-  const name = (/** @type {any} */ change) => change.function || change.module || change.file;
   return table({
     label: 'Steps',
-    count: changes.length,
-    handle: select === null ? undefined : { select, open: select, menu: () => undefined, key: () => false },
-    isSelected: (row) => isSelected?.(changes[row]) ?? false,
+    items: changes,
+    handle: select === null ? {} : { select, open: select },
     columns: [
-      ...(changes.length > 0 && changes[0].metric === undefined ? [] : [{ title: 'Function', isText: true, text: (/** @type {number} */ row) => shown(name(changes[row])), value: (/** @type {number} */ row) => name(changes[row]) }]),
-      { title: 'Between', isLeft: true, text: (row) => between(changes[row]), value: (row) => changes[row].position ?? 0 },
-      { title: `Before ${scale.title}`, text: (row) => cost(changes[row].before), value: (row) => changes[row].before },
-      { title: `After ${scale.title}`, text: (row) => cost(changes[row].after), value: (row) => changes[row].after },
-      { title: 'Ratio (95 %)', text: (row) => ratioText(changes[row]), value: (row) => changes[row].ratio },
-      { title: '÷2 … ×2', text: () => '', draw: (row) => intervalMark(changes[row], direction(changes[row])) },
-      { title: 'q', text: (row) => probability(changes[row].q), value: (row) => changes[row].q },
-      { title: 'State', isLeft: true, text: (row) => plain([changes[row].change === 'drift' ? 'drift' : (changes[row].state ?? ''), changes[row].why ?? ''].filter((text) => text !== '').join(': ')), value: (row) => changes[row].state },
+      ...(changes.length > 0 && changes[0].metric === undefined ? [] : [{ title: 'Function', isText: true, value: nameOfChange, show: shown }]),
+      { title: 'Between', isLeft: true, value: (change) => change.position ?? 0, show: (_, change) => between(change) },
+      { title: `Before ${scale.title}`, value: (change) => change.before, show: cost },
+      { title: `After ${scale.title}`, value: (change) => change.after, show: cost },
+      ...testColumns(direction),
+      { title: 'State', isLeft: true, value: (change) => plain([change.change === 'drift' ? 'drift' : change.state, change.why].filter(Boolean).join(': ')) },
     ],
   });
 }
@@ -301,11 +297,11 @@ export async function stepsView(context) {
   const element = make(
     'section',
     { class: 'steps', 'aria-label': 'Steps' },
-    ...told.about.lines.map((/** @type {string} */ line) => make('p', { class: 'said', text: plain(line) })),
-    make('div', { class: 'bar-of-view' }, make('span', { class: 'found', text: rows.length === 1 ? '1 row' : `${rows.length} rows` }), make('span', { class: 'room' }), offersOfTold(told, null)),
+    ...told.about.lines.map((/** @type {string} */ line) => note(plain(line))),
+    div('bar-of-view', span('found', rows.length === 1 ? '1 row' : `${rows.length} rows`), span('room'), offersOfTold(told, sqlOfSteps(answer))),
     rows.length === 0
-      ? make('p', { class: 'said', text: 'No function changed.' })
-      : stepsTable(answer, rows, !all.some((/** @type {any} */ one) => one.view === 'history') ? null : (row) => go({ view: 'history', function: rows[row].function || rows[row].module || rows[row].file, module: rows[row].module, point: rows[row].run_id === null ? '' : String(rows[row].run_id) }), null),
+      ? note('No function changed.')
+      : stepsTable(answer, rows, !all.some((/** @type {any} */ one) => one.view === 'history') ? null : (row) => go({ view: 'history', function: nameOfChange(row), module: row.module, point: String(row.run_id ?? '') })),
   );
   return { element, small: [], update: () => undefined };
 }

@@ -66,8 +66,9 @@ export function ofColumn(metric, base, total, selected) {
   return selected === 0 || isShown ? scale : fitting(metric, base, selected);
 }
 
-/** A cost in a scale, without its unit. @param {Scale} scale @param {number} value */
+/** A cost in a scale, without its unit. @param {Scale} scale @param {number | null | undefined} value */
 export function rounded(scale, value) {
+  if (value === null || value === undefined) return '-';
   const isWhole = Math.abs(value - Math.round(value)) <= 4 * Number.EPSILON * Math.abs(value);
   return fixed(value / scale.size, scale.size === 1 && isWhole ? 0 : scale.decimals);
 }

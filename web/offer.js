@@ -8,6 +8,7 @@ export function commandOf(command, run, answer) {
   if (!command.names_run) words.push('--run', String(run.number));
   if (metric.name !== run.about.default_metric) words.push('--metric', metric.name);
   if (question.fn !== undefined) words.push(`--fn=${question.fn}`);
+  words.push(...(question.label ?? []).map((/** @type {string} */ label) => `--label=${label}`));
   if (question.exclusive) words.push('--exclusive');
   if (question.report === 'function') words.push('--all-lines');
   if (question.percentOf === 'selection') words.push('--percent-of', 'selection');

@@ -1,8 +1,8 @@
 // The page: what its address asks for is shown.
 import { actionsOf } from './actions.js';
 import { json } from './bytes.js';
-import { choice, dialog, make, button } from './dom.js';
-import { ask } from './ask.js';
+import { button, choice, dialog, div, make, note } from './dom.js';
+import { askTotal } from './ask.js';
 import { diffView } from './diff.js';
 import { flameView } from './flame.js';
 import { historyView, stepsView } from './history.js';
@@ -11,7 +11,7 @@ import { Run } from './profile.js';
 import { offers } from './rows.js';
 import { askedOf, runsView } from './runs.js';
 import { isServed, ServedSql } from './served.js';
-import { readState, usualView, writeState } from './state.js';
+import { labelText, labelsOf, questionOf, readState, usualView, writeState } from './state.js';
 import { sqlView } from './sql.js';
 import { Sqlite } from './sqlite.js';
 import { Told } from './told.js';
@@ -116,14 +116,14 @@ async function start() {
     const mine = ++turn;
     const run = runs.find((run) => String(run.number) === state.run) ?? runs[0];
     if (!run && runs.length === 0 && inFile.length === 0) {
-      main.replaceChildren(make('p', { class: 'said', text: 'The database has no runs any more: `profdb import` adds some, and they are here when the page is loaded again.' }));
+      main.replaceChildren(note('The database has no runs any more: `profdb import` adds some, and they are here when the page is loaded again.'));
       page.dataset.shown = address;
       return;
     }
     try {
       await run?.open();
     } catch (error) {
-      main.replaceChildren(make('p', { class: 'said', text: plain(/** @type {Error} */ (error).message) }));
+      main.replaceChildren(note(plain(/** @type {Error} */ (error).message)));
       page.dataset.shown = address;
       return;
     }
@@ -136,12 +136,12 @@ async function start() {
       made = await found[1](now);
     } catch (error) {
       if (!(error instanceof Unanswered)) console.error(error);
-      made = { element: make('p', { class: 'said', text: /** @type {Error} */ (error).message }) };
+      made = { element: note(/** @type {Error} */ (error).message) };
     }
     let root = null;
     try {
       if (run?.metrics.length > 0) {
-        header = (await ask(run, { report: 'summary', metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'] })).header;
+        header = await askTotal(run, questionOf(state, 'summary'));
         root = await rootOf(run);
       }
     } catch {
@@ -159,7 +159,7 @@ async function start() {
   const head = (/** @type {any} */ now, /** @type {any} */ header, /** @type {string | null} */ root) => {
     const { state, run } = now;
     const entries = views.map(([name, [title]]) => button(title, () => go({ view: name }), { 'aria-current': state.view === name ? 'page' : null }));
-    const tools = make('div', { class: 'tools' });
+    const tools = div('tools');
     const nav = make('nav', { class: 'views', 'aria-label': 'Views' }, ...entries);
     const helps = button('?', help, { title: 'Keys, and what this is', 'aria-label': 'Help' });
     if (!run || VIEWS[state.view]?.[2] !== 'runs') {
@@ -170,7 +170,7 @@ async function start() {
     }
     if (runs.length > 1 && runs.length <= MOST_OFFERED) {
       tools.append(make('h1', { class: 'unseen', text: plain(run.about.name) }));
-      tools.append(choice('Run', String(run.number), runs.map((run) => [String(run.number), `${run.number}: ${plain(run.about.name)}`]), (to) => go({ run: to, fn: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' })));
+      tools.append(choice('Run', String(run.number), runs.map((run) => [String(run.number), `${run.number}: ${plain(run.about.name)}`]), (to) => go({ run: to, fn: '', label: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' })));
     } else {
       tools.append(make('h1', { class: 'title', text: plain(run.about.name) }));
     }
@@ -187,6 +187,15 @@ async function start() {
       const within = (/** @type {string} */ thread) => (thread === '' ? rest : [{ operator: /** @type {',' | '>'} */ (','), name: thread }, ...rest.map((step, at) => (at === 0 ? { ...step, operator: /** @type {',' | '>'} */ (',') } : step))]);
       tools.append(choice('Thread', isChosen ? steps[0].name : '', [['', 'all'], ...threads.map((name) => /** @type {[string, string]} */ ([name, shown(name)]))], (to) => go({ fn: within(to).length === 0 ? '' : writePath(within(to), known), report: 'summary', place: '' })));
     }
+    const [labels, offered] = [labelsOf(state), labelsToChoose(run)];
+    if (labels.length > 0 || offered.length > 0) {
+      const rest = offered.filter((label) => !labels.includes(label));
+      const first = labels.length === 0 ? 'all' : `${labels.length} chosen`;
+      tools.append(
+        choice('Label', '', [['', first], ...rest.map((label) => /** @type {[string, string]} */ ([label, shown(label)]))], (to) => go({ label: labelText([...labels, to]), place: '' })),
+        ...labels.map((label) => button(`${shown(label)} ×`, () => go({ label: labelText(labels.filter((other) => other !== label)), place: '' }), { class: 'chip', title: 'Samples without this label, too' })),
+      );
+    }
     tools.append(
       choice('Percent of', state['percent-of'], [['total', 'all'], ['selection', 'selection']], (to) => go({ 'percent-of': to })),
       choice('Tables show', state.exclusive === '' ? 'no' : 'yes', [['no', 'inclusive cost'], ['yes', 'exclusive cost']], (to) => go({ exclusive: to === 'yes' ? 'yes' : '' })),
@@ -202,15 +211,14 @@ async function start() {
     }
     tools.append(helps);
     const actions = actionsOf(now);
-    const path = make(
-      'div',
-      { class: 'path' },
+    const path = div(
+      'path',
       crumbs(now, header, root),
       button('Up 1 Level', () => actions.up(), { disabled: actions.steps.length === 0 }),
       button('Reset', () => actions.reset(), { disabled: actions.steps.length === 0 }),
       button('Show Calls', () => actions.calls(run.named(actions.steps.at(-1)?.name ?? '')[0]), { disabled: actions.steps.length === 0 || run.isFlat || state.report === 'calls' }),
     );
-    const missing = leftOut(run).length > 0 ? make('p', { class: 'said', text: 'Parts of the run are not in this page: Overview says which.' }) : '';
+    const missing = leftOut(run).length > 0 ? note('Parts of the run are not in this page: Overview says which.') : '';
     top.replaceChildren(nav, tools, path, missing);
   };
 
@@ -256,6 +264,14 @@ function threadsOf(run) {
   if (!run.isTree) return [];
   const all = [...run.byName].filter(([name, of]) => name !== '' && of.every((at) => ['thread', 'process'].includes(run.names.kind[at]))).map(([name]) => name);
   return all.length > 200 ? [] : all.sort();
+}
+
+/** Labels that samples can be asked to have: any value of a key, or one. @param {Run} run @returns {string[]} */
+function labelsToChoose({ about: { labels = [], left } }) {
+  /** @type {Map<string, string[]>} */
+  const values = new Map();
+  for (const [key, value] of left.labels ? [] : labels) values.set(key, [...(values.get(key) ?? []), `${key}=${value}`]);
+  return [...values].flatMap(([key, all]) => [key, ...all]).slice(0, 200);
 }
 
 /** The one function in which everything happened, if there is one. @param {Run} run @returns {Promise<string | null>} */

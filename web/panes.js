@@ -1,11 +1,12 @@
 // Four panes, as Dyalog's dashboard has them: functions and lines, each as a pie or a table, and below each the source of what
 // is clicked.
 import { handleOf } from './actions.js';
-import { ask } from './ask.js';
-import { choice, make, tick } from './dom.js';
+import { ask, shareOf } from './ask.js';
+import { choice, div, make, note, tick } from './dom.js';
 import { pie } from './pie.js';
-import { baseOf, costTable, offers } from './rows.js';
+import { costTable, offers } from './rows.js';
 import { linesOf, sourceTable } from './source.js';
+import { questionOf } from './state.js';
 import { shown } from './texts.js';
 
 /** Where the splitters are, in percent; they stay while the page is open. */
@@ -58,8 +59,7 @@ export async function panesView(context) {
   const { run, go } = context;
   const { state } = context;
   const isCalls = state.report === 'calls';
-  const question = { metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'] };
-  const asked = (/** @type {string} */ report, /** @type {string} */ display) => ask(run, { ...question, report, exclusive: display === 'pie' || state.exclusive !== '' });
+  const asked = (/** @type {string} */ report, /** @type {string} */ display) => ask(run, questionOf(state, report, { exclusive: display === 'pie' || state.exclusive !== '' }));
   const [functions, lines] = await Promise.all([asked(isCalls ? 'calls' : 'summary', state.functions), asked(isCalls ? 'call_lines' : 'lines', state.lines)]);
   const isSingle = !isCalls && state.fn === '' && functions.rows.length === 1 && run.names.kind.filter((_, of) => run.isCode(of)).length === 1;
   const box = make('section', { class: 'panes', 'aria-label': 'Functions and lines' });
@@ -93,23 +93,23 @@ export async function panesView(context) {
       go(which === 'functions' ? { function: nameOf(answer, row) } : { 'line-of': nameOf(answer, row), line: String(answer.rows[row][lineAt] ?? '') }, true);
     const handle = handleOf(context, (row) => answer.functions[row], select);
     if (answer.rows.length === 0) {
-      return make('p', { class: 'said', text: which === 'lines' ? (run.about.left.lines ? 'Lines were left out: the page would have become too large.' : 'The file knows no lines here.') : 'There is nothing here.' });
+      return note(which === 'lines' ? (run.about.left.lines ? 'Lines were left out: the page would have become too large.' : 'The file knows no lines here.') : 'There is nothing here.');
     }
     if (state[which] === 'table') return costTable(answer, title, handle, isSelected, title);
-    const [exclusive, base] = [answer.columns.indexOf('exclusive'), baseOf(answer.header)];
+    const exclusive = answer.columns.indexOf('exclusive');
     return pie({
       label: title,
       count: answer.rows.length,
       name: (row) => answer.elements[row],
       cost: (row) => answer.rows[row][exclusive],
-      share: (row) => (base === 0 || answer.rows[row][exclusive] === null ? null : (100 * answer.rows[row][exclusive]) / base),
+      share: (row) => shareOf(answer.header, answer.rows[row][exclusive]),
       isSelected,
       handle,
     });
   };
 
   /** @type {Record<string, {box: any, shown: string}>} */
-  const details = { function: { box: make('div', { class: 'content' }), shown: '' }, line: { box: make('div', { class: 'content' }), shown: '' } };
+  const details = { function: { box: div('content'), shown: '' }, line: { box: div('content'), shown: '' } };
   /** @type {Record<string, any>} */
   const answers = {};
   const detail = async (/** @type {'function' | 'line'} */ which) => {
@@ -125,7 +125,7 @@ export async function panesView(context) {
     head.querySelector('h2').textContent = name === '' ? (which === 'function' ? 'Function' : 'Line') : shown(name);
     answers[which] = null;
     if (name === '') {
-      pane.box.replaceChildren(make('p', { class: 'said', text: 'Click a row or a piece above to see it line by line.' }));
+      pane.box.replaceChildren(note('Click a row or a piece above to see it line by line.'));
       return;
     }
     try {
@@ -135,7 +135,7 @@ export async function panesView(context) {
       offered.disabled = false;
       pane.box.replaceChildren(sourceTable(context, answer, which === 'line' && now.line !== '' ? Number(now.line) : null));
     } catch (error) {
-      pane.box.replaceChildren(make('p', { class: 'said', text: /** @type {Error} */ (error).message }));
+      pane.box.replaceChildren(note(/** @type {Error} */ (error).message));
     }
   };
   const tools = (/** @type {'function' | 'line'} */ which) => [
@@ -146,7 +146,7 @@ export async function panesView(context) {
   const title = isCalls ? ['Callers', 'Calling lines'] : ['Functions', 'Lines'];
   const remark = functions.header.remarks.map((text) => make('p', { class: 'said', text }));
   const pane = (/** @type {string} */ name, /** @type {Element} */ head, /** @type {Element} */ content) => make('section', { class: `pane ${name}`, 'aria-label': name.replace('-', ' ') }, head, content);
-  const content = (/** @type {...Element} */ ...children) => make('div', { class: 'content' }, ...children);
+  const content = (/** @type {...Element} */ ...children) => div('content', ...children);
   box.append(
     pane('functions', paneHead(title[0], 'functions', display('functions'), offers(context, isCalls ? 'calls' : 'summary', () => functions)), content(...remark, breakdown(functions, 'functions', title[0]))),
     splitter(box, '--functions', 'Between functions and their source'),

@@ -1,6 +1,6 @@
 // Boxes on a canvas: as wide as their cost, each below (or above) the one that called it. Only what is seen is drawn, and
 // nothing that is narrower than half a pixel.
-import { make } from './dom.js';
+import { div, gestures, make } from './dom.js';
 import { shown } from './texts.js';
 
 /** @typedef {{count: number, x: Float64Array, width: Float64Array, depth: Int32Array, end: Int32Array, parent: Int32Array, total: number, depths: number, name: (at: number) => string, colour: (at: number) => number}} Boxes Callers come before what they called; `end` is the first box that is not below. */
@@ -22,14 +22,16 @@ export class Picture {
   constructor(of) {
     this.of = of;
     this.canvas = make('canvas', { role: 'img', tabindex: 0, 'aria-label': of.label, 'aria-roledescription': 'flame graph' });
-    this.space = make('div', { class: 'space' });
-    this.box = make('div', { class: 'picture' }, this.canvas, this.space);
+    this.space = div('space');
+    this.box = div('picture', this.canvas, this.space);
     this.said = make('p', { class: 'about', 'aria-live': 'polite', text: ' ' });
-    this.element = make('div', { class: 'pictured' }, this.box, this.said);
+    this.element = div('pictured', this.box, this.said);
     /** @type {Boxes | null} */
     this.boxes = null;
     this.zoom = -1;
     this.at = -1;
+    /** Levels that there is room for, as last looked at: asking the browser for each box would take longer than drawing it. */
+    this.rows = 0;
     /** @type {(at: number) => boolean} */
     this.isFound = () => false;
     this.isAsked = false;
@@ -45,40 +47,31 @@ export class Picture {
       if (at >= 0) this.say(at);
       canvas.title = at >= 0 ? of.describe(at) : '';
     });
-    canvas.addEventListener('click', (/** @type {MouseEvent} */ event) => {
+    const find = (/** @type {any} */ event) => {
+      if (event.type === 'keydown') return this.boxes?.count ? Math.max(this.at, 0) : null;
       const at = this.hit(event);
-      if (at < 0 || event.detail > 2) return;
+      if (at < 0) return null;
       this.focus(at, false);
-      if (event.detail === 2) of.handle.open(at, event.altKey);
-      else of.zoomed(at);
-    });
-    canvas.addEventListener('contextmenu', (/** @type {MouseEvent} */ event) => {
-      const at = this.hit(event);
-      if (at < 0) return;
-      event.preventDefault();
-      this.focus(at, false);
-      of.handle.menu(at, event.clientX, event.clientY);
-    });
-    canvas.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
-      if (this.boxes === null || this.boxes.count === 0 || event.ctrlKey || event.metaKey) return;
-      const at = Math.max(this.at, 0);
-      const [inner, outer] = of.isUp ? ['ArrowUp', 'ArrowDown'] : ['ArrowDown', 'ArrowUp'];
-      if (this.at < 0 && event.key.startsWith('Arrow')) this.focus(Math.max(this.zoom, 0), true);
-      else if (event.key === inner) this.focus(at + 1 < this.boxes.end[at] ? at + 1 : at, true);
-      else if (event.key === outer) this.focus(Math.max(this.boxes.parent[at], 0), true);
-      else if (event.key === 'ArrowRight') this.focus(this.sibling(at, 1), true);
-      else if (event.key === 'ArrowLeft') this.focus(this.sibling(at, -1), true);
-      else if (event.key === 'Enter' && this.at >= 0) {
-        if (event.shiftKey) of.zoomed(at);
-        else of.handle.open(at, event.altKey);
-      } else if (event.key === ' ' || event.key === 'z') of.zoomed(at);
-      else if (event.key === 'Escape' && this.zoom >= 0) of.zoomed(-1);
-      else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
-        const place = canvas.getBoundingClientRect();
-        of.handle.menu(at, place.left + 20, place.top + 20);
-      } else if (!of.handle.key(at, event.key)) return;
-      event.preventDefault();
-      event.stopPropagation();
+      return at;
+    };
+    gestures(canvas, find, of.handle, {
+      clicked(at, { detail }) {
+        if (detail < 2) of.zoomed(at);
+        return detail !== 2;
+      },
+      pressed: (at, event) => {
+        const boxes = /** @type {Boxes} */ (this.boxes);
+        const [inner, outer] = of.isUp ? ['ArrowUp', 'ArrowDown'] : ['ArrowDown', 'ArrowUp'];
+        if (this.at < 0 && event.key.startsWith('Arrow')) this.focus(Math.max(this.zoom, 0), true);
+        else if (event.key === inner) this.focus(at + 1 < boxes.end[at] ? at + 1 : at, true);
+        else if (event.key === outer) this.focus(Math.max(boxes.parent[at], 0), true);
+        else if (event.key === 'ArrowRight') this.focus(this.sibling(at, 1), true);
+        else if (event.key === 'ArrowLeft') this.focus(this.sibling(at, -1), true);
+        else if (event.key === ' ' || event.key === 'z' || (event.key === 'Enter' && event.shiftKey)) of.zoomed(at);
+        else if (event.key === 'Escape' && this.zoom >= 0) of.zoomed(-1);
+        else return event.key === 'Enter' && this.at < 0;
+        return true;
+      },
     });
   }
 
@@ -91,10 +84,11 @@ export class Picture {
     this.draw();
   }
 
-  /** Where boxes are drawn: the cost at the left edge, and pixels for each of the unit. */
+  /** Looks how large the picture is, and says where boxes are drawn: the cost at the left edge, and pixels for each of the unit. */
   view() {
     const { boxes, zoom } = this;
     const width = this.box.clientWidth;
+    this.rows = Math.max(boxes?.depths ?? 0, Math.floor(this.box.clientHeight / LEVEL));
     if (!boxes || boxes.total === 0) return { left: 0, scale: 0, width };
     const [left, span] = zoom >= 0 ? [boxes.x[zoom], boxes.width[zoom]] : [0, boxes.total];
     return { left, scale: span > 0 ? width / span : 0, width };
@@ -102,8 +96,7 @@ export class Picture {
 
   /** Rows from the top of the whole picture to a level. @param {number} depth */
   rowOf(depth) {
-    const rows = Math.max(this.boxes?.depths ?? 0, Math.floor(this.box.clientHeight / LEVEL));
-    return this.of.isUp ? rows - 1 - depth : depth;
+    return this.of.isUp ? this.rows - 1 - depth : depth;
   }
 
   draw() {
@@ -119,7 +112,7 @@ export class Picture {
     const { boxes, canvas, box } = this;
     if (!boxes) return;
     const { left, scale, width } = this.view();
-    const height = box.clientHeight;
+    const [height, scrolled] = [box.clientHeight, box.scrollTop];
     const ratio = devicePixelRatio;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);
@@ -132,6 +125,7 @@ export class Picture {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     const style = getComputedStyle(canvas);
+    const narrow = style.getPropertyValue('--narrow');
     /** @type {Map<string, number[]>} */
     const painted = new Map();
     /** @type {[number, number, number, string][]} */
@@ -152,13 +146,13 @@ export class Picture {
         at = boxes.end[at];
         continue;
       }
-      const top = this.rowOf(boxes.depth[at]) * LEVEL - box.scrollTop;
+      const top = this.rowOf(boxes.depth[at]) * LEVEL - scrolled;
       const isSeen = top > -LEVEL && top < height;
       if (wide < NARROW) {
         const pixel = Math.floor(from);
         if (isSeen && (marked.get(top) ?? -1) < pixel) {
           marked.set(top, pixel);
-          put(style.getPropertyValue('--narrow'), [pixel, top, 1, LEVEL - 1]);
+          put(narrow, [pixel, top, 1, LEVEL - 1]);
         }
         at = boxes.end[at];
         continue;
@@ -228,10 +222,11 @@ export class Picture {
     this.at = at;
     this.say(at);
     if (isByKey) {
+      this.view();
       const top = this.rowOf(this.boxes?.depth[at] ?? 0) * LEVEL;
       if (top < this.box.scrollTop) this.box.scrollTop = top;
       else if (top + LEVEL > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = top + LEVEL - this.box.clientHeight;
-      this.of.handle.select(at);
+      this.of.handle.select?.(at);
     }
     this.draw();
   }

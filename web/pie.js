@@ -1,5 +1,5 @@
 // A pie of costs. The table of the same rows has every figure; small pieces are one.
-import { make } from './dom.js';
+import { div, gestures, make, note } from './dom.js';
 import { percent } from './numbers.js';
 import { shown } from './texts.js';
 
@@ -14,7 +14,7 @@ export function pie(of) {
   const rows = Array.from({ length: of.count }, (_, row) => row).filter((row) => (of.cost(row) ?? 0) > 0);
   rows.sort((one, other) => (of.cost(other) ?? 0) - (of.cost(one) ?? 0));
   const sum = rows.reduce((total, row) => total + (of.cost(row) ?? 0), 0);
-  if (rows.length === 0) return make('p', { class: 'said', text: 'Nothing here has a cost of its own.' });
+  if (rows.length === 0) return note('Nothing here has a cost of its own.');
   const large = rows.filter((row, at) => at < COLOURS.length && (of.cost(row) ?? 0) >= SMALL * sum);
   const rest = rows.slice(large.length);
   const picture = make('svg', { viewBox: '-100 -100 200 200', role: 'group', 'aria-label': of.label });
@@ -46,38 +46,21 @@ export function pie(of) {
     const share = rest.reduce((total, row) => total + (of.share(row) ?? 0), 0);
     piece(cost, '#999999', `${rest.length === 1 ? shown(of.name(rest[0])) : `${rest.length} others`} ${percent(share)} %`, rest.length === 1 ? rest[0] : -1);
   }
-  const box = make('div', { class: 'pie' }, picture, labels);
+  const box = div('pie', picture, labels);
   const rowOf = (/** @type {Event} */ event) => {
     const element = /** @type {Element} */ (event.target).closest('[data-row]');
-    return element ? Number(element.getAttribute('data-row')) : -1;
+    return element ? Number(element.getAttribute('data-row')) : null;
   };
-  box.addEventListener('click', (/** @type {MouseEvent} */ event) => {
-    const row = rowOf(event);
-    if (row < 0) return;
-    if (event.detail === 2) of.handle.open(row, event.altKey);
-    else if (event.detail < 2) of.handle.select(row);
-  });
-  box.addEventListener('contextmenu', (/** @type {MouseEvent} */ event) => {
-    const row = rowOf(event);
-    if (row < 0) return;
-    event.preventDefault();
-    of.handle.menu(row, event.clientX, event.clientY);
-  });
-  box.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
-    const row = rowOf(event);
-    if (row < 0 || event.ctrlKey || event.metaKey) return;
-    const slices = [...picture.querySelectorAll('[tabindex]')];
-    const at = slices.indexOf(/** @type {any} */ (event.target));
-    if (event.key === 'ArrowRight' || event.key === 'ArrowDown') slices[(at + 1) % slices.length].focus();
-    else if (event.key === 'ArrowLeft' || event.key === 'ArrowUp') slices[(at - 1 + slices.length) % slices.length].focus();
-    else if (event.key === ' ') of.handle.select(row);
-    else if (event.key === 'Enter') of.handle.open(row, event.altKey);
-    else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
-      const place = /** @type {Element} */ (event.target).getBoundingClientRect();
-      of.handle.menu(row, place.left + place.width / 2, place.top + place.height / 2);
-    } else if (!of.handle.key(row, event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
+  gestures(box, rowOf, of.handle, {
+    pressed(row, event) {
+      const slices = [...picture.querySelectorAll('[tabindex]')];
+      const at = slices.indexOf(event.target);
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (step !== undefined) slices[(at + step + slices.length) % slices.length].focus();
+      else if (event.key === ' ') of.handle.select?.(row);
+      else return false;
+      return true;
+    },
   });
   return box;
 }

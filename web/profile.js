@@ -1,6 +1,6 @@
 // Runs of the page: names, figures of the whole run, trees and source, each unpacked when it is first asked for.
 import { block, json, Reader } from './bytes.js';
-import { Unanswered } from './texts.js';
+import { Unanswered, plain } from './texts.js';
 
 /** @typedef {{name: string, unit: string, total: number, timer_readings: boolean}} Metric */
 /** @typedef {{id: number[], kind: string[], name: string[], module: string[], file: string[], line: number[], line_files: string[]}} Names */
@@ -26,6 +26,27 @@ export class Tree {
     /** The last place below. */
     this.last = new Int32Array(count);
     this.calls = new Float64Array(count);
+    /** Places by function, once they have been asked for. @type {number[][]} */
+    this.lists = [];
+    /** Its number in the whole tree, of which this one may be what a label leaves. */
+    this.number = Int32Array.from(this.last.keys());
+  }
+
+  /** The places of functions, in order. @param {Iterable<number>} functions @returns {number[]} */
+  placesOf(functions) {
+    if (this.lists.length === 0) {
+      for (let place = 0; place < this.count; place++) if (this.line[place] < 0) (this.lists[this.function[place]] ??= []).push(place);
+    }
+    const found = [...functions].map((of) => this.lists[of] ?? []);
+    return found.length === 1 ? found[0] : found.flat().sort((one, other) => one - other);
+  }
+
+  /** Finds the last place below each, once parents are known, and each is its own last one. */
+  close() {
+    for (let at = this.count - 1; at > 0; at--) {
+      const above = this.parent[at];
+      if (above >= 0 && this.last[above] < this.last[at]) this.last[above] = this.last[at];
+    }
   }
 
   /** The place of the function that called, lines passed over; -1 at a root. @param {number} place */
@@ -50,6 +71,8 @@ export class Run {
     this.names = { id: [], kind: [], name: [], module: [], file: [], line: [], line_files: [] };
     /** @type {Map<string, number[]>} */
     this.byName = new Map();
+    /** The path that was followed last, and where it led. @type {{key: string, of: import('./selection.js').Selected} | null} */
+    this.followed = null;
   }
 
   /** What is known of it. @param {any} about */
@@ -112,13 +135,18 @@ export class Run {
 
   /** Figures of functions in a metric. @param {number} metric @returns {Promise<Map<number, Figures>>} */
   functions(metric) {
-    return this.once(`functions-${metric}`, async () => {
-      const reader = new Reader(await this.block(`functions-${metric}`));
+    return this.figures(`functions-${metric}`, (reader) => reader.cost());
+  }
+
+  /** Figures by number. @param {string} name @param {(reader: Reader) => number} seen @returns {Promise<Map<number, Figures>>} */
+  figures(name, seen) {
+    return this.once(name, async () => {
+      const reader = new Reader(await this.block(name));
       const rows = new Map();
       let at = 0;
       for (let count = reader.number(); count > 0; count--) {
         at += reader.number();
-        rows.set(at, { calls: reader.count(), exclusive: reader.cost(), cumulative: reader.cost(), seen: reader.cost() });
+        rows.set(at, { calls: reader.count(), exclusive: reader.cost(), cumulative: reader.cost(), seen: seen(reader) });
       }
       return rows;
     });
@@ -169,16 +197,7 @@ export class Run {
 
   /** Figures of lines in a metric. @param {number} metric @returns {Promise<Map<number, Figures>>} */
   lineFigures(metric) {
-    return this.once(`lines-${metric}`, async () => {
-      const reader = new Reader(await this.block(`lines-${metric}`));
-      const rows = new Map();
-      let at = 0;
-      for (let count = reader.number(); count > 0; count--) {
-        at += reader.number();
-        rows.set(at, { calls: reader.count(), exclusive: reader.cost(), cumulative: reader.cost(), seen: NaN });
-      }
-      return rows;
-    });
+    return this.figures(`lines-${metric}`, () => NaN);
   }
 
   /** The tree. @returns {Promise<Tree>} */
@@ -202,10 +221,7 @@ export class Run {
         tree.calls[at] = calls.count();
         tree.last[at] = at;
       }
-      for (let at = tree.count - 1; at > 0; at--) {
-        const above = tree.parent[at];
-        if (above >= 0 && tree.last[above] < tree.last[at]) tree.last[above] = tree.last[at];
-      }
+      tree.close();
       return tree;
     });
   }
@@ -241,6 +257,66 @@ export class Run {
       }
       return { own, all };
     });
+  }
+
+  /** What samples with labels leave of the tree, and what that costs: places that have, or lead to, such a sample.
+   * @param {number} metric @param {string[]} labels @returns {Promise<{tree: Tree, costs: {own: Float64Array, all: Float64Array}}>} */
+  labelled(metric, labels) {
+    return this.once(JSON.stringify([metric, labels]), async () => {
+      const [whole, costs, sets] = [await this.tree(), await this.costs(metric), await this.labelSets()];
+      let wanted = sets;
+      for (const label of labels) {
+        const [key, value] = /=/.test(label) ? [label.slice(0, label.indexOf('=')), label.slice(label.indexOf('=') + 1)] : [label, null];
+        const isIt = (/** @type {string[]} */ [of, text, unit]) => of === key && (value === null || [text, text + unit, `${text} ${unit}`].includes(value));
+        wanted = wanted.filter(([, said]) => said.some(isIt));
+        if (wanted.length === 0) throw new Unanswered(`No sample of run ${this.number} has the label ${plain(labels.join(' and '))}.`);
+      }
+      const numbers = new Set(wanted.map(([set]) => set));
+      const reader = new Reader(await this.block(`labels-${metric}`));
+      const own = new Float64Array(whole.count);
+      /** 1 where a sample is wanted, and where one is below. */
+      const kept = new Uint8Array(whole.count);
+      for (let at = 0; !reader.isEnd; ) {
+        at += reader.number();
+        const set = reader.number();
+        const cost = reader.cost();
+        if (!numbers.has(set)) continue;
+        own[at] += cost;
+        kept[at] = 1;
+      }
+      // Where all of a place is wanted, with all below it, the figure of the file stays.
+      const isCut = new Uint8Array(whole.count);
+      const all = new Float64Array(whole.count);
+      for (let at = whole.count - 1; at >= 0; at--) {
+        if (!kept[at] || own[at] !== costs.own[at]) isCut[at] = 1;
+        const sum = all[at] + own[at];
+        const above = whole.parent[at];
+        if (above >= 0) {
+          all[above] += whole.line[at] < 0 ? sum : all[at];
+          isCut[above] |= isCut[at];
+          kept[above] |= kept[at];
+        }
+        all[at] = isCut[at] && !Number.isNaN(costs.all[at]) ? sum : costs.all[at];
+      }
+      const places = whole.number.filter((at) => kept[at]);
+      const tree = new Tree(places.length);
+      const to = new Int32Array(whole.count).fill(-1);
+      places.forEach((place, at) => {
+        to[place] = at;
+        for (const column of /** @type {('depth' | 'function' | 'line')[]} */ (['depth', 'function', 'line'])) tree[column][at] = whole[column][place];
+        tree.parent[at] = whole.parent[place] < 0 ? -1 : to[whole.parent[place]];
+        tree.last[at] = at;
+      });
+      tree.close();
+      tree.calls.fill(NaN);
+      tree.number = places;
+      return { tree, costs: { own: Float64Array.from(places, (at) => own[at]), all: Float64Array.from(places, (at) => all[at]) } };
+    });
+  }
+
+  /** What is said of samples: numbers of sets, and their labels: key, value and unit. @returns {Promise<[number, string[][]][]>} */
+  labelSets() {
+    return this.once('labels', async () => (await json(`${this.key}/labels-sets`)) ?? []);
   }
 
   /** Stored source. @returns {Promise<Sources | null>} */

@@ -1,15 +1,10 @@
 // Answers as tables, and what is offered of them.
-import { sqlOf } from './ask.js';
-import { button, dialog, make, menu } from './dom.js';
+import { shareOf, sqlOf } from './ask.js';
+import { button, copyButton, dialog, make, menu } from './dom.js';
 import { ofColumn, percent, rounded } from './numbers.js';
 import { commandOf, csvOf, jsonOf, markdownOf } from './offer.js';
 import { table } from './table.js';
 import { shown } from './texts.js';
-
-/** What shares of an answer are of. @param {import('./ask.js').Header} header */
-export function baseOf(header) {
-  return header.question.percentOf === 'selection' && header.selected !== null ? header.selected : header.total;
-}
 
 /** Rows of an answer with their cost, share and calls. @param {import('./ask.js').Answer} answer @param {string} label
  * @param {import('./actions.js').Handle} handle @param {(row: number) => boolean} isSelected @param {string} title */
@@ -19,19 +14,18 @@ export function costTable(answer, label, handle, isSelected, title) {
   const at = (/** @type {string} */ column) => answer.columns.indexOf(column);
   const [cost, calls] = [at(header.exclusive ? 'exclusive' : 'cumulative'), at('calls')];
   const scale = ofColumn(metric.name, metric.unit, header.total, header.selected ?? 0);
-  const base = baseOf(header);
-  const share = (/** @type {number} */ row) => (base === 0 || rows[row][cost] === null ? null : (100 * rows[row][cost]) / base);
+  const share = (/** @type {number} */ row) => shareOf(header, rows[row][cost]);
   const hasCalls = rows.length === 0 || rows.some((row) => row[calls] !== null);
   return table({
     label,
-    count: rows.length,
+    items: [...rows.keys()],
     handle,
     isSelected,
     columns: [
-      { title, isText: true, text: (row) => shown(answer.elements[row]), value: (row) => answer.elements[row] },
-      { title: `${scale.title}${header.exclusive ? ' own' : ''}`, text: (row) => (rows[row][cost] === null ? '-' : rounded(scale, rows[row][cost])), value: (row) => rows[row][cost] },
-      { title: '%', text: (row) => percent(share(row)), value: (row) => share(row), share },
-      ...(hasCalls ? [{ title: 'Calls', text: (/** @type {number} */ row) => (rows[row][calls] === null ? '-' : String(rows[row][calls])), value: (/** @type {number} */ row) => rows[row][calls] }] : []),
+      { title, isText: true, value: (row) => answer.elements[row], show: shown },
+      { title: `${scale.title}${header.exclusive ? ' own' : ''}`, value: (row) => rows[row][cost], show: (value) => rounded(scale, value) },
+      { title: '%', value: share, show: percent, share },
+      ...(hasCalls ? [{ title: 'Calls', value: (/** @type {number} */ row) => rows[row][calls] }] : []),
     ],
   });
 }
@@ -43,15 +37,7 @@ export function offerTexts(of, all) {
     const text = await write();
     const area = make('textarea', { readonly: true, rows: 14, cols: 90, 'aria-label': name, spellcheck: 'false' });
     area.value = text;
-    const copy = button('Copy', async () => {
-      area.select();
-      try {
-        await navigator.clipboard.writeText(text);
-        copy.textContent = 'Copied';
-      } catch {
-        copy.textContent = 'Selected: copy it with the keyboard';
-      }
-    });
+    const copy = copyButton(text, () => area.select());
     const save = button('Save', () => {
       const url = URL.createObjectURL(new Blob([text]));
       make('a', { href: url, download: `${of}.${ending}` }).click();

@@ -1,28 +1,21 @@
 // The runs of a database: one is chosen, two are compared, all of them are a history. Only a server has them all.
-import { button, make } from './dom.js';
+import { button, div, make, note } from './dom.js';
 import { figure } from './numbers.js';
 import { fetched } from './served.js';
 import { table } from './table.js';
-import { Unanswered, plain, shellWord } from './texts.js';
+import { Unanswered, plain } from './texts.js';
+import { Told } from './told.js';
 
 /** Where a run begins to be looked at. */
 const START = { fn: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' };
 
 /** An answer of a command about several runs, which the server is asked for when it is first shown. */
-export class Asked {
+export class Asked extends Told {
   /** @param {string} view The command: diff, history or steps. @param {string[]} words Those of the command. @param {Record<string, string | undefined>} parameters The same for the server. @param {string} missing What is said where the question is not complete; else ''. */
   constructor(view, words, parameters, missing) {
-    this.about = { view, words, sql: null, lines: [] };
-    this.view = view;
+    super({ view, words, sql: null, lines: [] }, 0);
     this.parameters = parameters;
     this.missing = missing;
-    /** @type {Promise<any> | null} */
-    this.kept = null;
-  }
-
-  /** The command that gives it. */
-  get command() {
-    return ['profdb', ...this.about.words].map(shellWord).join(' ');
   }
 
   /** The object that the command writes. @returns {Promise<any>} */
@@ -57,40 +50,36 @@ export async function runsView(context) {
   const known = Object.keys(rows[0] ?? {});
   const tags = known.slice(known.indexOf('unit') + 1);
   const element = make('section', { class: 'runs', 'aria-label': 'Runs' });
-  const look = (/** @type {number} */ row) => go({ ...START, run: String(rows[row].run_id), view: 'panes' });
-  const pick = (/** @type {'base' | 'new'} */ side, /** @type {number} */ row) => go({ [side]: String(rows[row].run_id) });
-  const isSide = (/** @type {string} */ side, /** @type {number} */ row) => state[side] === String(rows[row].run_id);
+  const look = (/** @type {any} */ row) => go({ ...START, run: String(row.run_id), view: 'panes' });
+  const pick = (/** @type {'base' | 'new'} */ side, /** @type {any} */ row) => go({ [side]: String(row.run_id) });
   const shownOf = (/** @type {any} */ value) => (value === null || value === undefined ? '' : plain(String(value)));
   const columns = [
-    { title: 'Run', isText: true, text: (/** @type {number} */ row) => `${rows[row].run_id}: ${shownOf(rows[row].run)}`, value: (/** @type {number} */ row) => rows[row].run_id },
-    { title: 'Total', text: (/** @type {number} */ row) => (rows[row].total === null ? '-' : figure('', rows[row].unit, rows[row].total)), value: (/** @type {number} */ row) => rows[row].total },
-    ...['functions', 'nodes', 'format', 'imported_at', ...tags].map((name) => ({ title: plain(name), text: (/** @type {number} */ row) => shownOf(rows[row][name]), value: (/** @type {number} */ row) => rows[row][name] })),
-    { title: 'Compared', text: (/** @type {number} */ row) => [isSide('base', row) ? 'base' : '', isSide('new', row) ? 'new' : ''].filter(Boolean).join(', ') },
+    { title: 'Run', isText: true, value: (/** @type {any} */ row) => row.run_id, show: (/** @type {any} */ id, /** @type {any} */ row) => `${id}: ${shownOf(row.run)}` },
+    { title: 'Total', value: (/** @type {any} */ row) => row.total, show: (/** @type {any} */ total, /** @type {any} */ row) => (total === null ? '-' : figure('', row.unit, total)) },
+    ...['functions', 'nodes', 'format', 'imported_at', ...tags].map((name) => ({ title: plain(name), value: (/** @type {any} */ row) => row[name], show: shownOf })),
+    { title: 'Compared', value: (/** @type {any} */ row) => ['base', 'new'].filter((side) => state[side] === String(row.run_id)).join(', ') },
   ];
   const handle = {
-    select: (/** @type {number} */ row) => go({ point: String(rows[row].run_id) }),
+    select: (/** @type {any} */ row) => go({ point: String(row.run_id) }),
     open: look,
-    menu: () => undefined,
-    key(/** @type {number} */ row, /** @type {string} */ key) {
+    key(/** @type {any} */ row, /** @type {string} */ key) {
       if (key === 'b') pick('base', row);
       else if (key === 'n') pick('new', row);
       else return false;
       return true;
     },
   };
-  const chosen = rows.findIndex((row) => String(row.run_id) === state.point);
-  const at = chosen < 0 ? rows.findIndex((row) => row.run_id === run?.number) : chosen;
-  const name = at < 0 ? '' : `run ${rows[at].run_id}`;
-  const tools = make(
-    'div',
-    { class: 'bar-of-view buttons' },
-    button(`Open ${name}`, () => look(at), { disabled: at < 0 }),
-    button(`Compare with ${name} (b)`, () => pick('base', at), { disabled: at < 0 }),
-    button(`Compare ${name} (n)`, () => pick('new', at), { disabled: at < 0 }),
+  const chosen = rows.find((row) => String(row.run_id) === state.point) ?? rows.find((row) => row.run_id === run?.number);
+  const name = chosen ? `run ${chosen.run_id}` : '';
+  const tools = div(
+    'bar-of-view buttons',
+    button(`Open ${name}`, () => look(chosen), { disabled: !chosen }),
+    button(`Compare with ${name} (b)`, () => pick('base', chosen), { disabled: !chosen }),
+    button(`Compare ${name} (n)`, () => pick('new', chosen), { disabled: !chosen }),
     button(`What changed${state.base && state.new ? ` from ${state.base} to ${state.new}` : ''}`, () => go({ view: 'diff' }), { disabled: state.base === '' || state.new === '' }),
     button('History', () => go({ view: 'history', function: '' })),
   );
-  const count = make('p', { class: 'said', text: `${rows.length === 1 ? '1 run' : `${rows.length} runs`} in ${plain(about.database)}. A double click opens one.` });
-  element.append(make('h2', { text: 'Runs' }), count, tools, table({ label: 'Runs', count: rows.length, columns, handle, isSelected: (row) => row === at }));
+  const count = note(`${rows.length === 1 ? '1 run' : `${rows.length} runs`} in ${plain(about.database)}. A double click opens one.`);
+  element.append(make('h2', { text: 'Runs' }), count, tools, table({ label: 'Runs', items: rows, columns, handle, isSelected: (row) => row === chosen }));
   return { element };
 }

@@ -24,9 +24,9 @@ export function follow(tree, steps) {
   steps.forEach(({ operator, functions }, at) => {
     const wanted = new Set(functions);
     const isWanted = (/** @type {number} */ place) => tree.line[place] < 0 && wanted.has(tree.function[place]);
-    const found = [];
+    let found = [];
     if (at === 0) {
-      for (let place = 0; place < tree.count; place++) if (isWanted(place)) found.push(place);
+      found = tree.placesOf(wanted);
     } else if (operator === ',') {
       for (const outer of outermostOf(tree, places)) {
         for (let place = outer + 1; place <= tree.last[outer]; place++) if (isWanted(place)) found.push(place);
@@ -81,11 +81,11 @@ function placeOf(line, lines) {
 }
 
 /** Adds a call to those of one function from one line.
- * @param {Map<string, CallSums>} sums @param {number} of @param {[string, number, number]} place @param {number} calls @param {number} own @param {number} all */
-function addCall(sums, of, [file, line, col], calls, own, all) {
-  const name = `${of} ${line} ${col} ${file}`;
+ * @param {Map<string, CallSums & {caller: number}>} sums @param {number} of @param {number} caller @param {[string, number, number]} place @param {number} calls @param {number} own @param {number} all */
+function addCall(sums, of, caller, [file, line, col], calls, own, all) {
+  const name = `${of} ${caller} ${line} ${col} ${file}`;
   let sum = sums.get(name);
-  if (!sum) sums.set(name, (sum = { function: of, file, line, col, calls: 0, exclusive: 0, cumulative: 0 }));
+  if (!sum) sums.set(name, (sum = { function: of, caller, file, line, col, calls: 0, exclusive: 0, cumulative: 0 }));
   sum.calls += calls;
   sum.exclusive += own;
   sum.cumulative += all;
@@ -95,14 +95,14 @@ function addCall(sums, of, [file, line, col], calls, own, all) {
  * @param {Tree} tree @param {{own: Float64Array, all: Float64Array}} costs @param {Selected} selected
  * @param {LinePlaces} lines @param {(at: number) => boolean} isCode */
 export function callersOf(tree, costs, selected, lines, isCode) {
-  /** @type {Map<string, CallSums>} */
+  /** @type {Map<string, CallSums & {caller: number}>} */
   const sums = new Map();
   const outermost = new Set(selected.outermost);
   for (const place of selected.places) {
     const above = tree.parent[place];
     const isKnown = above >= 0 && isCode(tree.function[above]);
     const line = isKnown ? tree.line[above] : -1;
-    addCall(sums, isKnown ? tree.function[above] : -1, placeOf(line, lines), tree.calls[place], costs.own[place], outermost.has(place) ? costs.all[place] : 0);
+    addCall(sums, isKnown ? tree.function[above] : -1, -1, placeOf(line, lines), tree.calls[place], costs.own[place], outermost.has(place) ? costs.all[place] : 0);
   }
   return [...sums.values()];
 }
@@ -123,18 +123,7 @@ export function calleesOf(tree, costs, selected, lines, functions) {
       const of = tree.function[place];
       const isOuter = place > open[of];
       if (isOuter) open[of] = tree.last[place];
-      const line = tree.line[tree.parent[place]];
-      const from = tree.function[caller];
-      const [file, at, col] = placeOf(line, lines);
-      const name = `${of} ${from} ${at} ${col} ${file}`;
-      let sum = sums.get(name);
-      if (!sum) {
-        sum = { function: of, caller: from, file, line: at, col, calls: 0, exclusive: 0, cumulative: 0 };
-        sums.set(name, sum);
-      }
-      sum.calls += tree.calls[place];
-      sum.exclusive += costs.own[place];
-      sum.cumulative += isOuter ? costs.all[place] : 0;
+      addCall(sums, of, tree.function[caller], placeOf(tree.line[tree.parent[place]], lines), tree.calls[place], costs.own[place], isOuter ? costs.all[place] : 0);
     }
   }
   return [...sums.values()];

@@ -1,8 +1,11 @@
 // The other source of answers: a server, `profdb serve`, where the page was not opened from a file. What it answers is what the
 // command says as JSON; trees come as columns of bytes, as a file has them.
-import { Unanswered } from './texts.js';
+import { Unanswered, lineName } from './texts.js';
 
 /** @typedef {import('./profile.js').Run} Run */
+
+/** Letters of a question that the server reads in any case. */
+const MOST_ADDRESS = 12000;
 
 /** Whether a server answers. */
 export function isServed() {
@@ -22,6 +25,8 @@ export async function fetched(path, parameters, how = {}) {
   for (const [name, value] of Object.entries(parameters)) {
     for (const one of value === undefined ? [] : [value].flat()) query.append(name, one);
   }
+  // A server reads no longer heads of requests: the browser writes some words of its own beside the address.
+  if (`${query}`.length > MOST_ADDRESS) throw new Unanswered('This question is too long for a server: its path, label or names have more than 12 kB. The command takes it.');
   let response;
   try {
     response = await fetch(`api/${path}?${query}`, how);
@@ -61,6 +66,13 @@ function parametersOf(run, { report, percentOf, exclusive, ...others }) {
   return parameters;
 }
 
+/** Shows own costs where no other is known. @param {import('./ask.js').Header} header @param {any[]} rows @param {(row: any) => number | null} cumulative */
+export function showKnown(header, rows, cumulative) {
+  if (header.exclusive || rows.length === 0 || rows.some((row) => cumulative(row) !== null)) return;
+  header.exclusive = true;
+  header.remarks.push(`Cumulative ${header.metric.name} is unknown: shown is exclusive ${header.metric.name}.`);
+}
+
 /** The answer of the server, whose head and rows are those of the command.
  * @param {Run} run @param {import('./ask.js').Header} header @param {string[]} columns Those of an answer without rows. @returns {Promise<import('./ask.js').Answer>} */
 export async function answered(run, header, columns) {
@@ -71,10 +83,7 @@ export async function answered(run, header, columns) {
   const objects = said.rows;
   if (objects.length > 0) columns = Object.keys(objects[0]);
   [header.total, header.selected] = [said.total, said.selected];
-  if (!header.exclusive && columns.includes('exclusive') && question.report !== 'function' && question.report !== 'tree' && objects.length > 0 && objects.every((row) => row.cumulative === null)) {
-    header.exclusive = true;
-    header.remarks.push(`Cumulative ${header.metric.name} is unknown: shown is exclusive ${header.metric.name}.`);
-  }
+  if (question.report !== 'function' && question.report !== 'tree') showKnown(header, objects, (row) => row.cumulative);
   const functions = objects.map((row) => functionOf(run, row));
   return { columns, rows: objects.map((row) => columns.map((column) => row[column])), header, functions, elements: objects.map((row, at) => elementOf(run, row, functions[at])) };
 }
@@ -97,8 +106,7 @@ function elementOf(run, row, of) {
   const [line, col] = 'caller_line' in row ? [row.caller_line, row.caller_col] : [row.line, row.col];
   if (line === null || line === undefined) return name;
   const from = 'caller_line' in row ? row.line_file : row.file;
-  const isElsewhere = Boolean(from) && of >= 0 && from !== run.names.file[of];
-  return `${name}[${isElsewhere ? `${from}:` : ''}${line}${col === null || col === undefined ? '' : `:${col}`}]`;
+  return lineName(name, of >= 0 && from !== run.names.file[of] ? from : '', line, col);
 }
 
 /** The statement that gives an answer in SQL. @param {Run} run @param {import('./ask.js').Header} header */

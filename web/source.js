@@ -1,10 +1,11 @@
 // A function line by line, with its source where the run has it.
-import { ask } from './ask.js';
-import { make } from './dom.js';
+import { ask, shareOf } from './ask.js';
+import { div, note } from './dom.js';
 import { ofColumn, percent, rounded } from './numbers.js';
 import { table } from './table.js';
 import { Unanswered, plain, shown } from './texts.js';
 import { parsePath, writePath } from './path.js';
+import { questionOf } from './state.js';
 
 /** How a comment of one line begins, by the end of the name of the file; in workspaces of APL there are no files. */
 const COMMENTS = [
@@ -30,17 +31,17 @@ export function isBlank(text, file) {
  * @param {import('./actions.js').Context} context @param {string} name */
 export async function linesOf({ run, state }, name) {
   const known = (/** @type {string} */ of) => run.byName.has(of);
-  const question = { report: 'function', metric: state.metric || undefined, percentOf: state['percent-of'] };
+  const about = (/** @type {string} */ fn) => ask(run, questionOf(state, 'function', { fn }));
   const alone = writePath([{ operator: ',', name }], known);
   const steps = state.fn === '' ? [] : parsePath(state.fn, known);
-  if (state.report === 'calls' || steps.length === 0 || !run.isTree) return ask(run, { ...question, fn: alone });
+  if (state.report === 'calls' || steps.length === 0 || !run.isTree) return about(alone);
   const isLast = steps.at(-1)?.name === name;
   const fn = isLast ? state.fn : writePath([...steps, { operator: ',', name }], known);
   try {
-    return await ask(run, { ...question, fn });
+    return await about(fn);
   } catch (error) {
     if (!(error instanceof Unanswered)) throw error;
-    return ask(run, { ...question, fn: alone });
+    return about(alone);
   }
 }
 
@@ -55,27 +56,25 @@ export function sourceTable({ run, state }, answer, line) {
   const rows = answer.rows.filter(
     (row) => (state.blank === 'shown' || row[code] === null || !isBlank(row[code], row[file])) && (state.uncalled === 'shown' || isCalled(row)),
   );
-  const base = state['percent-of'] === 'selection' && header.selected !== null ? header.selected : header.total;
-  const share = (/** @type {number} */ row) => (base === 0 || rows[row][cost] === null ? null : (100 * rows[row][cost]) / base);
+  const share = (/** @type {any[]} */ row) => shareOf(header, row[cost]);
   const scale = ofColumn(metric.name, metric.unit, header.total, header.selected ?? 0);
   const hasCode = answer.rows.some((row) => row[code] !== null);
-  const hasCallees = answer.rows.some((row) => row[callees] !== null);
-  const number = (/** @type {any} */ value) => (value === null ? '-' : String(value));
+  const text = (/** @type {string} */ title, /** @type {number} */ of, isMono = false) => (answer.rows.some((row) => row[of] !== null) ? [{ title, isText: true, isMono, value: (/** @type {any[]} */ row) => plain(row[of] ?? '') }] : []);
   const columns = [
-    { title: 'Line', text: (/** @type {number} */ row) => String(rows[row][at]) + (rows[row][2] === null ? '' : `:${rows[row][2]}`) },
-    { title: 'Calls', text: (/** @type {number} */ row) => (isCalled(rows[row]) ? number(rows[row][calls]) : '') },
-    { title: `${scale.title}${cost === exclusive ? ' own' : ''}`, text: (/** @type {number} */ row) => (rows[row][cost] === null ? '' : rounded(scale, rows[row][cost])) },
-    { title: '%', text: (/** @type {number} */ row) => (rows[row][cost] === null ? '' : percent(share(row))), share },
-    ...(hasCode ? [{ title: 'Source', isText: true, isMono: true, text: (/** @type {number} */ row) => plain(rows[row][code] ?? '') }] : []),
-    ...(hasCallees ? [{ title: 'Callees', isText: true, text: (/** @type {number} */ row) => plain(rows[row][callees] ?? '') }] : []),
+    { title: 'Line', value: (/** @type {any[]} */ row) => row[at] + (row[2] === null ? '' : `:${row[2]}`) },
+    { title: 'Calls', value: (/** @type {any[]} */ row) => (isCalled(row) ? row[calls] : '') },
+    { title: `${scale.title}${cost === exclusive ? ' own' : ''}`, value: (/** @type {any[]} */ row) => (row[cost] === null ? '' : rounded(scale, row[cost])) },
+    { title: '%', value: (/** @type {any[]} */ row) => (row[cost] === null ? '' : percent(share(row))), share },
+    ...text('Source', code, true),
+    ...text('Callees', callees),
   ];
-  const isShown = (/** @type {number} */ row) => line !== null && rows[row][at] === line;
-  const heat = (/** @type {number} */ row) => {
+  const isShown = (/** @type {any[]} */ row) => line !== null && row[at] === line;
+  const heat = (/** @type {any[]} */ row) => {
     const part = share(row) ?? 0;
-    return part >= 10 ? 'hot' : part >= 1 ? 'warm' : isCalled(rows[row]) ? null : 'cold';
+    return part >= 10 ? 'hot' : part >= 1 ? 'warm' : isCalled(row) ? null : 'cold';
   };
-  const lines = table({ label: `Lines of ${shown(String(answer.rows[0]?.[0] ?? ''))}`, columns, count: rows.length, isSelected: isShown, rowClass: heat });
+  const lines = table({ label: `Lines of ${shown(String(answer.rows[0]?.[0] ?? ''))}`, columns, items: rows, isFixed: true, isSelected: isShown, rowClass: heat });
   const said = hasCode ? null : `No source of it is stored with run ${run.number}: \`profdb import --source DIR\` keeps it.`;
   requestAnimationFrame(() => lines.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'center' }));
-  return make('div', { class: 'lines' }, said ? make('p', { class: 'said', text: said }) : null, lines);
+  return div('lines', said ? note(said) : null, lines);
 }

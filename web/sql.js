@@ -1,9 +1,9 @@
 // SQL of the reader's own.
-import { button, make } from './dom.js';
+import { button, div, make, note, span } from './dom.js';
 import { csvOf, markdownOf } from './offer.js';
 import { offerTexts } from './rows.js';
 import { table } from './table.js';
-import { Unanswered, plain, shellWord } from './texts.js';
+import { Unanswered, plain, quoted, shellWord } from './texts.js';
 
 /** What is asked at first. */
 const FIRST = "SELECT function, exclusive, pct FROM exclusive WHERE run_id = 1 AND metric = 'time' AND rank <= 20";
@@ -16,7 +16,6 @@ function cellOf(value) {
 
 /** A statement about this run instead of that of the documents. @param {any} context @param {string} sql @param {string} top */
 function adapted({ run }, sql, top) {
-  const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", "''")}'`;
   return sql
     .replaceAll(/\brun_id = 1\b/g, `run_id = ${run.number}`)
     .replaceAll("metric = 'time'", () => `metric = ${quoted(run.about.default_metric ?? 'time')}`)
@@ -51,7 +50,7 @@ export async function sqlView(context) {
   });
   text.value = state.sql === '' ? adapted(context, FIRST, top) : state.sql;
   const said = make('output', { class: 'found', 'aria-live': 'polite' });
-  const place = make('div', { class: 'rows-place' });
+  const place = div('rows-place');
   /** @type {{columns: string[], rows: any[][], isMore: boolean, sql: string} | null} */
   let answer = null;
   const stop = button('Stop', () => sqlite.stop('The statement was ended.'), { disabled: true });
@@ -86,14 +85,18 @@ export async function sqlView(context) {
     [run_.disabled, stop.disabled] = [false, true];
     element.dataset.asked = String(Number(element.dataset.asked ?? 0) + 1);
   };
-  const left = run.about.left?.places || run.about.left?.lines ? 'The tree of this page is not whole, as Overview says: what reads places (views tree, function_tree, subtrees, ancestors) is less than the database has.' : '';
+  const tables = context.about.sql_without ?? [];
+  const left = [
+    run.about.left?.places || run.about.left?.lines ? 'The tree of this page is not whole, as Overview says: what reads places (views tree, function_tree, subtrees, ancestors) is less than the database has.' : '',
+    tables.length > 0 ? `The page had no room for ${tables.join(' and ')}: these tables, and views of them, are empty here.` : '',
+  ];
   const element = make(
     'section',
     { class: 'sql', 'aria-label': 'SQL' },
-    make('p', { class: 'said', text: 'The tables and views of profdb, in SQLite. Up to 1000 rows are shown.' }),
-    left === '' ? null : make('p', { class: 'said', text: left }),
+    note('The tables and views of profdb, in SQLite. Up to 1000 rows are shown.'),
+    ...left.filter((text) => text !== '').map(note),
     text,
-    make('div', { class: 'bar-of-view' }, run_, stop, questions.length > 0 ? examples : null, said, make('span', { class: 'room' }), offered),
+    div('bar-of-view', run_, stop, questions.length > 0 ? examples : null, said, span('room'), offered),
     place,
   );
   if (state.sql !== '') void ask();
@@ -105,12 +108,12 @@ function resultTable(columns, rows) {
   const isNumber = columns.map((_, at) => rows.some((row) => typeof row[at] === 'number') && !rows.some((row) => typeof row[at] === 'string'));
   return table({
     label: 'Rows',
-    count: rows.length,
+    items: rows,
     columns: columns.map((title, at) => ({
       title: plain(title),
       isLeft: !isNumber[at],
-      text: (/** @type {number} */ row) => cellOf(rows[row][at]),
-      value: (/** @type {number} */ row) => rows[row][at],
+      value: (row) => row[at],
+      show: cellOf,
     })),
   });
 }

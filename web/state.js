@@ -10,6 +10,7 @@ const USUAL = {
   run: '',
   metric: '',
   fn: '',
+  label: '',
   exclusive: '',
   'percent-of': 'total',
   functions: 'pie',
@@ -43,17 +44,34 @@ export function usualView(view) {
 
 /** @param {string} fragment @returns {State} */
 export function readState(fragment) {
+  const given = new URLSearchParams(fragment.replace(/^#/, ''));
   /** @type {State} */
   const state = { ...USUAL };
-  for (const [key, value] of new URLSearchParams(fragment.replace(/^#/, ''))) {
-    if (Object.hasOwn(USUAL, key)) state[key] = value;
-  }
-  return state;
+  for (const [key, value] of given) if (Object.hasOwn(USUAL, key)) state[key] = value;
+  return { ...state, label: labelText(given.getAll('label')) };
+}
+
+/** Labels as one text, and back. @param {string[]} labels */
+export function labelText(labels) {
+  return labels.map(encodeURIComponent).join('&');
+}
+
+/** @param {State} state @returns {string[]} */
+export function labelsOf({ label }) {
+  return label === '' ? [] : label.split('&').map(decodeURIComponent);
+}
+
+/** What a view asks, as the address has it. @param {State} state @param {string} report @param {object} [more] @returns {import('./ask.js').Question} */
+export function questionOf(state, report, more = {}) {
+  return { report, metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'], label: labelsOf(state), ...more };
 }
 
 /** @param {State} state */
 export function writeState(state) {
   const given = new URLSearchParams();
-  for (const [key, usual] of Object.entries(USUAL)) if (state[key] !== usual) given.set(key, state[key]);
+  for (const [key, usual] of Object.entries(USUAL)) {
+    if (key === 'label') for (const label of labelsOf(state)) given.append(key, label);
+    else if (state[key] !== usual) given.set(key, state[key]);
+  }
   return `#${given}`;
 }

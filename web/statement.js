@@ -1,10 +1,11 @@
 // The statement that `--show-sql` shows, put together from its parts as `src/report/statement.rs` does.
+import { quoted } from './texts.js';
 
 /** @typedef {{operator: ',' | '>', name: string, isCode: boolean}} NamedStep */
 
 /** A text as SQL has it. @param {string} text */
 function textLiteral(text) {
-  if (!/\p{Cc}/u.test(text)) return `'${text.replaceAll("'", "''")}'`;
+  if (!/\p{Cc}/u.test(text)) return quoted(text);
   const bytes = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0'));
   return `CAST(x'${bytes.join('')}' AS TEXT)`;
 }
@@ -17,14 +18,23 @@ function wordsOf(text) {
   return text.split("'").filter((_, at) => at % 2 === 0).flatMap((code) => code.split(/[^A-Za-z0-9_]/)).filter((word) => word !== '');
 }
 
-/** @param {any} statements @param {string} key @param {NamedStep[]} steps @returns {string} */
-export function statement(statements, key, steps) {
+/** @param {any} statements @param {string} key @param {NamedStep[]} steps @param {string[]} labels @returns {string} */
+export function statement(statements, key, steps, labels) {
   const found = statements.statements[key];
   if (!found) throw new Error('the page has no statement for this');
   /** @type {Map<string, string>} */
   const parts = new Map(Object.entries(found.parts).map(([name, at]) => [name, statements.texts[/** @type {number} */ (at)]]));
   /** @type {Record<string, string>} */
   const values = { ...found.values };
+  const sets = labels.map((label, before) => {
+    const at = before + 1;
+    const end = label.indexOf('=');
+    values[`key_${at}`] = textLiteral(end < 0 ? label : label.slice(0, end));
+    values[`value_${at}`] = textLiteral(label.slice(end + 1));
+    const value = end < 0 ? '' : `\n  AND :value_${at} IN (CAST(s.value AS TEXT), s.value || s.unit, s.value || ' ' || s.unit)`;
+    return `SELECT s.set_id FROM label_sets AS s WHERE s.run_id = :run AND s.key = :key_${at}${value}`;
+  });
+  if (sets.length > 0) parts.set('wanted_sets', sets.join('\nINTERSECT\n'));
   const last = steps.length;
   steps.forEach(({ operator, name, isCode }, before) => {
     const at = before + 1;

@@ -1,8 +1,8 @@
 // Tables of any number of rows: real ones, of which only what is seen is there where rows are many.
-import { make } from './dom.js';
+import { button, gestures, make } from './dom.js';
 
-/** @typedef {{title: string, text: (row: number) => string, value?: (row: number) => any, isText?: boolean, share?: (row: number) => number | null, isMono?: boolean, isLeft?: boolean, draw?: (row: number) => Element}} Column A text takes what room there is; what is drawn comes after the text. */
-/** @typedef {{label: string, columns: Column[], count: number, name?: (row: number) => string, handle?: import('./actions.js').Handle, isSelected?: (row: number) => boolean, depth?: (row: number) => number, toggle?: (row: number, open?: boolean) => void, isOpen?: (row: number) => boolean | null, rowClass?: (row: number) => string | null}} Shown */
+/** @typedef {{title: string, value?: (item: any) => any, show?: (value: any, item: any) => string, isText?: boolean, share?: (item: any) => number | null, isMono?: boolean, isLeft?: boolean, draw?: (item: any) => Element}} Column A text takes what room there is; what is drawn comes after the text. */
+/** @typedef {{label: string, columns: Column[], items: any[], handle?: import('./actions.js').Handle, isSelected?: (item: any) => boolean, isFixed?: boolean, depth?: (item: any) => number, toggle?: (item: any, open?: boolean) => void, isOpen?: (item: any) => boolean | null, rowClass?: (item: any) => string | null}} Shown Each item has a row. */
 
 /** Height of a row in pixels, as the style has it. */
 const ROW = 24;
@@ -10,21 +10,22 @@ const ROW = 24;
 /** Rows that are all there. */
 const FEW = 500;
 
+/** @param {any} value */
+const shownValue = (value) => (value === null ? '-' : String(value));
+
 /** A table. @param {Shown} shown @returns {HTMLElement} */
 export function table(shown) {
-  const { columns, count } = shown;
-  let order = Array.from({ length: count }, (_, row) => row);
+  const { columns, items, handle = {} } = shown;
+  let order = items;
   let sorted = -1;
   let isDown = false;
   let focused = -1;
   const head = make('tr');
   const body = make('tbody');
-  const grid = make('table', { 'aria-label': shown.label, 'aria-rowcount': count + 1, role: shown.isOpen ? 'treegrid' : null }, make('thead', {}, head), body);
+  const grid = make('table', { 'aria-label': shown.label, 'aria-rowcount': items.length + 1, role: shown.isOpen ? 'treegrid' : null }, make('thead', {}, head), body);
   const box = make('div', { class: 'table', tabindex: -1 }, grid);
   const heads = columns.map((column, at) => {
-    const content = column.value
-      ? make('button', { type: 'button', text: column.title, onclick: () => sort(at) })
-      : make('span', { text: column.title });
+    const content = column.value && !shown.isFixed && !shown.isOpen ? button(column.title, () => sort(at)) : make('span', { text: column.title });
     const cell = make('th', { scope: 'col', class: column.isText ? 'text' : column.isLeft ? 'left' : null }, content);
     head.append(cell);
     return cell;
@@ -36,10 +37,9 @@ export function table(shown) {
     if (!value) return;
     isDown = sorted === at ? !isDown : !isText;
     sorted = at;
-    const rank = (/** @type {number} */ row) => value(row);
-    order.sort((one, other) => {
-      const [a, b] = [rank(one), rank(other)];
-      if (a === b) return one - other;
+    order = items.toSorted((one, other) => {
+      const [a, b] = [value(one), value(other)];
+      if (a === b) return 0;
       // What is unknown comes last.
       if (a === null) return 1;
       if (b === null) return -1;
@@ -67,7 +67,7 @@ export function table(shown) {
       'aria-expanded': isOpen === null ? null : String(isOpen),
     });
     columns.forEach((column, which) => {
-      const text = column.text(row);
+      const text = column.value ? (column.show ?? shownValue)(column.value(row), row) : '';
       const cell = make(which === 0 && column.isText ? 'th' : 'td', {
         scope: which === 0 && column.isText ? 'row' : null,
         class: [column.isText ? 'text' : '', column.isMono ? 'mono' : '', column.isLeft ? 'left' : ''].join(' ').trim() || null,
@@ -125,52 +125,30 @@ export function table(shown) {
   }
 
   /** The row of an event. @param {Event} event */
-  function rowOf(event) {
+  const rowOf = (event) => {
     const row = /** @type {Element} */ (event.target).closest('tr[data-row]');
-    return row ? Number(row.getAttribute('data-row')) : -1;
-  }
-
-  const handle = shown.handle;
-  body.addEventListener('click', (/** @type {MouseEvent} */ event) => {
-    const at = rowOf(event);
-    if (at < 0) return;
-    const row = order[at];
-    focused = at;
-    if (/** @type {Element} */ (event.target).classList.contains('twist')) {
-      shown.toggle?.(row);
-    } else if (handle) {
-      // The second click may meet another element than the first, which a double click would need.
-      if (event.detail === 2) handle.open(row, event.altKey);
-      else if (event.detail < 2) handle.select(row);
-    }
-  });
-  body.addEventListener('contextmenu', (/** @type {MouseEvent} */ event) => {
-    const at = rowOf(event);
-    if (at < 0 || !handle) return;
-    event.preventDefault();
-    handle.menu(order[at], event.clientX, event.clientY);
-  });
-  body.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
-    const at = rowOf(event);
-    if (at < 0 || event.ctrlKey || event.metaKey) return;
-    const row = order[at];
-    const page = Math.max(1, Math.floor(box.clientHeight / ROW) - 2);
-    const moves = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: order.length - 1 };
-    if (event.key in moves) {
-      focus(/** @type {any} */ (moves)[event.key]);
-      handle?.select(order[focused]);
-    } else if ((event.key === 'ArrowRight' || event.key === 'ArrowLeft') && shown.toggle) {
-      shown.toggle(row, event.key === 'ArrowRight');
-    } else if (event.key === 'Enter' && handle) {
-      handle.open(row, event.altKey);
-    } else if ((event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) && handle) {
-      const place = /** @type {Element} */ (event.target).getBoundingClientRect();
-      handle.menu(row, place.left + 40, place.bottom);
-    } else if (handle?.key(row, event.key)) {
-      // It has been done.
-    } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    if (!row) return null;
+    focused = Number(row.getAttribute('data-row'));
+    return order[focused];
+  };
+  gestures(body, rowOf, handle, {
+    clicked(item, event) {
+      const isTwist = /** @type {Element} */ (event.target).classList.contains('twist');
+      if (isTwist) shown.toggle?.(item);
+      return isTwist;
+    },
+    pressed(item, { key }) {
+      const page = Math.max(1, Math.floor(box.clientHeight / ROW) - 2);
+      const to = { ArrowDown: focused + 1, ArrowUp: focused - 1, PageDown: focused + page, PageUp: focused - page, Home: 0, End: order.length - 1 }[key];
+      if (to !== undefined) {
+        focus(to);
+        handle.select?.(order[focused]);
+        return true;
+      }
+      if (!shown.toggle || (key !== 'ArrowRight' && key !== 'ArrowLeft')) return false;
+      shown.toggle(item, key === 'ArrowRight');
+      return true;
+    },
   });
   box.addEventListener('scroll', () => {
     if (order.length > FEW) fill();

@@ -14,11 +14,8 @@ export function plain(text) {
   return text.replace(UNSAFE, (letter) => ESCAPES[letter] ?? `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 }
 
-/** The order of SQLite: by code points, nothing first. @param {string | null} one @param {string | null} other */
-export function compareTexts(one, other) {
-  if (one === other) return 0;
-  if (one === null) return -1;
-  if (other === null) return 1;
+/** The order of SQLite: by code points. @param {string} one @param {string} other */
+function compareTexts(one, other) {
   const length = Math.min(one.length, other.length);
   for (let at = 0; at < length; at++) {
     const [a, b] = [one.charCodeAt(at), other.charCodeAt(at)];
@@ -31,12 +28,28 @@ export function compareTexts(one, other) {
   return one.length - other.length;
 }
 
-/** The order of SQLite: nothing first. @param {number | null} one @param {number | null} other */
-export function compareNumbers(one, other) {
-  if (one === other) return 0;
-  if (one === null) return -1;
-  if (other === null) return 1;
-  return one - other;
+/** The same things in the order of their keys, the first of which counts most: texts or numbers, nothing first.
+ * @template T @param {T[]} things @param {(thing: T) => any[]} keysOf @returns {T[]} */
+export function inOrder(things, keysOf) {
+  const compare = (/** @type {any} */ one, /** @type {any} */ other) =>
+    one === other ? 0 : one === null ? -1 : other === null ? 1 : typeof one === 'number' ? one - other : compareTexts(one, other);
+  const all = things.map((thing) => ({ thing, keys: keysOf(thing) }));
+  all.sort((one, other) => {
+    let [found, at] = [0, 0];
+    while (found === 0 && at < one.keys.length) found = compare(one.keys[at], other.keys[at++]);
+    return found;
+  });
+  return all.map(({ thing }) => thing);
+}
+
+/** What a line is called. @param {string} name Of its function. @param {string | null} file Where it is not the function's. @param {any} line @param {number | null | undefined} col */
+export function lineName(name, file, line, col) {
+  return `${name}[${file ? `${file}:` : ''}${line}${col ? `:${col}` : ''}]`;
+}
+
+/** A text as SQL has it. @param {string} text */
+export function quoted(text) {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** A word as shells read it. @param {string} word */

@@ -30,17 +30,20 @@ export class Told {
 }
 
 /** Rows of objects as columns and rows. @param {any[]} objects */
-export function tableOf(objects) {
+function tableOf(objects) {
   const columns = Object.keys(objects[0] ?? {});
   return { columns, rows: objects.map((row) => columns.map((column) => row[column] ?? null)) };
 }
 
-/** What an answer offers. @param {Told} told @param {string | null} sql */
+/** Said where there is no statement. */
+const NO_SQL = '-- These are files, which no database has: profdb import stores them, and profdb diff --show-sql has the statements then.\n';
+
+/** What an answer offers. @param {{view: string, command: string, answer: () => any}} told @param {string | null} sql */
 export function offersOfTold(told, sql) {
   const rows = async () => /** @type {any} */ (tableOf((await told.answer()).rows));
   return offerTexts(told.view, [
     ['Command', 'txt', () => `${told.command}\n`],
-    ...(sql === null ? [] : [/** @type {[string, string, () => string]} */ (['SQL', 'sql', () => sql])]),
+    ['SQL', 'sql', () => sql ?? NO_SQL],
     ['JSON', 'json', async () => `${JSON.stringify(await told.answer())}\n`],
     ['CSV', 'csv', async () => csvOf(await rows())],
     ['Markdown', 'md', async () => markdownOf(await rows())],

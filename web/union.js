@@ -1,16 +1,14 @@
 // The trees of two sides as one picture: more is orange, less is blue, and what only one of them has is hatched.
 import { directionOf, signed } from './change.js';
 import { sidesOf, signedCost } from './diff.js';
-import { button, choice, make } from './dom.js';
+import { button, choice, div, make, note, searchBox, span } from './dom.js';
 import { find } from './flame.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
-import { csvOf, markdownOf } from './offer.js';
 import { Picture, arrange } from './picture.js';
 import { LEFT_OUT } from './profile.js';
-import { offerTexts } from './rows.js';
-import { table } from './table.js';
+import { treeTable } from './opened.js';
 import { plain, shellWord, shown } from './texts.js';
-import { tableOf, unionOf } from './told.js';
+import { offersOfTold, unionOf } from './told.js';
 
 /** What the view follows without being made anew. */
 const WITHIN_UNION = ['place', 'search'];
@@ -19,9 +17,6 @@ const WITHIN_UNION = ['place', 'search'];
 const MORE = ['#f3e9df', '#f9d9b8', '#f7bd85', '#f2a04f', '#e8822a'];
 const LESS = ['#e2ebf2', '#c3dff2', '#9acbea', '#6db4e0', '#459bd0'];
 const EVEN = '#e4e3e8';
-
-/** How many rows the tree has open at first. */
-const OPEN_OF_UNION = 40;
 
 /** A place that is only in one of the two. @param {number} base @param {number} fresh */
 function statusOf(base, fresh) {
@@ -123,34 +118,29 @@ export async function unionView(context) {
     isHatched: (at) => statusOf(all[0][placeOf(at)], all[1][placeOf(at)]) !== 'both',
     describe: (at) => say(placeOf(at)),
     zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
-    handle: {
-      select: () => undefined,
-      open: (at) => toFunction(placeOf(at)),
-      menu: () => undefined,
-      key: () => false,
-    },
+    handle: { open: (at) => toFunction(placeOf(at)) },
   });
   const found = make('output', { class: 'found', 'aria-live': 'polite' });
-  const search = make('input', { type: 'search', id: 'search', value: state.search, placeholder: 'Search', 'aria-label': 'Search for names', oninput: () => go({ search: search.value }, true) });
+  const search = searchBox(state, go);
   const whole = button('Whole picture', () => go({ place: '' }), { disabled: true });
-  const rows = async () => /** @type {any} */ (tableOf(rowsOf(union)));
-  const offered = offerTexts('diff_tree', [
-    ['Command', 'txt', () => `${['profdb', ...of.words].map(shellWord).join(' ')}\n`],
-    ['JSON', 'json', () => `${JSON.stringify({ schema_version: 1, report: 'diff_tree', metric, unit, rows: rowsOf(union) })}\n`],
-    ['CSV', 'csv', async () => csvOf(await rows())],
-    ['Markdown', 'md', async () => markdownOf(await rows())],
-  ]);
-  const key = (/** @type {string} */ name, /** @type {string} */ text) => make('span', { class: 'key' }, make('span', { class: `swatch ${name}` }), text);
+  const offered = offersOfTold(
+    {
+      view: 'diff_tree',
+      command: ['profdb', ...of.words].map(shellWord).join(' '),
+      answer: () => ({ schema_version: 1, report: 'diff_tree', metric, unit, rows: rowsOf(union) }),
+    },
+    of.sql,
+  );
+  const key = (/** @type {string} */ name, /** @type {string} */ text) => span('key', make('span', { class: `swatch ${name}` }), text);
   const left = of.left
-    ? make('p', { class: 'said', text: `The picture has the ${of.left.kept} most expensive of ${of.left.of} places; the others cost ${figure(metric, unit, of.left.base)} in base and ${figure(metric, unit, of.left.new)} in new and are "${LEFT_OUT}".` })
+    ? note(`The picture has the ${of.left.kept} most expensive of ${of.left.of} places; the others cost ${figure(metric, unit, of.left.base)} in base and ${figure(metric, unit, of.left.new)} in new and are "${LEFT_OUT}".`)
     : null;
   const element = make(
     'section',
     { class: 'flame union', 'aria-label': 'Flame graph of both' },
     sidesOf(answer),
-    make(
-      'div',
-      { class: 'bar-of-view' },
+    div(
+      'bar-of-view',
       choice('Picture', state.layout, [['icicle', 'icicle: roots at the top'], ['flame', 'flame graph: roots at the bottom']], (layout) => go({ layout, place: '' })),
       choice('As wide as', state.width, [['both', 'both'], ['new', 'new'], ['base', 'base']], (width) => go({ width, place: '' })),
       ...(hasVerdicts ? [choice('Colour', byVerdict ? 'verdict' : 'change', [['verdict', 'what is shown to have changed'], ['change', 'every change']], (colour) => go({ colour }))] : []),
@@ -158,13 +148,13 @@ export async function unionView(context) {
       whole,
       search,
       found,
-      make('span', { class: 'room' }),
+      span('room'),
       offered,
     ),
     make('p', { class: 'keys-of-colours' }, key('more', '+ more'), key('less', '− less'), key('even', byVerdict ? 'not shown to have changed' : 'as before'), key('hatched', 'only in one of the two')),
     left,
     picture.element,
-    unionTable(union, answer, places),
+    unionTable(union, answer, (place) => isWanted[place] === 1),
   );
   const update = () => {
     const now = context.state;
@@ -178,60 +168,29 @@ export async function unionView(context) {
   return { element, update, small: WITHIN_UNION };
 }
 
-/** The same as a table that opens and closes. @param {import('./told.js').Union} union @param {any} answer @param {number[]} wanted */
-function unionTable({ depth, last, parent, all, item, names }, answer, wanted) {
-  const isWanted = new Set(wanted);
+/** The same as a table that opens and closes. @param {import('./told.js').Union} union @param {any} answer @param {(place: number) => boolean} isWanted */
+function unionTable({ depth, last, parent, all, item, names }, answer, isWanted) {
   const scale = ofColumn(answer.metric, answer.unit, Math.max(answer.total.base, answer.total.new), 0);
-  const sums = [0, 0];
-  wanted.forEach((place) => {
-    if (parent[place] < 0) all.forEach((costs, side) => (sums[side] += costs[place]));
-  });
-  const total = Math.max(...sums);
-  const open = new Set();
+  const roots = [...parent.keys()].filter((place) => parent[place] < 0);
+  const sums = all.map((costs) => roots.reduce((sum, root) => (isWanted(root) ? sum + costs[root] : sum), 0));
   const largest = (/** @type {number} */ place) => Math.max(all[0][place], all[1][place]);
-  let candidates = wanted.filter((place) => parent[place] < 0);
-  for (let count = 0; count < OPEN_OF_UNION && candidates.length > 0; count++) {
-    candidates.sort((one, other) => largest(one) - largest(other));
-    const place = /** @type {number} */ (candidates.pop());
-    if (last[place] === place || largest(place) < 0.01 * total) continue;
-    open.add(place);
-    for (let below = place + 1; below <= last[place]; below = last[below] + 1) if (isWanted.has(below)) candidates.push(below);
-  }
-  const box = make('section', { class: 'tree', 'aria-label': 'Tree of both' });
-  const show = (/** @type {number} */ focused) => {
-    /** @type {number[]} */
-    const shownPlaces = [];
-    for (let at = 0; at < depth.length; at = open.has(at) && isWanted.has(at) ? at + 1 : last[at] + 1) if (isWanted.has(at)) shownPlaces.push(at);
-    const verdictOf = (/** @type {number} */ row) => names.verdict[item[shownPlaces[row]]] ?? null;
-    const rows = table({
-      label: 'Tree of both',
-      count: shownPlaces.length,
-      depth: (row) => depth[shownPlaces[row]],
-      isOpen: (row) => (last[shownPlaces[row]] > shownPlaces[row] ? open.has(shownPlaces[row]) : null),
-      toggle: (row, isOpen) => {
-        const place = shownPlaces[row];
-        const is = open.has(place);
-        if (isOpen === is) return;
-        if (is) open.delete(place);
-        else if (last[place] > place) open.add(place);
-        const top = box.querySelector('.table')?.scrollTop ?? 0;
-        show(row);
-        const now = box.querySelector('.table');
-        if (now) now.scrollTop = top;
-      },
-      columns: [
-        { title: 'Element', isText: true, text: (row) => shown(names.name[item[shownPlaces[row]]] ?? LEFT_OUT) },
-        { title: `Base ${scale.title}`, text: (row) => rounded(scale, all[0][shownPlaces[row]]) },
-        { title: `New ${scale.title}`, text: (row) => rounded(scale, all[1][shownPlaces[row]]) },
-        { title: 'Change', text: (row) => signed(scale, all[1][shownPlaces[row]] - all[0][shownPlaces[row]]) },
-        { title: '% of new', text: (row) => percent(sums[1] === 0 ? null : (100 * all[1][shownPlaces[row]]) / sums[1]) },
-        { title: 'Only in', isLeft: true, text: (row) => ({ new: 'new', gone: 'base', both: '' })[statusOf(all[0][shownPlaces[row]], all[1][shownPlaces[row]])] ?? '' },
-        { title: 'Verdict', isLeft: true, text: (row) => verdictOf(row) ?? '' },
-      ],
-    });
-    box.replaceChildren(rows);
-    if (focused >= 0) /** @type {HTMLElement | null} */ (rows.querySelector(`[data-row="${focused}"]`))?.focus();
-  };
-  show(-1);
-  return box;
+  const money = (/** @type {number} */ value) => rounded(scale, value);
+  return treeTable({
+    label: 'Tree of both',
+    roots,
+    last,
+    depth,
+    cost: largest,
+    isLarge: (place) => largest(place) >= 0.01 * Math.max(...sums),
+    isWanted,
+    columns: [
+      { title: 'Element', isText: true, value: (place) => shown(names.name[item[place]] ?? LEFT_OUT) },
+      { title: `Base ${scale.title}`, value: (place) => money(all[0][place]) },
+      { title: `New ${scale.title}`, value: (place) => money(all[1][place]) },
+      { title: 'Change', value: (place) => signed(scale, all[1][place] - all[0][place]) },
+      { title: '% of new', value: (place) => percent(sums[1] === 0 ? null : (100 * all[1][place]) / sums[1]) },
+      { title: 'Only in', isLeft: true, value: (place) => ({ new: 'new', gone: 'base', both: '' })[statusOf(all[0][place], all[1][place])] ?? '' },
+      { title: 'Verdict', isLeft: true, value: (place) => names.verdict[item[place]] ?? '' },
+    ],
+  });
 }

@@ -1,16 +1,15 @@
 // The other views: overview, tree, callers and callees, source.
 import { actionsOf, handleOf, stepsOf } from './actions.js';
-import { ask, askTree, placeName } from './ask.js';
-import { make } from './dom.js';
+import { ask, askTree, orNull, placeName, shareOf } from './ask.js';
+import { div, make, note } from './dom.js';
 import { figure, ofColumn, percent, rounded } from './numbers.js';
 import { writePath } from './path.js';
 import { costTable, offers } from './rows.js';
 import { linesOf, sourceTable } from './source.js';
+import { questionOf } from './state.js';
 import { table } from './table.js';
+import { treeTable } from './opened.js';
 import { Unanswered, plain, shown } from './texts.js';
-
-/** Rows of a view that opens a tree by itself. */
-const OPENED = 60;
 
 /** What a file knows, in words. */
 const KNOWS = {
@@ -37,6 +36,7 @@ export function leftOut(run) {
         'Figures of the whole run are complete, those of what is drilled down to are without them.',
     );
   }
+  if (left.labels) said.push('What samples with labels cost is not in this page.');
   if (left.lines) said.push(`${left.lines} lines are not in this page.`);
   if (left.metrics) said.push(`Paths are in this page for ${run.metrics[0].name} only.`);
   if (left.source) said.push('The source is not in this page.');
@@ -50,16 +50,15 @@ export async function overview(context) {
   const { about } = run;
   const element = make('section', { class: 'overview', 'aria-label': 'Overview' });
   element.append(make('h2', { text: shown(about.name) }));
-  for (const said of leftOut(run)) element.append(make('p', { class: 'said', text: said }));
+  for (const said of leftOut(run)) element.append(note(said));
   element.append(make('p', { text: `The file knows ${/** @type {any} */ (KNOWS)[about.fidelity]}.` }));
-  const total = (/** @type {number} */ row) => figure(run.metrics[row].name, run.metrics[row].unit, run.metrics[row].total);
   element.append(
     make('h3', { text: 'Measured' }),
-    table({ label: 'Metrics', count: run.metrics.length, columns: [{ title: 'Metric', isText: true, text: (row) => plain(run.metrics[row].name) }, { title: 'Total', text: total }] }),
+    table({ label: 'Metrics', items: run.metrics, isFixed: true, columns: [{ title: 'Metric', isText: true, value: ({ name }) => plain(name) }, { title: 'Total', value: ({ name, unit, total }) => figure(name, unit, total) }] }),
   );
   let top = null;
   if (run.metrics.length === 0) {
-    element.append(make('p', { class: 'said', text: 'Nothing was measured: the run has no functions and no costs.' }));
+    element.append(note('Nothing was measured: the run has no functions and no costs.'));
   } else {
     for (const exclusive of [true, false]) {
       const answer = await ask(run, { report: 'summary', metric: state.metric || undefined, exclusive });
@@ -81,74 +80,28 @@ export async function overview(context) {
 /** The tree as a table that opens and closes. @param {import('./actions.js').Context & {command: any}} context */
 export async function treeView(context) {
   const { run, state, go } = context;
-  const question = { report: 'tree', metric: state.metric || undefined, fn: state.fn || undefined, percentOf: state['percent-of'] };
+  const question = questionOf(state, 'tree');
   const seen = await askTree(run, question);
-  const { tree, costs, lines, metric } = seen;
-  const base = state['percent-of'] === 'selection' && seen.selected !== null ? seen.selected : seen.total;
-  const share = (/** @type {number} */ place) => (base === 0 || Number.isNaN(costs.all[place]) ? null : (100 * costs.all[place]) / base);
-  const roots = new Set(seen.of.outermost);
-  const first = new Map();
-  for (const root of seen.of.outermost) first.set(root, tree.depth[root]);
-  const open = new Set();
-  // The most expensive places are open at first.
-  const candidates = [...seen.of.outermost];
-  for (let count = 0; count < OPENED && candidates.length > 0; count++) {
-    let best = 0;
-    candidates.forEach((place, at) => {
-      if (costs.all[place] > costs.all[candidates[best]]) best = at;
-    });
-    const [place] = candidates.splice(best, 1);
-    if (tree.last[place] === place || (share(place) ?? 0) < 1) continue;
-    open.add(place);
-    for (let below = place + 1; below <= tree.last[place]; below = tree.last[below] + 1) candidates.push(below);
-  }
-  const element = make('section', { class: 'tree', 'aria-label': 'Tree of calls' });
-  const scale = ofColumn(metric.name, metric.unit, seen.total, seen.selected ?? 0);
-  const cost = (/** @type {number} */ value) => (Number.isNaN(value) ? '-' : rounded(scale, value));
-  const show = (/** @type {number} */ focused) => {
-    /** @type {number[]} */
-    const places = [];
-    /** @type {number[]} */
-    const depths = [];
-    for (const root of roots) {
-      for (let place = root; place <= tree.last[root]; ) {
-        places.push(place);
-        depths.push(tree.depth[place] - first.get(root));
-        place = open.has(place) ? place + 1 : tree.last[place] + 1;
-      }
-    }
-    const functionOf = (/** @type {number} */ row) => (tree.function[places[row]] < run.names.name.length ? tree.function[places[row]] : -1);
-    const toggle = (/** @type {number} */ row, /** @type {boolean | undefined} */ isOpen) => {
-      const place = places[row];
-      const is = open.has(place);
-      if (isOpen === is) return;
-      if (is) open.delete(place);
-      else if (tree.last[place] > place) open.add(place);
-      const box = element.querySelector('.table');
-      const top = box?.scrollTop ?? 0;
-      show(row);
-      const now = element.querySelector('.table');
-      if (now) now.scrollTop = top;
-    };
-    const rows = table({
-      label: 'Tree of calls',
-      count: places.length,
-      handle: handleOf(context, functionOf, (row) => (functionOf(row) >= 0 ? go({ function: run.names.name[functionOf(row)] }, true) : undefined)),
-      depth: (row) => depths[row],
-      isOpen: (row) => (tree.last[places[row]] > places[row] ? open.has(places[row]) : null),
-      toggle,
-      columns: [
-        { title: 'Element', isText: true, text: (row) => shown(placeName(run, tree, lines, places[row])) },
-        { title: 'Calls', text: (row) => (Number.isNaN(tree.calls[places[row]]) ? '-' : String(tree.calls[places[row]])) },
-        { title: `${scale.title} own`, text: (row) => cost(costs.own[places[row]]) },
-        { title: `${scale.title} in all`, text: (row) => cost(costs.all[places[row]]) },
-        { title: '%', text: (row) => percent(share(places[row])), share: (row) => share(places[row]) },
-      ],
-    });
-    element.replaceChildren(rows);
-    if (focused >= 0) /** @type {HTMLElement | null} */ (rows.querySelector(`[data-row="${focused}"]`))?.focus();
-  };
-  show(-1);
+  const { tree, costs, lines, metric, header } = seen;
+  const share = (/** @type {number} */ place) => shareOf(header, costs.all[place]);
+  const functionOf = (/** @type {number} */ place) => (tree.function[place] < run.names.name.length ? tree.function[place] : -1);
+  const scale = ofColumn(metric.name, metric.unit, header.total, header.selected ?? 0);
+  const element = treeTable({
+    label: 'Tree of calls',
+    roots: seen.of.outermost,
+    last: tree.last,
+    depth: tree.depth,
+    cost: (place) => costs.all[place],
+    isLarge: (place) => (share(place) ?? 0) >= 1,
+    handle: handleOf(context, functionOf, (place) => (functionOf(place) >= 0 ? go({ function: run.names.name[functionOf(place)] }, true) : undefined)),
+    columns: [
+      { title: 'Element', isText: true, value: (place) => shown(placeName(run, tree, lines, place)) },
+      { title: 'Calls', value: (place) => orNull(tree.calls[place]) },
+      { title: `${scale.title} own`, value: (place) => rounded(scale, orNull(costs.own[place])) },
+      { title: `${scale.title} in all`, value: (place) => rounded(scale, orNull(costs.all[place])) },
+      { title: '%', value: (place) => percent(share(place)), share },
+    ],
+  });
   return { element, answer: () => ask(run, question), small: ['function'], update: () => undefined };
 }
 
@@ -159,7 +112,7 @@ async function chosen(context) {
   if (state.function !== '') return state.function;
   const last = stepsOf(context).at(-1);
   if (last) return last.name;
-  const all = await ask(run, { report: 'summary', metric: state.metric || undefined, exclusive: true });
+  const all = await ask(run, questionOf(state, 'summary', { fn: undefined, exclusive: true }));
   if (all.rows.length === 0) throw new Unanswered('The run has no functions.');
   return all.rows[0][0];
 }
@@ -175,7 +128,7 @@ function chooser({ run, go, say }, name) {
     'aria-label': 'Function',
     onchange: () => (run.byName.has(input.value) ? go({ function: input.value }) : say(`The run has no function ${plain(input.value)}.`)),
   });
-  return make('div', { class: 'bar-of-view' }, make('label', { class: 'choice' }, make('span', { text: 'Function' }), input), options);
+  return div('bar-of-view', make('label', { class: 'choice' }, make('span', { text: 'Function' }), input), options);
 }
 
 /** @param {import('./actions.js').Context & {command: any}} context */
@@ -185,11 +138,10 @@ export async function callsView(context) {
   const element = make('section', { class: 'calls', 'aria-label': 'Callers and callees' }, chooser(context, name));
   const known = (/** @type {string} */ of) => run.byName.has(of);
   const fn = state.function !== '' || state.fn === '' ? writePath([{ operator: ',', name }], known) : state.fn;
-  const question = { metric: state.metric || undefined, fn, percentOf: state['percent-of'], exclusive: state.exclusive !== '' };
-  const columns = make('div', { class: 'columns' });
+  const columns = div('columns');
   let main = null;
   for (const [report, title] of [['calls', 'Called by'], ['callees', 'Calls']]) {
-    const answer = await ask(run, { ...question, report });
+    const answer = await ask(run, questionOf(state, report, { fn, exclusive: state.exclusive !== '' }));
     main ??= answer;
     const handle = handleOf(context, (row) => answer.functions[row], (row) => answer.functions[row] >= 0 && go({ function: run.names.name[answer.functions[row]] }));
     const { metric } = answer.header;
@@ -199,7 +151,7 @@ export async function callsView(context) {
         'section',
         { 'aria-label': title },
         make('header', {}, make('h2', { text: report === 'calls' ? `${shown(name)} is called by` : `${shown(name)}${cost}, and calls` }), offers(context, report, () => answer)),
-        answer.rows.length === 0 ? make('p', { class: 'said', text: report === 'calls' ? 'No call of it is known.' : 'It calls nothing that is known.' }) : costTable(answer, title, handle, () => false, 'Function'),
+        answer.rows.length === 0 ? note(report === 'calls' ? 'No call of it is known.' : 'It calls nothing that is known.') : costTable(answer, title, handle, () => false, 'Function'),
       ),
     );
   }

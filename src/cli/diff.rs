@@ -232,13 +232,19 @@ fn write_page(
         let found = compare::compare_trees(base, new, &request);
         trees = Some(found.map_err(|error| not_compared(error, stop))?);
     }
-    let union = trees.as_ref().map(|(_, places, items)| {
+    let union = trees.as_ref().map(|(compared, places, items)| {
         let sides = without_flags(words.into_iter().skip(1), NOT_OF_TREES);
         let command = ["report", "diff_tree"].map(str::to_owned);
         UnionTree {
             places,
             items,
             words: command.into_iter().chain(sides).collect(),
+            sql: diff.sides.are_stored().then(|| {
+                let of = |runs: &[ComparedRun<'_>]| {
+                    runs.iter().map(|run| run.run.run_id).collect::<Vec<_>>()
+                };
+                UnionTree::statement(&compared.metric.0, [&of(base), &of(new)])
+            }),
         }
     });
     let [base, new] = [0, 1].map(|side: usize| comparison.sides[side].said());

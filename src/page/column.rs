@@ -13,6 +13,9 @@ use flate2::write::GzEncoder;
 /// Bytes that are handed to the compressor together.
 const TOGETHER: usize = 1 << 15;
 
+/// Bytes of pages that are compressed well: more of them take too long.
+const FEW_PAGES: usize = 1 << 20;
+
 /// Whole numbers are less than this, so that a number of JavaScript holds them with two bits more: 2^50.
 const MOST: f64 = 1_125_899_906_842_624.0;
 
@@ -117,6 +120,16 @@ fn whole(cost: f64) -> Option<u64> {
 )]
 fn same(whole: u64, divisor: f64, cost: f64) -> bool {
     whole as f64 / divisor == cost
+}
+
+/// Compresses pages of a database: quickly where they are many, as their figures have few words that come again.
+pub(super) fn rows(pages: &[u8]) -> Vec<u8> {
+    if pages.len() < FEW_PAGES {
+        return bytes(pages);
+    }
+    let mut column = Column::new();
+    column.bytes.extend_from_slice(pages);
+    column.finish()
 }
 
 /// Compresses a text.

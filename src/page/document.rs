@@ -10,11 +10,11 @@ use sha2::{Digest as _, Sha256};
 use super::about::Command;
 use super::column;
 use super::error::PageError;
-use super::run::{Source, part};
+use super::run::{Source, outline, part};
 use super::scripts::{script, style};
 use super::sqlite::{self, Blocks, Sql};
 use super::told::{Told, UnionTree};
-use crate::store::{Database, RunInfo};
+use crate::store::{Database, RunInfo, Without};
 use crate::text::plain::plain;
 
 /// Bytes that a page has at most unless more are asked for (limit: size of the page).
@@ -71,15 +71,27 @@ pub fn write(
             (needed - room) * 4 / 3
         )));
     }
-    let sql = sql_of(content, request, room - needed)?;
+    let shares = (content.runs.len() + usize::from(content.union.is_some())).max(1);
+    let mut outlines = Vec::new();
+    for (database, run) in &content.runs {
+        let room = (room - needed) / shares;
+        outlines.push(outline(database, run, request.source, room)?);
+    }
+    let without = Without {
+        source: request.source == Source::Left,
+        lines: outlines.iter().any(|outline| outline.lines),
+        calls: false,
+    };
+    let calls = outlines.iter().map(|outline| outline.calls).sum();
+    let sql = sql_of(content, request, without, calls, room - needed)?;
+    let sql_without = sql.as_ref().map(|(_, without)| *without);
+    let sql = sql.map(|(blocks, _)| blocks);
     let taken: usize = sql.iter().flatten().map(|(_, bytes)| bytes.len()).sum();
-    let room = (room - needed - taken)
-        / (content.runs.len() + usize::from(content.union.is_some())).max(1);
-    let room = room.saturating_sub(4096);
+    let room = ((room - needed - taken) / shares).saturating_sub(4096);
     let union = content.union.as_ref().map(|union| union.blocks(room));
     let mut parts = Vec::new();
-    for (database, run) in &content.runs {
-        parts.push(part(database, run, request.source, room)?);
+    for ((database, run), outline) in content.runs.iter().zip(outlines) {
+        parts.push(part(database, run, outline, room)?);
     }
     let about = json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -89,6 +101,11 @@ pub fn write(
         "told": content.told.iter().map(Told::about).collect::<Vec<_>>(),
         "union": union.as_ref().map(|union| &union.about),
         "sql": sql.is_some(),
+        "sql_without": sql_without.map_or_else(Vec::new, |without| {
+            let tables = [("line_info", without.lines), ("edges", without.calls)];
+            let left = tables.into_iter().filter(|(_, is_left)| *is_left);
+            left.map(|(table, _)| table).collect()
+        }),
         "questions": sql.is_some().then(sqlite::questions),
         "sql_is_left": sql.is_none() && request.sql == Sql::Inside,
     });
@@ -117,12 +134,14 @@ pub fn write(
 fn sql_of(
     content: &Content<'_>,
     request: &Request,
+    without: Without,
+    calls: usize,
     room: usize,
-) -> Result<Option<Blocks>, PageError> {
+) -> Result<Option<(Blocks, Without)>, PageError> {
     match content.runs.first() {
         Some((database, _)) if request.sql == Sql::Inside => {
             let runs: Vec<&RunInfo> = content.runs.iter().map(|(_, run)| *run).collect();
-            sqlite::blocks(database, &runs, request.source, room)
+            sqlite::blocks(database, &runs, without, calls, room)
         }
         _ => Ok(None),
     }

@@ -7,16 +7,33 @@ use crate::report::ReportError;
 use crate::store::{FunctionRow, LineFigures, LinePlace, RunInfo};
 
 /// Which number a function or line has in a page.
+#[derive(Debug)]
 pub(super) struct Numbers {
     /// Those of functions in the database, in order.
     ids: Vec<i64>,
     first: i64,
-    /// Lines by function, line and column, and then by file.
-    lines: HashMap<(u64, i64, i64), Vec<(String, u64)>>,
+    /// Lines by function, line and column, and then by file; `None` if lines have not been read.
+    lines: Option<HashMap<(u64, i64, i64), Vec<(String, u64)>>>,
     run: i64,
 }
 
 impl Numbers {
+    /// The same with numbers of lines, in the order of the database.
+    pub(super) fn with_lines(self, lines: &[LineFigures]) -> Self {
+        let mut known: HashMap<_, Vec<_>> = HashMap::with_capacity(lines.len());
+        for (line, at) in lines.iter().zip(0..) {
+            // A line of a function without figures is no line of the page.
+            if let Ok(function) = self.function(line.function_id) {
+                let places = known.entry((function, line.line, line.col));
+                places.or_default().push((line.file.clone(), at));
+            }
+        }
+        Self {
+            lines: Some(known),
+            ..self
+        }
+    }
+
     /// The number of a function.
     pub(super) fn function(&self, function_id: i64) -> Result<u64, PageError> {
         // The functions of a run are numbered one after the other, unless it shares some with another run.
@@ -30,9 +47,12 @@ impl Numbers {
             .map_err(|_| self.unknown("function", function_id))
     }
 
-    /// The number of a line.
+    /// The number of a line; where lines have not been read, another one that takes as much room.
     pub(super) fn line(&self, function: u64, place: &LinePlace) -> Result<u64, PageError> {
-        let lines = self.lines.get(&(function, place.line, place.col));
+        let Some(lines) = &self.lines else {
+            return Ok(function * 8 + place.line.unsigned_abs() % 8);
+        };
+        let lines = lines.get(&(function, place.line, place.col));
         let mut lines = lines.into_iter().flatten();
         let found = lines.find(|(file, _)| *file == place.file);
         let (_, number) = found.ok_or_else(|| self.unknown("line", place.line))?;
@@ -53,24 +73,16 @@ impl Numbers {
     }
 }
 
-/// Numbers of functions and lines, in the order of the database.
-pub(super) fn numbers(run: &RunInfo, functions: &[FunctionRow], lines: &[LineFigures]) -> Numbers {
+/// Numbers of functions, in the order of the database.
+pub(super) fn numbers(run: &RunInfo, functions: &[FunctionRow]) -> Numbers {
     let ids: Vec<i64> = functions
         .iter()
         .map(|function| function.function_id)
         .collect();
-    let mut numbers = Numbers {
+    Numbers {
         first: ids.first().copied().unwrap_or_default(),
         ids,
-        lines: HashMap::new(),
+        lines: None,
         run: run.run_id,
-    };
-    for (line, at) in lines.iter().zip(0..) {
-        // A line of a function without figures is no line of the page.
-        if let Ok(function) = numbers.function(line.function_id) {
-            let places = numbers.lines.entry((function, line.line, line.col));
-            places.or_default().push((line.file.clone(), at));
-        }
     }
-    numbers
 }

@@ -1,6 +1,6 @@
 //! What a page holds of a run, as much of it as there is room for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 use serde_json::{Value, json};
@@ -9,11 +9,22 @@ use super::column::{self, Column};
 use super::error::PageError;
 use super::numbers::{Numbers, numbers};
 use super::statements::statements;
-use super::tree::{Cut, Tree, tree};
-use crate::store::{Database, FunctionRow, LineFigures, LinePlace, MetricInfo, RunInfo};
+use super::tree::{Cut, Functions, LABELS, Tree, tree};
+use crate::store::{
+    CallFigures, Database, FunctionRow, LineFigures, LinePlace, MetricInfo, RunInfo, SetLabel,
+};
 
 /// How often a tree is cut anew until it fits.
 const TRIES: u32 = 8;
+
+/// How many nodes are a sample, which tells how large a tree will be. Smaller trees than twice that are written at once.
+const SAMPLE: u64 = 1 << 15;
+
+/// Bytes that a call between two functions mostly takes, compressed.
+const BYTES_OF_CALL: usize = 15;
+
+/// Labels that a page offers to choose from; any may be asked for (limit: labels in a drop-down).
+const MOST_LABELS: usize = 1000;
 
 /// A run as blocks of a page.
 pub(super) struct Part {
@@ -33,101 +44,199 @@ pub enum Source {
     Left,
 }
 
-/// Reads a run, as much as so many compressed bytes hold.
-pub(super) fn part(
+/// What a page says of a run besides its tree, and what of both is left out before the tree is written, as a sample of it
+/// tells that it would not fit.
+#[derive(Debug)]
+pub(super) struct Outline {
+    /// The metrics, that which reports show first.
+    metrics: Vec<MetricInfo>,
+    numbers: Numbers,
+    /// Names and compressed bytes of what is there in any case.
+    blocks: Vec<(String, Vec<u8>)>,
+    /// The figures of lines; none if they are left out.
+    with_lines: Vec<(String, Vec<u8>)>,
+    /// Labels of samples, set by set.
+    sets: Vec<SetLabel>,
+    /// What is left out so far.
+    left: Value,
+    /// Bytes of calls between functions.
+    pub(super) calls: usize,
+    /// Lines are left out.
+    pub(super) lines: bool,
+    /// So are paths in other metrics than the first.
+    others: bool,
+    /// Bytes that the tree of functions takes in the first metric for each place; `None` if there is no sample.
+    place: Option<f64>,
+}
+
+/// Reads a run but for its tree, and looks at a sample of that, where so many compressed bytes may be written.
+pub(super) fn outline(
     database: &Database,
     run: &RunInfo,
     source: Source,
     room: usize,
-) -> Result<Part, PageError> {
-    let mut metrics = database.metrics(run.run_id)?;
-    // The metric that the run's reports show comes first.
-    metrics.sort_by_key(|metric| run.default_metric.as_ref() != Some(&metric.name));
-    let functions = match metrics.first() {
+) -> Result<Outline, PageError> {
+    let metrics = sorted_metrics(database, run)?;
+    let first = metrics.first();
+    let functions = match first {
         Some(first) => database.functions(run.run_id, first.metric_id)?,
         None => Vec::new(),
     };
+    let mut calls = Vec::new();
+    for metric in &metrics {
+        calls.push(calls_of(database, metric)?);
+    }
+    let mut outline = Outline {
+        numbers: numbers(run, &functions),
+        metrics: metrics.clone(),
+        blocks: Vec::new(),
+        with_lines: Vec::new(),
+        sets: database.set_labels(run.run_id)?,
+        left: json!({}),
+        calls: 0,
+        lines: false,
+        others: false,
+        place: None,
+    };
+    let of_calls = calls.iter().map(Vec::len).sum::<usize>() * BYTES_OF_CALL;
+    outline.sample(database, run, room.saturating_sub(of_calls))?;
     let mut lines = Vec::new();
-    if let Some(first) = metrics.first() {
-        database.each_line_figure(first.metric_id, |line| lines.push(line))?;
+    if let Some(first) = first {
+        if outline.lines {
+            outline.left["lines"] = json!(database.line_count(first.metric_id)?);
+        } else {
+            database.each_line_figure(first.metric_id, |line| lines.push(line))?;
+        }
     }
-    let numbers = numbers(run, &functions, &lines);
+    outline.numbers = numbers(run, &functions).with_lines(&lines);
+    let files = line_files(&lines, calls.first().map_or(&[], Vec::as_slice));
+    let (numbers, blocks) = (&outline.numbers, &mut outline.blocks);
+    for (at, (metric, calls)) in metrics.iter().zip(calls).enumerate() {
+        let edges = call_block(calls, numbers, &files)?;
+        outline.calls += edges.len();
+        blocks.push((format!("edges-{at}"), edges));
+        let figures = function_block(database, metric, numbers)?;
+        blocks.push((format!("functions-{at}"), figures));
+    }
     let mut names = names(&functions);
-    let files = line_files(database, &metrics, &lines)?;
     names["line_files"] = json!(files.keys().collect::<Vec<_>>());
-    let mut blocks = Vec::new();
-    for (at, metric) in metrics.iter().enumerate() {
-        blocks.push((
-            format!("functions-{at}"),
-            function_block(database, metric, &numbers)?,
-        ));
-        blocks.push((
-            format!("edges-{at}"),
-            call_block(database, metric, &numbers, &files)?,
-        ));
-    }
-    let lines_of = line_blocks(database, &metrics, &numbers, &lines, &files)?;
     blocks.push(("names".to_owned(), column::text(&names.to_string())));
+    let statements = statements(run, &metrics, !outline.sets.is_empty())?;
     blocks.push((
         "statements".to_owned(),
-        column::text(&statements(run, &metrics)?.to_string()),
+        column::text(&statements.to_string()),
     ));
-    let mut left = json!({});
-    if let Some(text) = sources(database, run, &numbers, source)? {
+    if let Some(text) = sources(database, run, numbers, source)? {
         blocks.push(("sources".to_owned(), column::text(&text.to_string())));
     } else if source == Source::Left && !database.source_places(run.run_id)?.is_empty() {
-        left["source"] = json!(true);
+        outline.left["source"] = json!(true);
     }
-    let fixed = size(&blocks);
-    let mut with_lines = lines_of;
-    let chosen: Vec<&MetricInfo> = metrics.iter().collect();
+    outline.with_lines = line_blocks(database, &metrics, numbers, &lines, &files)?;
+    Ok(outline)
+}
+
+impl Outline {
+    /// Finds out by a sample what of a tree will not fit. A sample is no measure: what would be a tenth larger is tried.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn sample(&mut self, database: &Database, run: &RunInfo, room: usize) -> Result<(), PageError> {
+        let nodes = database.node_count(run.run_id)?;
+        if run.fidelity != "tree" || self.metrics.is_empty() || nodes < 2 * SAMPLE {
+            return Ok(());
+        }
+        let metrics: Vec<&MetricInfo> = self.metrics.iter().collect();
+        let sample = |lines: bool| {
+            let cut = Cut {
+                lines,
+                most: SAMPLE,
+                ..Cut::NONE
+            };
+            let no_labels = Vec::new();
+            tree(
+                database,
+                run.run_id,
+                &metrics,
+                &self.numbers,
+                no_labels,
+                cut,
+            )
+        };
+        let fits = |bytes: usize| {
+            let whole = bytes as f64 * nodes as f64 / SAMPLE as f64;
+            whole * 0.9 <= room as f64
+        };
+        let mut found = sample(false)?;
+        if fits(found.bytes()) {
+            return Ok(());
+        }
+        self.lines = found.places > found.functions;
+        if self.lines {
+            found = sample(true)?;
+        }
+        self.others = metrics.len() > 1 && !fits(found.bytes());
+        self.place = Some(found.bytes_of_first() as f64 / found.places.max(1) as f64);
+        Ok(())
+    }
+}
+
+/// The metrics of a run, that which its reports show first.
+pub(super) fn sorted_metrics(
+    database: &Database,
+    run: &RunInfo,
+) -> Result<Vec<MetricInfo>, PageError> {
+    let mut metrics = database.metrics(run.run_id)?;
+    metrics.sort_by_key(|metric| run.default_metric.as_ref() != Some(&metric.name));
+    Ok(metrics)
+}
+
+/// Adds the tree of a run, as much of it as so many compressed bytes hold with all else.
+pub(super) fn part(
+    database: &Database,
+    run: &RunInfo,
+    outline: Outline,
+    room: usize,
+) -> Result<Part, PageError> {
+    let fixed = size(&outline.blocks);
+    let mut left = outline.left.clone();
+    let mut keeps_lines = true;
     let mut tree_of = None;
-    if run.fidelity == "tree" && !metrics.is_empty() {
-        let whole = tree(
-            database,
-            run.run_id,
-            &chosen,
-            &numbers,
-            Cut {
-                lines: false,
-                below: 0.0,
-            },
-        )?;
-        let (fitted, dropped) = fitted(
-            database,
-            run,
-            &chosen,
-            &numbers,
-            whole,
-            size(&with_lines),
-            room.saturating_sub(fixed),
-        )?;
-        if dropped.lines {
-            with_lines.clear();
-            left["lines"] = json!(lines.len());
+    if let Some(first) = outline.metrics.first() {
+        if run.fidelity == "tree" {
+            let fitting = Fitting {
+                database,
+                run,
+                outline: &outline,
+                room: room.saturating_sub(fixed),
+            };
+            let (fitted, dropped) = fitting.tree()?;
+            keeps_lines = !dropped.lines;
+            if dropped.metrics {
+                let others = outline.metrics[1..].iter().map(|metric| &metric.name);
+                left["metrics"] = json!(others.collect::<Vec<_>>());
+            }
+            if dropped.labels {
+                left["labels"] = json!(true);
+            }
+            if fitted.kept < dropped.functions {
+                left["places"] = json!({
+                    "kept": fitted.kept,
+                    "of": dropped.functions,
+                    "cost": fitted.left,
+                });
+            }
+            tree_of = Some(fitted);
+        } else {
+            keeps_lines = fixed + size(&outline.with_lines) <= room;
         }
-        if dropped.metrics {
-            left["metrics"] = json!(
-                metrics[1..]
-                    .iter()
-                    .map(|metric| &metric.name)
-                    .collect::<Vec<_>>()
-            );
+        let lines = database.line_count(first.metric_id)?;
+        if !keeps_lines && lines > 0 {
+            left["lines"] = json!(lines);
         }
-        if fitted.kept < dropped.functions {
-            left["places"] = json!({
-                "kept": fitted.kept,
-                "of": dropped.functions,
-                "cost": fitted.left,
-            });
-        }
-        tree_of = Some(fitted);
-    } else if fixed + size(&with_lines) > room && !lines.is_empty() {
-        with_lines.clear();
-        left["lines"] = json!(lines.len());
     }
-    blocks.append(&mut with_lines);
     let places = tree_of.as_ref().map_or(0, |tree| tree.places);
+    let mut blocks = outline.blocks;
+    if keeps_lines {
+        blocks.extend(outline.with_lines);
+    }
     blocks.extend(tree_of.into_iter().flat_map(|tree| tree.blocks));
     let bytes = size(&blocks);
     if bytes > room {
@@ -138,7 +247,7 @@ pub(super) fn part(
             (bytes - room) * 4 / 3
         )));
     }
-    let about = about(database, run, &metrics, places, &left)?;
+    let about = about(database, run, &outline.metrics, places, &left)?;
     Ok(Part { about, blocks })
 }
 
@@ -153,6 +262,11 @@ pub(super) fn about(
     let state = database.state(run.run_id)?;
     let first_node = state.columns.iter().find(|(name, _)| name == "first_node");
     let first_node = first_node.and_then(|(_, value)| value.as_ref()?.parse::<i64>().ok());
+    let labels: BTreeSet<_> = database
+        .set_labels(run.run_id)?
+        .into_iter()
+        .map(named)
+        .collect();
     Ok(json!({
         "run_id": run.run_id,
         "name": run.name,
@@ -171,6 +285,7 @@ pub(super) fn about(
         "facts": state.columns.into_iter().filter_map(|(name, value)| Some((name, value?)))
             .chain(state.properties).collect::<Vec<_>>(),
         "tags": state.tags,
+        "labels": labels.into_iter().take(MOST_LABELS).collect::<Vec<_>>(),
         "notes": state.notes.iter().map(|note| json!({
             "severity": note.severity,
             "text": note.to_string(),
@@ -179,79 +294,139 @@ pub(super) fn about(
     }))
 }
 
+/// A label as it is asked for: its key, and its value with what that is counted in.
+fn named(label: SetLabel) -> (String, String) {
+    let SetLabel {
+        key, value, unit, ..
+    } = label;
+    (key, format!("{value}{unit}"))
+}
+
 fn size(blocks: &[(String, Vec<u8>)]) -> usize {
     blocks.iter().map(|(_, bytes)| bytes.len()).sum()
 }
 
 /// What is left out of a tree besides places.
 struct Dropped {
+    labels: bool,
     lines: bool,
     metrics: bool,
     /// How many places functions have.
     functions: u64,
 }
 
-/// A tree that fits: first lines are left out, then the costs of other metrics, and then what costs least.
-fn fitted(
-    database: &Database,
-    run: &RunInfo,
-    metrics: &[&MetricInfo],
-    numbers: &Numbers,
-    whole: Tree,
-    lines: usize,
+/// A tree that has to fit into what is left of the room.
+struct Fitting<'f> {
+    database: &'f Database,
+    run: &'f RunInfo,
+    outline: &'f Outline,
     room: usize,
-) -> Result<(Tree, Dropped), PageError> {
-    let mut dropped = Dropped {
-        lines: false,
-        metrics: false,
-        functions: whole.functions,
-    };
-    if whole.bytes() + lines <= room {
-        return Ok((whole, dropped));
+}
+
+impl Fitting<'_> {
+    /// The tree: first labels are left out, then lines, then the costs of other metrics, and then what costs least.
+    fn tree(&self) -> Result<(Tree, Dropped), PageError> {
+        let outline = self.outline;
+        let has_labels = !outline.sets.is_empty();
+        let mut dropped = Dropped {
+            labels: false,
+            lines: outline.lines,
+            metrics: false,
+            functions: 0,
+        };
+        if outline.place.is_none() {
+            let lines = size(&outline.with_lines);
+            let mut whole = self.write(Cut::NONE, has_labels)?;
+            dropped.functions = whole.functions;
+            whole.blocks.extend(label_block(&outline.sets));
+            if whole.bytes() + lines <= self.room {
+                return Ok((whole, dropped));
+            }
+            whole.blocks.retain(|(name, _)| !name.starts_with(LABELS));
+            dropped.labels = has_labels;
+            if has_labels && whole.bytes() + lines <= self.room {
+                return Ok((whole, dropped));
+            }
+            dropped.lines = lines > 0 || whole.places > whole.functions;
+        }
+        dropped.labels = has_labels;
+        if outline.metrics.len() > 1 && !outline.others {
+            let without_lines = Cut {
+                lines: true,
+                ..Cut::NONE
+            };
+            let mut found = self.write(without_lines, false)?;
+            dropped.functions = found.functions;
+            if found.bytes() <= self.room {
+                return Ok((found, dropped));
+            }
+            dropped.metrics = true;
+            found.keep_first();
+            if found.bytes() <= self.room {
+                return Ok((found, dropped));
+            }
+        }
+        dropped.metrics = outline.metrics.len() > 1;
+        let first = &outline.metrics[0];
+        let mut functions = Functions::of(self.database, self.run.run_id, first)?;
+        dropped.functions = functions.count();
+        let mut most = functions.count();
+        let mut place = outline.place.unwrap_or(0.0);
+        for _ in 0..TRIES {
+            most = most.min(places_in(self.room, place));
+            let below = functions.cost_of(most);
+            let found = functions.tree(self.database, &outline.numbers, below)?;
+            if found.bytes() <= self.room {
+                return Ok((found, dropped));
+            }
+            place = bytes_of_place(&found);
+        }
+        let found = functions.tree(self.database, &outline.numbers, f64::INFINITY)?;
+        Ok((found, dropped))
     }
-    let cut = |below: f64| Cut { lines: true, below };
-    let write = |metrics: &[&MetricInfo], below: f64| {
-        tree(database, run.run_id, metrics, numbers, cut(below))
-    };
-    // What is left without lines, were they as large as the rest: a walk that can only fail is spared.
-    let part = |bytes: usize| {
-        let part = u128::from(whole.functions) * bytes as u128 / u128::from(whole.places.max(1));
-        usize::try_from(part).unwrap_or(usize::MAX)
-    };
-    let (all, first) = (part(whole.bytes()), part(whole.bytes_of_first()));
-    dropped.lines = whole.places > whole.functions;
-    if dropped.lines && all <= room {
-        let without_lines = write(metrics, 0.0)?;
-        if without_lines.bytes() <= room {
-            return Ok((without_lines, dropped));
+
+    fn write(&self, cut: Cut, with_labels: bool) -> Result<Tree, PageError> {
+        let metrics: Vec<&MetricInfo> = self.outline.metrics.iter().collect();
+        let mut labels = Vec::new();
+        if with_labels {
+            for metric in &metrics {
+                labels.push(self.database.node_labels(metric.metric_id)?);
+            }
+        }
+        let (run, numbers) = (self.run.run_id, &self.outline.numbers);
+        tree(self.database, run, &metrics, numbers, labels, cut)
+    }
+}
+
+/// How many places so many bytes hold, a little more where few are alike.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "an estimate"
+)]
+fn places_in(room: usize, place: f64) -> u64 {
+    (room as f64 / place.max(f64::EPSILON) * 0.95) as u64
+}
+
+/// Bytes that a place takes.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn bytes_of_place(tree: &Tree) -> f64 {
+    tree.bytes() as f64 / tree.kept.max(1) as f64
+}
+
+/// What is said of samples, set by set, if anything is: the number of the set, and its labels.
+pub(super) fn label_block(sets: &[SetLabel]) -> Option<(String, Vec<u8>)> {
+    let mut written: Vec<(i64, Vec<[&str; 3]>)> = Vec::new();
+    for label in sets {
+        let one = [&label.key, &label.value, &label.unit].map(String::as_str);
+        match written.last_mut() {
+            Some((set, labels)) if *set == label.set_id => labels.push(one),
+            _ => written.push((label.set_id, vec![one])),
         }
     }
-    dropped.metrics = metrics.len() > 1;
-    if first <= room {
-        let of_first = write(&metrics[..1], 0.0)?;
-        if of_first.bytes() <= room {
-            return Ok((of_first, dropped));
-        }
-    }
-    let mut most = whole.functions;
-    let mut bytes = first;
-    let mut fitting = None;
-    for _ in 0..TRIES {
-        // A place takes as much room as the others do, or a little more where few are alike.
-        let fits = u128::from(most) * room as u128 / bytes.max(1) as u128 * 9 / 10;
-        most = u64::try_from(fits).unwrap_or(most).min(most);
-        let cut = write(&metrics[..1], whole.cost_of(most))?;
-        bytes = cut.bytes();
-        if bytes <= room {
-            fitting = Some(cut);
-            break;
-        }
-    }
-    let fitting = match fitting {
-        Some(fitting) => fitting,
-        None => write(&metrics[..1], f64::INFINITY)?,
-    };
-    Ok((fitting, dropped))
+    let text = json!(written).to_string();
+    (!written.is_empty()).then(|| (format!("{LABELS}sets"), column::text(&text)))
 }
 
 /// What functions are called, and where they are.
@@ -290,41 +465,38 @@ pub(super) fn function_block(
     Ok(column.finish())
 }
 
-/// The files of lines and of calls where they are not those of their functions, and the empty name for
-/// those: each with its number, in the order of their names.
-pub(super) fn line_files(
+/// The calls between functions in a metric.
+pub(super) fn calls_of(
     database: &Database,
-    metrics: &[MetricInfo],
-    lines: &[LineFigures],
-) -> Result<BTreeMap<String, u64>, PageError> {
+    metric: &MetricInfo,
+) -> Result<Vec<CallFigures>, PageError> {
+    let mut rows = Vec::new();
+    database.each_call_figure(metric.metric_id, |row| rows.push(row))?;
+    Ok(rows)
+}
+
+/// The files of lines and of calls where they are not those of their functions, and the empty name for
+/// those: each with its number, in the order of their names. Every metric has the same calls.
+pub(super) fn line_files(lines: &[LineFigures], calls: &[CallFigures]) -> BTreeMap<String, u64> {
     let mut files = BTreeMap::from([(String::new(), 0)]);
-    let mut add = |file: &str| {
+    let of_lines = lines.iter().map(|line| &line.file);
+    for file in of_lines.chain(calls.iter().map(|call| &call.line_file)) {
         if !files.contains_key(file) {
-            files.insert(file.to_owned(), 0);
+            files.insert(file.clone(), 0);
         }
-    };
-    for line in lines {
-        add(&line.file);
-    }
-    // Every metric has the same calls.
-    if let Some(first) = metrics.first() {
-        database.each_call_figure(first.metric_id, |call| add(&call.line_file))?;
     }
     for (number, at) in files.values_mut().zip(0..) {
         *number = at;
     }
-    Ok(files)
+    files
 }
 
 /// Calls between functions in a metric.
 pub(super) fn call_block(
-    database: &Database,
-    metric: &MetricInfo,
+    rows: Vec<CallFigures>,
     numbers: &Numbers,
     files: &BTreeMap<String, u64>,
 ) -> Result<Vec<u8>, PageError> {
-    let mut rows = Vec::new();
-    database.each_call_figure(metric.metric_id, |row| rows.push(row))?;
     let mut column = Column::new();
     column.number(rows.len() as u64);
     let mut last = 0;

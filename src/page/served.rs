@@ -7,7 +7,7 @@ use super::about::Command;
 use super::column;
 use super::error::PageError;
 use super::numbers::{Numbers, numbers};
-use super::run::{self, Source};
+use super::run::{self, Source, sorted_metrics};
 use super::scripts;
 use super::sqlite;
 use super::tree::{Cut, tree};
@@ -77,19 +77,12 @@ impl Served {
     }
 }
 
-/// The metrics of a run, the one that its reports show first.
-fn metrics(database: &Database, run: &RunInfo) -> Result<Vec<MetricInfo>, PageError> {
-    let mut metrics = database.metrics(run.run_id)?;
-    metrics.sort_by_key(|metric| run.default_metric.as_ref() != Some(&metric.name));
-    Ok(metrics)
-}
-
 /// What is known of a run besides its figures.
 ///
 /// # Errors
 /// When the database cannot be read.
 pub fn about(database: &Database, run: &RunInfo) -> Result<Value, PageError> {
-    let metrics = metrics(database, run)?;
+    let metrics = sorted_metrics(database, run)?;
     let mut about = run::about(database, run, &metrics, 0, &json!({}))?;
     let number = |name: &str| {
         let facts = about["facts"].as_array()?;
@@ -118,15 +111,15 @@ pub fn blocks(
     run: &RunInfo,
     name: &str,
 ) -> Result<Vec<(String, Vec<u8>)>, PageError> {
-    let metrics = metrics(database, run)?;
+    let metrics = sorted_metrics(database, run)?;
     let Some(first) = metrics.first() else {
         return Ok(Vec::new());
     };
     let functions = database.functions(run.run_id, first.metric_id)?;
     let mut lines: Vec<LineFigures> = Vec::new();
     database.each_line_figure(first.metric_id, |line| lines.push(line))?;
-    let numbers = numbers(run, &functions, &lines);
-    let files = run::line_files(database, &metrics, &lines)?;
+    let numbers = numbers(run, &functions).with_lines(&lines);
+    let files = run::line_files(&lines, &run::calls_of(database, first)?);
     let one = |bytes: Vec<u8>| vec![(name.to_owned(), bytes)];
     if name == "names" {
         let mut names = run::names(&functions);
@@ -141,6 +134,10 @@ pub fn blocks(
         let text = run::sources(database, run, &numbers, Source::Stored)?;
         return Ok(text.map_or_else(Vec::new, |text| one(column::text(&text.to_string()))));
     }
+    if name == "labels-sets" {
+        let found = run::label_block(&database.set_labels(run.run_id)?);
+        return Ok(found.into_iter().collect());
+    }
     if ["steps", "places", "calls"].contains(&name) {
         return places(database, run, first, 0, &numbers);
     }
@@ -152,9 +149,12 @@ pub fn blocks(
         return Ok(Vec::new());
     };
     match what {
-        "own" | "all" => places(database, run, metric, at, &numbers),
+        "own" | "all" | "labels" => places(database, run, metric, at, &numbers),
         "functions" => Ok(one(run::function_block(database, metric, &numbers)?)),
-        "edges" => Ok(one(run::call_block(database, metric, &numbers, &files)?)),
+        "edges" => {
+            let calls = run::calls_of(database, metric)?;
+            Ok(one(run::call_block(calls, &numbers, &files)?))
+        }
         _ => Ok(Vec::new()),
     }
 }
@@ -170,14 +170,15 @@ fn places(
     if run.fidelity != "tree" {
         return Ok(Vec::new());
     }
-    let whole = Cut {
-        lines: false,
-        below: 0.0,
-    };
-    let found = tree(database, run.run_id, &[metric], numbers, whole)?.blocks;
+    let mut labels = Vec::new();
+    if !database.set_labels(run.run_id)?.is_empty() {
+        labels.push(database.node_labels(metric.metric_id)?);
+    }
+    let found = tree(database, run.run_id, &[metric], numbers, labels, Cut::NONE)?.blocks;
     let named = found.into_iter().map(|(name, bytes)| match name.as_str() {
         "own-0" => (format!("own-{at}"), bytes),
         "all-0" => (format!("all-{at}"), bytes),
+        "labels-0" => (format!("labels-{at}"), bytes),
         _ => (name, bytes),
     });
     Ok(named.collect())

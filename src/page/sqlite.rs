@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::column;
 use super::error::PageError;
-use super::run::Source;
-use crate::store::{Database, RunInfo, TrimmedSource};
+use crate::store::{Database, RunInfo, Without};
 
 /// sql.js 1.16.0, compressed: web/vendor/sql.js has its licence.
 const PROGRAM: &[u8] = include_bytes!("../../web/vendor/sql.js/sql-wasm.wasm.gz");
@@ -33,27 +32,48 @@ pub(super) type Blocks = Vec<(String, Vec<u8>)>;
 /// Part of the room that SQL may take: trees and figures come first.
 const LARGEST_PART: usize = 3;
 
-/// What the page has for SQL, if it has room for it.
+/// No database becomes so many times smaller by compression: rows of counts become five times smaller.
+const MOST_COMPRESSED: usize = 12;
+
+/// What the page has for SQL, if it has room for it, and what its database goes without: what is not wanted, then lines, then
+/// calls, where they do not fit. `calls` is how many bytes those take as columns, and no database takes less.
 pub(super) fn blocks(
     database: &Database,
     runs: &[&RunInfo],
-    source: Source,
+    mut without: Without,
+    calls: usize,
     room: usize,
-) -> Result<Option<Blocks>, PageError> {
+) -> Result<Option<(Blocks, Without)>, PageError> {
     let numbers: Vec<i64> = runs.iter().map(|run| run.run_id).collect();
-    let source = match source {
-        Source::Stored => TrimmedSource::Kept,
-        Source::Left => TrimmedSource::Left,
-    };
-    let data = column::bytes(&database.trimmed(&numbers, source)?);
-    let blocks = vec![
-        ("sqlite/data".to_owned(), data),
+    let mut blocks = vec![
         ("sqlite/program".to_owned(), PROGRAM.to_vec()),
         ("sqlite/loader".to_owned(), LOADER.to_vec()),
         ("sqlite/worker".to_owned(), column::text(WORKER)),
     ];
-    let size: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
-    Ok((size <= room / LARGEST_PART).then_some(blocks))
+    let taken: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
+    let Some(room) = (room / LARGEST_PART).checked_sub(taken) else {
+        return Ok(None);
+    };
+    if calls > room {
+        (without.lines, without.calls) = (true, true);
+    }
+    loop {
+        let bytes = database.trimmed(&numbers, without)?;
+        if bytes.len() / MOST_COMPRESSED <= room {
+            let data = column::rows(&bytes);
+            if data.len() <= room {
+                blocks.push(("sqlite/data".to_owned(), data));
+                return Ok(Some((blocks, without)));
+            }
+        }
+        if !without.lines {
+            without.lines = true;
+        } else if !without.calls {
+            without.calls = true;
+        } else {
+            return Ok(None);
+        }
+    }
 }
 
 /// The questions of docs/questions.md: what is asked, and the statement.

@@ -13,9 +13,19 @@ use crate::store::{MetricInfo, RunInfo};
 const OF_RUNS: [&str; 3] = ["summary", "lines", "tree"];
 const OF_FUNCTIONS: [&str; 4] = ["calls", "call_lines", "callees", "function"];
 
+/// The flag that asks for labels.
+const LABEL: &str = "label";
+
 /// All statements of a run: `texts`, and by report, metric and flags the number of the SELECT, those of its parts and the
 /// values of parameters.
-pub(super) fn statements(run: &RunInfo, metrics: &[MetricInfo]) -> Result<Value, PageError> {
+///
+/// Those of questions about labels are there where the run has any, with one label without a value: the page writes the
+/// condition for those that are asked for.
+pub(super) fn statements(
+    run: &RunInfo,
+    metrics: &[MetricInfo],
+    has_labels: bool,
+) -> Result<Value, PageError> {
     let is_tree = run.fidelity == "tree";
     let mut texts: Vec<String> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -33,24 +43,21 @@ pub(super) fn statements(run: &RunInfo, metrics: &[MetricInfo]) -> Result<Value,
             if (needs_paths && !is_tree) || (needs_edges && run.fidelity == "flat") {
                 continue;
             }
-            let shapes: &[Shape] = match (OF_FUNCTIONS.contains(&name), is_tree) {
-                (true, true) => &[Shape::Functions, Shape::Nodes],
-                (true, false) => &[Shape::Functions],
-                (false, true) => &[Shape::Run, Shape::Nodes],
-                (false, false) => &[Shape::Run, Shape::Functions],
-            };
             let Some(report) = report::by_name(name) else {
                 continue;
             };
             let header = report.header();
             let has = |flag: &str| header.parameters.iter().any(|known| known.name == flag);
-            for shape in shapes {
+            for (shape, has_label) in shapes(name, is_tree, has_labels && has(LABEL)) {
                 for exclusive in [false, true] {
                     for base in [Base::Total, Base::Selection] {
                         if exclusive && !has("exclusive") {
                             continue;
                         }
                         let mut arguments = vec![("fn".to_owned(), Argument::Text(String::new()))];
+                        if has_label {
+                            arguments.push((LABEL.to_owned(), Argument::Text(String::new())));
+                        }
                         if exclusive {
                             arguments.push(("exclusive".to_owned(), Argument::Flag));
                         }
@@ -63,7 +70,7 @@ pub(super) fn statements(run: &RunInfo, metrics: &[MetricInfo]) -> Result<Value,
                             arguments,
                             ..Request::default()
                         };
-                        let template = report::template(report, run, metrics, &request, *shape)?;
+                        let template = report::template(report, run, metrics, &request, shape)?;
                         let parts: Map<String, Value> = template
                             .parts
                             .into_iter()
@@ -83,7 +90,8 @@ pub(super) fn statements(run: &RunInfo, metrics: &[MetricInfo]) -> Result<Value,
                                 Shape::Nodes => "nodes",
                             },
                             exclusive,
-                            base == Base::Selection
+                            base == Base::Selection,
+                            has_label
                         ]);
                         all.insert(
                             key.to_string(),
@@ -95,4 +103,22 @@ pub(super) fn statements(run: &RunInfo, metrics: &[MetricInfo]) -> Result<Value,
         }
     }
     Ok(json!({"texts": texts, "statements": all}))
+}
+
+/// What statements of a report are about, and whether samples must have a label.
+fn shapes(name: &str, is_tree: bool, has_labels: bool) -> Vec<(Shape, bool)> {
+    let mut shapes: Vec<(Shape, bool)> = match (OF_FUNCTIONS.contains(&name), is_tree) {
+        (true, true) => vec![(Shape::Functions, false), (Shape::Nodes, false)],
+        (true, false) => vec![(Shape::Functions, false)],
+        (false, true) => vec![(Shape::Run, false), (Shape::Nodes, false)],
+        (false, false) => vec![(Shape::Run, false), (Shape::Functions, false)],
+    };
+    if is_tree && has_labels {
+        // What samples with a label cost is known of places only, and not in the totals of functions.
+        shapes.push((Shape::Nodes, true));
+        if !OF_FUNCTIONS.contains(&name) {
+            shapes.push((Shape::Run, true));
+        }
+    }
+    shapes
 }

@@ -10,6 +10,9 @@ use crate::compare::tree::Place;
 use crate::report::Answer;
 use crate::report::render::{Format, Layout, RenderError, render};
 
+/// What a union tree is in SQL.
+const UNION: &str = include_str!("../../queries/page/union.sql");
+
 /// How often a union tree is cut anew until it fits.
 const TRIES: u32 = 8;
 
@@ -78,6 +81,26 @@ pub struct UnionTree<'t> {
     pub items: &'t [PlaceItem],
     /// The words of the command that gives it.
     pub words: Vec<String>,
+    /// A statement that gives the same where names are the same, if the runs are in a database.
+    pub sql: Option<String>,
+}
+
+impl UnionTree<'_> {
+    /// The statement for runs of a database, those of base and those of new.
+    #[must_use]
+    pub fn statement(metric: &str, [base, new]: [&[i64]; 2]) -> String {
+        let list = |runs: &[i64]| {
+            let numbers: Vec<String> = runs.iter().map(i64::to_string).collect();
+            numbers.join(", ")
+        };
+        UNION
+            .replace(":count_of_base", &base.len().to_string())
+            .replace(":count_of_new", &new.len().to_string())
+            .replace(":runs", &list(&[base, new].concat()))
+            .replace(":base", &list(base))
+            .replace(":new", &list(new))
+            .replace(":metric", &format!("'{}'", metric.replace('\'', "''")))
+    }
 }
 
 /// A union tree as blocks.
@@ -151,7 +174,7 @@ impl UnionTree<'_> {
             "file": all(&|item| json!(item.names[2])),
             "verdict": all(&|item| json!(item.verdict.map(crate::compare::judge::Verdict::name))),
         });
-        let mut about = json!({"words": self.words, "places": writer.written});
+        let mut about = json!({"words": self.words, "sql": self.sql, "places": writer.written});
         if kept < self.places.len() as u64 {
             about["left"] =
                 json!({"kept": kept, "of": self.places.len(), "base": left[0], "new": left[1]});

@@ -1,18 +1,16 @@
 //! The tree of calls of a run as columns: how deep each place is, which function or line it is, how often it was called, and
 //! its own cost in each metric. What a place cost with everything called follows from these; where it does not, it is told.
 
-use hashbrown::HashMap;
-
 use super::column::Column;
 use super::error::PageError;
 use super::numbers::Numbers;
-use crate::store::{Below, Database, MetricInfo, NodeRow};
+use crate::store::{Below, CallRow, Database, MetricInfo, NodeLabel, NodeRow};
 
 /// Sums in another order differ by less than this part.
 const ROUNDING: f64 = 1e-9;
 
-/// Costs that differ in fewer of the highest bits than a step of this many are counted together.
-const STEP: u32 = 44;
+/// How the columns of labels are called, each with the number of its metric after it.
+pub(super) const LABELS: &str = "labels-";
 
 /// What is left out of a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +19,17 @@ pub(super) struct Cut {
     pub(super) lines: bool,
     /// Places that cost less than this in the first metric, with everything they called, are left out.
     pub(super) below: f64,
+    /// How many nodes are looked at: a sample tells how large a tree will be.
+    pub(super) most: u64,
+}
+
+impl Cut {
+    /// Nothing is left out.
+    pub(super) const NONE: Self = Self {
+        lines: false,
+        below: 0.0,
+        most: u64::MAX,
+    };
 }
 
 /// A tree as columns.
@@ -35,8 +44,6 @@ pub(super) struct Tree {
     pub(super) kept: u64,
     /// What those left out cost, in the first metric.
     pub(super) left: f64,
-    /// How many function places cost how much, by the highest bits of the cost.
-    sizes: HashMap<u64, u64>,
 }
 
 impl Tree {
@@ -46,29 +53,22 @@ impl Tree {
 
     /// Those without the costs of other metrics than the first.
     pub(super) fn bytes_of_first(&self) -> usize {
-        let is_other = |name: &str| {
-            let metric = name
-                .strip_prefix("own-")
-                .or_else(|| name.strip_prefix("all-"));
-            metric.is_some_and(|metric| metric != "0")
-        };
         let blocks = self.blocks.iter().filter(|(name, _)| !is_other(name));
         blocks.map(|(_, bytes)| bytes.len()).sum()
     }
 
-    /// The cost from which on there are at most so many places.
-    pub(super) fn cost_of(&self, most: u64) -> f64 {
-        let mut sizes: Vec<_> = self.sizes.iter().collect();
-        sizes.sort_unstable_by(|one, other| other.cmp(one));
-        let mut places = 0;
-        for (cost, count) in sizes {
-            places += count;
-            if places > most {
-                return f64::from_bits((cost + 1) << STEP);
-            }
-        }
-        0.0
+    /// Leaves out the costs of other metrics than the first.
+    pub(super) fn keep_first(&mut self) {
+        self.blocks.retain(|(name, _)| !is_other(name));
     }
+}
+
+/// Whether a block has costs of another metric than the first.
+fn is_other(name: &str) -> bool {
+    let metric = name
+        .strip_prefix("own-")
+        .or_else(|| name.strip_prefix("all-"));
+    metric.is_some_and(|metric| metric != "0")
 }
 
 /// An open place.
@@ -94,6 +94,24 @@ struct Cost {
     left: f64,
 }
 
+/// What nodes cost themselves in samples with labels, as a column that is being written: how many places after the row
+/// before, the set of labels, and the cost.
+struct Labelled {
+    rows: std::iter::Peekable<std::vec::IntoIter<NodeLabel>>,
+    column: Column,
+    last: u64,
+}
+
+impl Labelled {
+    fn new(rows: Vec<NodeLabel>) -> Self {
+        Self {
+            rows: rows.into_iter().peekable(),
+            column: Column::new(),
+            last: 0,
+        }
+    }
+}
+
 struct Writer<'n> {
     numbers: &'n Numbers,
     metrics: usize,
@@ -106,6 +124,8 @@ struct Writer<'n> {
     owns: Vec<Column>,
     /// By metric: what places cost with everything called, where that does not follow: their numbers, and the cost.
     others: Vec<Vec<(u64, Option<f64>)>>,
+    /// By metric; empty if there are none.
+    labels: Vec<Labelled>,
     /// Of roots that are left out, by metric.
     left: Vec<f64>,
     written: u64,
@@ -113,58 +133,219 @@ struct Writer<'n> {
     last_depth: u64,
 }
 
-/// Writes the tree of a run with the costs of some metrics.
+/// Writes the tree of a run with the costs of some metrics. `labels` has for each metric what nodes cost in samples with
+/// labels, or nothing at all; a tree that is cut has none.
 pub(super) fn tree(
     database: &Database,
     run_id: i64,
     metrics: &[&MetricInfo],
     numbers: &Numbers,
+    labels: Vec<Vec<NodeLabel>>,
     cut: Cut,
 ) -> Result<Tree, PageError> {
     let ids: Vec<i64> = metrics.iter().map(|metric| metric.metric_id).collect();
-    let mut writer = Writer {
-        numbers,
-        metrics: ids.len(),
-        open: Vec::new(),
-        costs: Vec::new(),
-        steps: Column::new(),
-        places: Column::new(),
-        calls: Column::new(),
-        owns: ids.iter().map(|_| Column::new()).collect(),
-        others: vec![Vec::new(); ids.len()],
-        left: vec![0.0; ids.len()],
-        written: 0,
-        last_depth: 0,
-    };
-    let (mut functions, mut kept, mut left) = (0, 0, 0.0);
-    let mut sizes = HashMap::new();
-    database.each_wanted_node(run_id, &ids, |rows| {
+    let mut writing = Writing::new(numbers, ids.len(), cut);
+    writing.writer.labels = labels.into_iter().map(Labelled::new).collect();
+    database.each_wanted_node(run_id, &ids, |rows| writing.node(rows))?;
+    Ok(writing.finish())
+}
+
+/// A tree that is being written.
+struct Writing<'n> {
+    cut: Cut,
+    nodes: u64,
+    functions: u64,
+    kept: u64,
+    left: f64,
+    writer: Writer<'n>,
+}
+
+impl<'n> Writing<'n> {
+    fn new(numbers: &'n Numbers, metrics: usize, cut: Cut) -> Self {
+        Self {
+            cut,
+            nodes: 0,
+            functions: 0,
+            kept: 0,
+            left: 0.0,
+            writer: Writer {
+                numbers,
+                metrics,
+                open: Vec::new(),
+                costs: Vec::new(),
+                steps: Column::new(),
+                places: Column::new(),
+                calls: Column::new(),
+                owns: (0..metrics).map(|_| Column::new()).collect(),
+                others: vec![Vec::new(); metrics],
+                labels: Vec::new(),
+                left: vec![0.0; metrics],
+                written: 0,
+                last_depth: 0,
+            },
+        }
+    }
+
+    /// Adds a node, which has a row for each metric, unless it is cut off.
+    fn node(&mut self, rows: &[NodeRow]) -> Result<Below, PageError> {
         let node = &rows[0];
-        writer.close(node.depth);
+        if self.nodes == self.cut.most {
+            return Ok(Below::Nothing);
+        }
+        self.nodes += 1;
+        self.writer.close(node.depth);
         if node.line.is_none() {
-            functions += 1;
+            self.functions += 1;
             let cost = all(node);
-            *sizes.entry(cost.max(0.0).to_bits() >> STEP).or_insert(0) += 1;
-            if cost < cut.below {
-                left += cost;
-                writer.leave_out(rows);
+            if cost < self.cut.below {
+                self.left += cost;
+                self.writer.leave_out(rows);
                 return Ok(Below::Unwanted);
             }
-            kept += 1;
+            self.kept += 1;
         }
-        writer.add(rows, cut)?;
-        Ok::<_, PageError>(Below::Wanted)
-    })?;
-    writer.close(0);
-    let places = writer.written + u64::from(writer.left.iter().any(|left| *left != 0.0));
-    Ok(Tree {
-        blocks: writer.finish(),
-        places,
-        functions,
-        kept,
-        left,
-        sizes,
-    })
+        self.writer.add(rows, self.cut)?;
+        self.writer
+            .label(self.nodes - 1, node.line.is_some() && self.cut.lines);
+        Ok(Below::Wanted)
+    }
+
+    fn finish(mut self) -> Tree {
+        self.writer.close(0);
+        let has_left = self.writer.left.iter().any(|left| *left != 0.0);
+        Tree {
+            places: self.writer.written + u64::from(has_left),
+            blocks: self.writer.finish(),
+            functions: self.functions,
+            kept: self.kept,
+            left: self.left,
+        }
+    }
+}
+
+/// Function places that are kept in memory, at 40 bytes each: of more, the database is read again (limit: places of a tree
+/// that is cut in memory).
+const MOST_KEPT: usize = 1 << 20;
+
+/// The function places of a run with what they cost in one metric, to be cut until they fit.
+pub(super) struct Functions {
+    run_id: i64,
+    metric: MetricInfo,
+    /// Empty if there are too many.
+    kept: Vec<Kept>,
+    /// What each costs with everything called, in any order.
+    costs: Vec<f64>,
+}
+
+/// A function place.
+struct Kept {
+    depth: u32,
+    function_id: i64,
+    calls: Option<u32>,
+    exclusive: f64,
+    /// Not a number if it is unknown.
+    cumulative: f64,
+}
+
+impl Functions {
+    /// Reads them.
+    pub(super) fn of(
+        database: &Database,
+        run_id: i64,
+        metric: &MetricInfo,
+    ) -> Result<Self, PageError> {
+        let (mut kept, mut costs) = (Vec::new(), Vec::new());
+        let mut fit = true;
+        database.each_wanted_call(run_id, metric.metric_id, |call| {
+            costs.push(call.cumulative.unwrap_or(call.exclusive));
+            match Kept::of(call) {
+                Some(call) if fit && kept.len() < MOST_KEPT => kept.push(call),
+                _ => fit = false,
+            }
+            Ok::<_, PageError>(Below::Wanted)
+        })?;
+        if !fit {
+            kept = Vec::new();
+        }
+        Ok(Self {
+            run_id,
+            metric: metric.clone(),
+            kept,
+            costs,
+        })
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.costs.len() as u64
+    }
+
+    /// The cost from which on there are at most so many: a place that costs as much as the next one goes with it.
+    pub(super) fn cost_of(&mut self, most: u64) -> f64 {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        if most >= self.costs.len() {
+            return 0.0;
+        }
+        let by_cost = |one: &f64, other: &f64| other.total_cmp(one);
+        let (_, next, _) = self.costs.select_nth_unstable_by(most, by_cost);
+        next.next_up()
+    }
+
+    /// Writes those that cost so much.
+    pub(super) fn tree(
+        &self,
+        database: &Database,
+        numbers: &Numbers,
+        below: f64,
+    ) -> Result<Tree, PageError> {
+        let cut = Cut {
+            lines: true,
+            below,
+            ..Cut::NONE
+        };
+        if self.kept.is_empty() {
+            return tree(
+                database,
+                self.run_id,
+                &[&self.metric],
+                numbers,
+                Vec::new(),
+                cut,
+            );
+        }
+        let mut writing = Writing::new(numbers, 1, cut);
+        let mut passed_over = u32::MAX;
+        let mut row = NodeRow::default();
+        for place in &self.kept {
+            if place.depth > passed_over {
+                continue;
+            }
+            row.depth = place.depth as usize;
+            row.function_id = place.function_id;
+            row.calls = place.calls.map(u64::from);
+            row.exclusive = place.exclusive;
+            row.cumulative = Some(place.cumulative).filter(|cost| !cost.is_nan());
+            passed_over = match writing.node(std::slice::from_ref(&row))? {
+                Below::Wanted => u32::MAX,
+                Below::Unwanted | Below::Nothing => place.depth,
+            };
+        }
+        writing.functions = self.count();
+        Ok(writing.finish())
+    }
+}
+
+impl Kept {
+    /// The place in 40 bytes; `None` where a figure is too large for that.
+    fn of(call: &CallRow) -> Option<Self> {
+        Some(Self {
+            depth: u32::try_from(call.depth).ok()?,
+            function_id: call.function_id,
+            calls: call.calls.map(u32::try_from).transpose().ok()?,
+            exclusive: call.exclusive,
+            cumulative: call.cumulative.unwrap_or(f64::NAN),
+        })
+    }
 }
 
 /// What a place cost with everything called.
@@ -274,6 +455,23 @@ impl Writer<'_> {
         self.written += 1;
     }
 
+    /// Writes the labels of a node, of which there are so many before it: that of the place that was added last.
+    fn label(&mut self, node: u64, is_left: bool) {
+        let place = self.written.saturating_sub(1);
+        for labelled in &mut self.labels {
+            let is_due = |row: &NodeLabel| u64::try_from(row.place).unwrap_or(0) <= node;
+            while let Some(row) = labelled.rows.next_if(is_due) {
+                if is_left {
+                    continue;
+                }
+                labelled.column.number(place - labelled.last);
+                labelled.column.number(row.set_id.unsigned_abs());
+                labelled.column.cost(Some(row.exclusive));
+                labelled.last = place;
+            }
+        }
+    }
+
     /// Writes a place that stands for those that were left out.
     fn write_left(&mut self, depth: u64, costs: &[f64]) {
         self.write(depth, self.numbers.left_out() << 1, None);
@@ -307,6 +505,9 @@ impl Writer<'_> {
                 last = number;
             }
             blocks.push((format!("all-{metric}"), column.finish()));
+        }
+        for (metric, labelled) in self.labels.into_iter().enumerate() {
+            blocks.push((format!("{LABELS}{metric}"), labelled.column.finish()));
         }
         blocks
     }

@@ -227,6 +227,14 @@ impl StoreError {
         }
     }
 
+    /// Whether a statement makes a text or a blob that is longer than any may be.
+    pub(crate) fn is_value_too_large(&self) -> bool {
+        let Self::Sqlite { source, .. } = self else {
+            return false;
+        };
+        source.sqlite_error_code() == Some(ErrorCode::TooBig)
+    }
+
     /// Whether the file is a database, or was one, and is not as it should be.
     pub(crate) fn is_damage(&self) -> bool {
         match self {

@@ -36,6 +36,8 @@ pub enum Below {
     Wanted,
     /// The node after those, which are passed over.
     Unwanted,
+    /// No node any more.
+    Nothing,
 }
 
 /// A function node among function nodes, with its cost in one metric.
@@ -107,7 +109,11 @@ impl Database {
             };
             open.push(opened);
             next = id.saturating_add(1);
-            if each(&call)? == Below::Unwanted && last_below > id {
+            let wanted = each(&call)?;
+            if wanted == Below::Nothing {
+                return Ok(0);
+            }
+            if wanted == Below::Unwanted && last_below > id {
                 next = last_below.saturating_add(1);
                 nodes.skip_to(next).map_err(failed)?;
                 if let Some(costs) = &mut costs {
@@ -136,6 +142,16 @@ impl Database {
             ))),
             found => Ok(found),
         }
+    }
+
+    /// How many nodes a run has.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn node_count(&self, run_id: i64) -> Result<u64, StoreError> {
+        let range = self.range_of(run_id);
+        let range = range.map_err(|source| self.failed(source))?;
+        Ok(range.map_or(0, |(first, last, _)| last.saturating_add(1).abs_diff(first)))
     }
 
     /// Calls a function for every node of a run, parents first, until it fails.
@@ -217,7 +233,11 @@ impl Database {
             levels
                 .next(&rows[0])
                 .map_err(|what| self.inconsistent(what))?;
-            if each(&rows)? == Below::Unwanted && last_below > node_id {
+            let wanted = each(&rows)?;
+            if wanted == Below::Nothing {
+                return Ok(());
+            }
+            if wanted == Below::Unwanted && last_below > node_id {
                 let next = last_below.saturating_add(1);
                 nodes.skip_to(next).map_err(failed)?;
                 for costs in costs.iter_mut().flatten() {

@@ -9,6 +9,9 @@ use super::error::StoreError;
 const FUNCTIONS: &str = include_str!("../../queries/page/functions.sql");
 const LINES: &str = include_str!("../../queries/page/lines.sql");
 const CALLS: &str = include_str!("../../queries/page/calls.sql");
+const LABEL_SETS: &str = include_str!("../../queries/page/label_sets.sql");
+const NODE_LABELS: &str = include_str!("../../queries/page/node_labels.sql");
+const LINE_COUNT: &str = "SELECT COUNT(*) FROM line_info WHERE metric_id = :metric";
 const SOURCES: &str = include_str!("../../queries/page/sources.sql");
 const SOURCE_TEXTS: &str = include_str!("../../queries/page/source_texts.sql");
 
@@ -70,6 +73,30 @@ pub struct CallFigures {
     pub cumulative: Option<f64>,
     /// What the callee cost here where it is in no other call of itself, which adds up to its cost.
     pub outermost: Option<f64>,
+}
+
+/// A label of samples: what is said in one of the sets of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetLabel {
+    /// The set.
+    pub set_id: i64,
+    /// What is said.
+    pub key: String,
+    /// What is said of it, numbers as text.
+    pub value: String,
+    /// What a number is counted in, else empty.
+    pub unit: String,
+}
+
+/// What a node costs itself in samples with the labels of a set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NodeLabel {
+    /// How many nodes of the run come before it.
+    pub place: i64,
+    /// The set.
+    pub set_id: i64,
+    /// The cost, in the metric's unit.
+    pub exclusive: f64,
 }
 
 /// Which stored text is the source of a function.
@@ -152,6 +179,54 @@ impl Database {
             });
             Ok(())
         })
+    }
+
+    /// How many lines a metric has figures of.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn line_count(&self, metric_id: i64) -> Result<u64, StoreError> {
+        let mut count = 0;
+        self.each_row(LINE_COUNT, ":metric", metric_id, |row| {
+            count = row.get::<_, i64>(0)?.unsigned_abs();
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    /// The labels of a run's samples, set by set.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn set_labels(&self, run_id: i64) -> Result<Vec<SetLabel>, StoreError> {
+        let mut labels = Vec::new();
+        self.each_row(LABEL_SETS, ":run", run_id, |row| {
+            labels.push(SetLabel {
+                set_id: row.get(0)?,
+                key: row.get(1)?,
+                value: row.get(2)?,
+                unit: row.get(3)?,
+            });
+            Ok(())
+        })?;
+        Ok(labels)
+    }
+
+    /// What nodes cost themselves in samples with labels, in one metric, in the order of the nodes.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn node_labels(&self, metric_id: i64) -> Result<Vec<NodeLabel>, StoreError> {
+        let mut labels = Vec::new();
+        self.each_row(NODE_LABELS, ":metric", metric_id, |row| {
+            labels.push(NodeLabel {
+                place: row.get(0)?,
+                set_id: row.get(1)?,
+                exclusive: row.get(2)?,
+            });
+            Ok(())
+        })?;
+        Ok(labels)
     }
 
     /// Which stored texts are the source of the functions of a run, by function.

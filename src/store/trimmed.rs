@@ -44,24 +44,34 @@ const SOURCES: &[(&str, &str)] = &[
     ("run_sources", "run_id IN wanted_runs"),
 ];
 
-/// What the conditions of the tables name.
+/// What the conditions of the tables name. A run says something of each of its functions in its default metric, whatever else
+/// refers to it: trees and edges need not be searched for them.
 const WANTED: &str = "WITH wanted_runs (run_id) AS (SELECT value FROM json_each(:runs)),
 wanted_metrics (metric_id) AS (SELECT metric_id FROM metrics WHERE run_id IN wanted_runs),
 wanted_functions (function_id) AS (
   SELECT function_id FROM function_info WHERE metric_id IN wanted_metrics
-  UNION SELECT function_id FROM function_nodes WHERE run_id IN wanted_runs
-  UNION SELECT callee_id FROM edges WHERE metric_id IN wanted_metrics
-  UNION SELECT caller_id FROM edges WHERE metric_id IN wanted_metrics
   UNION SELECT function_id FROM run_sources WHERE run_id IN wanted_runs
 )";
 
-/// Whether source goes along.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrimmedSource {
-    /// It does.
-    Kept,
-    /// It does not.
-    Left,
+/// What a database for a page goes without, besides trees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Without {
+    /// The source that is stored with the runs.
+    pub source: bool,
+    /// The figures of lines.
+    pub lines: bool,
+    /// The calls between functions.
+    pub calls: bool,
+}
+
+impl Without {
+    fn is_without(self, table: &str) -> bool {
+        match table {
+            "line_info" => self.lines,
+            "edges" => self.calls,
+            _ => false,
+        }
+    }
 }
 
 impl Database {
@@ -69,11 +79,11 @@ impl Database {
     ///
     /// # Errors
     /// When this one cannot be read, or there is no memory.
-    pub fn trimmed(&self, runs: &[i64], source: TrimmedSource) -> Result<Vec<u8>, StoreError> {
-        self.trim(runs, source).map_err(|cause| self.failed(cause))
+    pub fn trimmed(&self, runs: &[i64], without: Without) -> Result<Vec<u8>, StoreError> {
+        self.trim(runs, without).map_err(|cause| self.failed(cause))
     }
 
-    fn trim(&self, runs: &[i64], source: TrimmedSource) -> Result<Vec<u8>, Cause> {
+    fn trim(&self, runs: &[i64], without: Without) -> Result<Vec<u8>, Cause> {
         let mut target = open_in_memory()?;
         // References are whole when all rows are there.
         target.execute_batch("PRAGMA foreign_keys = OFF; BEGIN")?;
@@ -81,12 +91,11 @@ impl Database {
         target.execute_batch("DELETE FROM identity_rules; DELETE FROM identity_digests")?;
         let numbers: Vec<String> = runs.iter().map(i64::to_string).collect();
         let numbers = format!("[{}]", numbers.join(","));
-        let sources = match source {
-            TrimmedSource::Kept => SOURCES,
-            TrimmedSource::Left => &[],
-        };
+        let sources = if without.source { &[] } else { SOURCES };
         for (table, wanted) in TABLES.iter().chain(sources) {
-            self.copy_table(&target, table, wanted, &numbers)?;
+            if !without.is_without(table) {
+                self.copy_table(&target, table, wanted, &numbers)?;
+            }
         }
         target.execute_batch("COMMIT")?;
         let bytes = target.serialize("main")?.to_vec();

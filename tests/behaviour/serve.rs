@@ -817,6 +817,16 @@ fn statements_read_and_nothing_else() {
             "{sql}"
         );
     }
+    // A value that is too large is a fault of the statement, and is called so.
+    for sql in ["SELECT zeroblob(20000000)", "SELECT hex(zeroblob(9000000))"] {
+        let answer = server.sql(sql);
+        assert_eq!(answer.status, 400, "{sql}: {}", answer.text());
+        assert!(
+            answer.text().contains("more than 10 MB"),
+            "{}",
+            answer.text()
+        );
+    }
     assert_eq!(fs::read(&database).expect("a database"), before);
     let names: BTreeSet<_> = fs::read_dir(folder.path())
         .expect("a folder")

@@ -257,6 +257,24 @@ fn trees_of_both_are_one_picture_in_two_colours() {
         command.trim_end(),
         "profdb report diff_tree 1 2 --noise exact --db x.db"
     );
+    // The statement has the same places, by their paths.
+    let sql = shown.offered_as(".union .bar-of-view", "SQL");
+    let found = said(
+        &shown.folder,
+        &["sql", "--db", "x.db", "--format", "csv", "--", &sql],
+    );
+    let found: Vec<&str> = found.lines().skip(1).collect();
+    assert_eq!(
+        found,
+        [
+            "\"main\",800,800,0,0",
+            "\"main;a\",400,200,400,200",
+            "\"main;b\",200,400,200,400",
+            "\"main;fresh\",0,100,0,100",
+            "\"main;gone\",100,0,100,0",
+            "\"main;same\",100,100,100,100"
+        ]
+    );
     let answer = told(&mut shown, ".union .bar-of-view");
     let rows: Vec<String> = answer["rows"]
         .as_array()
@@ -554,7 +572,7 @@ fn names_of_several_runs_are_shown_and_do_nothing() {
             assert_eq!(super::strangers::brought(&mut shown), 0, "{view} {name:?}");
         }
     }
-    for what in ["JSON", "CSV", "Markdown"] {
+    for what in ["SQL", "JSON", "CSV", "Markdown"] {
         assert!(!shown.offered_as(".union .bar-of-view", what).is_empty());
     }
     shown.was_quiet();

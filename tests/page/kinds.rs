@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::shown::{Shown, browser, repository, said};
+use crate::support::long;
 
 /// All views.
 const VIEWS: [&str; 6] = ["panes", "overview", "flame", "tree", "calls", "source"];
@@ -207,6 +208,30 @@ fn a_hundred_thousand_places_are_drawn() {
     shown.was_quiet();
 }
 
+/// Takes a minute, and is asked for by `LONG_TESTS=all`.
+#[test]
+fn a_million_places_are_drawn() {
+    if !long::is_all() {
+        return;
+    }
+    let Some(mut shown) = page("million", "million.folded", &bushy(1_000_000), &[]) else {
+        return;
+    };
+    let bytes = fs::metadata(&shown.html).expect("a page").len();
+    assert!(bytes <= 8 << 20, "{bytes}");
+    shown.open(&[("view", "flame"), ("search", "b3")]);
+    let label = shown
+        .browser
+        .value("document.querySelector('canvas').getAttribute('aria-label')");
+    assert!(
+        label.as_str().expect("text").contains("1001111 places"),
+        "{label}"
+    );
+    shown.go(&[("fn", "a3,b4>c5"), ("functions", "table")]);
+    shown.is_as_said(".pane.functions");
+    shown.was_quiet();
+}
+
 /// What does not fit is left out from below, and the page says how much that is.
 #[test]
 fn what_does_not_fit_is_left_out_and_said() {
@@ -214,12 +239,12 @@ fn what_does_not_fit_is_left_out_and_said() {
         "small",
         "many.folded",
         &bushy(50_000),
-        &["--max-size", "250kB"],
+        &["--max-size", "220kB"],
     ) else {
         return;
     };
     let bytes = fs::metadata(&shown.html).expect("a page").len();
-    assert!(bytes < 250_000, "{bytes}");
+    assert!(bytes < 220_000, "{bytes}");
     shown.open(&[("view", "overview")]);
     let text = shown.text("main");
     let total = said(
@@ -290,7 +315,7 @@ fn lines_are_left_out_first() {
             );
         }
     }
-    let Some(mut shown) = page("lines", "lines.callgrind", &text, &["--max-size", "300kB"]) else {
+    let Some(mut shown) = page("lines", "lines.callgrind", &text, &["--max-size", "250kB"]) else {
         return;
     };
     shown.open(&[("functions", "table")]);

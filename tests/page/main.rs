@@ -58,5 +58,7 @@ mod support {
     #[expect(dead_code, reason = "flame graphs ask it more")]
     pub(crate) mod browser;
     #[expect(dead_code, reason = "most of it is for other tests")]
+    pub(crate) mod long;
+    #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod tools;
 }

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::failure::{Failure, complain, database as failed, unanswered};
 use crate::base::error::Stop;
-use crate::report::{Value, query};
+use crate::report::{ReportError, Value, query};
 use crate::store::{Database, StoreError};
 
 /// How long a statement may work. Waiting for a machine that is busy with other things does not count.
@@ -102,12 +102,19 @@ pub(super) fn answer(mut database: Database, sql: &str, stop: &Stop) -> Result<S
         )
     };
     let is_late = || is_late.load(Ordering::Relaxed);
-    let mut answer = query(&database, sql).map_err(|error| {
-        if is_late() {
-            late()
-        } else {
-            unanswered(error, stop)
-        }
+    let too_large = || {
+        let most = MOST_BYTES / 1_000_000;
+        complain(
+            format!(
+                "the statement makes a value of more than {most} MB, which is more than is given in all"
+            ),
+            Failure::Usage,
+        )
+    };
+    let mut answer = query(&database, sql).map_err(|error| match error {
+        _ if is_late() => late(),
+        ReportError::Store(error) if error.is_value_too_large() => too_large(),
+        error => unanswered(error, stop),
     })?;
     let columns: Vec<String> = answer
         .columns
@@ -140,6 +147,7 @@ pub(super) fn answer(mut database: Database, sql: &str, stop: &Stop) -> Result<S
             MOST_BYTES / 1_000_000
         )),
         Err(Enough::Store(_)) if is_late() => return Err(late()),
+        Err(Enough::Store(error)) if error.is_value_too_large() => return Err(too_large()),
         Err(Enough::Store(error)) => return Err(failed(error, stop)),
     };
     let (columns, more) = (json!(columns), json!(more));

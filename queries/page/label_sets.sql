@@ -1,0 +1,5 @@
+-- What is said of the samples of a run: a row for each label of each set.
+SELECT s.set_id, s.key, CAST(s.value AS TEXT), s.unit
+FROM label_sets AS s
+WHERE s.run_id = :run
+ORDER BY s.set_id, s.key, s.value, s.unit

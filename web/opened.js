@@ -1,0 +1,56 @@
+// Trees as tables that open and close.
+import { make } from './dom.js';
+import { table } from './table.js';
+
+/** Places that are open at first, the most expensive ones. */
+const OPENED = 50;
+
+/** Places in pre-order: `last` is the last one below each; what is not wanted is left out with all below it.
+ * @param {{label: string, roots: number[], last: Int32Array, depth: Int32Array, cost: (place: number) => number, isLarge: (place: number) => boolean, isWanted?: (place: number) => boolean, handle?: import('./actions.js').Handle, columns: import('./table.js').Column[]}} of */
+export function treeTable({ label, roots, last, depth, cost, isLarge, isWanted = () => true, handle, columns }) {
+  const above = new Map(roots.map((root) => [root, depth[root]]));
+  const open = new Set();
+  const candidates = roots.filter(isWanted);
+  for (let count = 0; count < OPENED && candidates.length > 0; count++) {
+    let best = 0;
+    candidates.forEach((place, at) => {
+      if (cost(place) > cost(candidates[best])) best = at;
+    });
+    const [place] = candidates.splice(best, 1);
+    if (last[place] === place || !isLarge(place)) continue;
+    open.add(place);
+    for (let below = place + 1; below <= last[place]; below = last[below] + 1) if (isWanted(below)) candidates.push(below);
+  }
+  const element = make('section', { class: 'tree', 'aria-label': label });
+  const show = (/** @type {number} */ focused) => {
+    /** @type {number[]} */
+    const items = [];
+    /** @type {Map<number, number>} */
+    const depths = new Map();
+    for (const root of roots) {
+      for (let place = root; place <= last[root]; ) {
+        const isShown = isWanted(place);
+        if (isShown) {
+          items.push(place);
+          depths.set(place, depth[place] - (above.get(root) ?? 0));
+        }
+        place = isShown && open.has(place) ? place + 1 : last[place] + 1;
+      }
+    }
+    const isOpen = (/** @type {number} */ place) => (last[place] > place ? open.has(place) : null);
+    const toggle = (/** @type {number} */ place, /** @type {boolean | undefined} */ wanted) => {
+      const is = isOpen(place);
+      if (is === null || is === wanted) return;
+      if (is) open.delete(place);
+      else open.add(place);
+      const top = element.firstElementChild.scrollTop;
+      show(items.indexOf(place));
+      element.firstElementChild.scrollTop = top;
+    };
+    const rows = table({ label, items, handle, columns, isOpen, toggle, depth: (place) => depths.get(place) ?? 0 });
+    element.replaceChildren(rows);
+    /** @type {HTMLElement | null} */ (rows.querySelector(`[data-row="${focused}"]`))?.focus();
+  };
+  show(-1);
+  return element;
+}
