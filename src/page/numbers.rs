@@ -6,6 +6,9 @@ use super::error::PageError;
 use crate::report::ReportError;
 use crate::store::{FunctionRow, LineFigures, LinePlace, RunInfo};
 
+/// Numbers of lines by function, line and column, each with its file.
+type Lines = HashMap<(u64, i64, i64), Vec<(String, u64)>>;
+
 /// Which number a function or line has in a page.
 #[derive(Debug)]
 pub(super) struct Numbers {
@@ -13,14 +16,14 @@ pub(super) struct Numbers {
     ids: Vec<i64>,
     first: i64,
     /// Lines by function, line and column, and then by file; `None` if lines have not been read.
-    lines: Option<HashMap<(u64, i64, i64), Vec<(String, u64)>>>,
+    lines: Option<Lines>,
     run: i64,
 }
 
 impl Numbers {
     /// The same with numbers of lines, in the order of the database.
     pub(super) fn with_lines(self, lines: &[LineFigures]) -> Self {
-        let mut known: HashMap<_, Vec<_>> = HashMap::with_capacity(lines.len());
+        let mut known = Lines::with_capacity(lines.len());
         for (line, at) in lines.iter().zip(0..) {
             // A line of a function without figures is no line of the page.
             if let Ok(function) = self.function(line.function_id) {
