@@ -149,8 +149,7 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn node_count(&self, run_id: i64) -> Result<u64, StoreError> {
-        let range = self.range_of(run_id);
-        let range = range.map_err(|source| self.failed(source))?;
+        let range = self.range_of(run_id)?;
         Ok(range.map_or(0, |(first, last, _)| last.saturating_add(1).abs_diff(first)))
     }
 
