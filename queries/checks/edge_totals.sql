@@ -65,7 +65,7 @@ counted AS (
     p.line_file,
     p.caller_line,
     p.caller_col,
-    CASE COUNT(*) WHEN COUNT(t.calls) THEN SUM(t.calls) END AS calls,
+    CASE COUNT(*) WHEN COUNT(t.calls) THEN SUM(t.calls / 4294967296) * 4294967296 + SUM(t.calls % 4294967296) END AS calls,
     SUM(t.exclusive) AS exclusive,
     SUM(CASE WHEN p.is_outer_pair THEN t.cumulative ELSE 0 END) AS cumulative,
     SUM(CASE WHEN t.outer_id IS NULL THEN t.cumulative ELSE 0 END) AS outermost,

@@ -4,10 +4,11 @@ WITH counted AS (
   SELECT
     m.metric_id,
     n.function_id,
-    CASE COUNT(*) WHEN COUNT(t.calls) THEN SUM(t.calls) END AS calls,
+    CASE COUNT(*) WHEN COUNT(t.calls) THEN SUM(t.calls / 4294967296) * 4294967296 + SUM(t.calls % 4294967296) END AS calls,
     CASE COUNT(CASE WHEN t.outer_id IS NULL THEN 1 END)
       WHEN COUNT(CASE WHEN t.outer_id IS NULL THEN t.calls END)
-      THEN SUM(CASE WHEN t.outer_id IS NULL THEN t.calls ELSE 0 END)
+      THEN SUM(CASE WHEN t.outer_id IS NULL THEN t.calls / 4294967296 ELSE 0 END) * 4294967296
+        + SUM(CASE WHEN t.outer_id IS NULL THEN t.calls % 4294967296 ELSE 0 END)
     END AS primitive,
     SUM(t.exclusive) AS exclusive,
     SUM(CASE WHEN t.outer_id IS NULL THEN t.cumulative ELSE 0 END) AS cumulative,

@@ -8,7 +8,7 @@ WITH counted AS (
     COALESCE(n.file, '') AS file,
     n.line,
     COALESCE(n.col, 0) AS col,
-    CASE COUNT(*) WHEN COUNT(t.calls) THEN SUM(t.calls) END AS calls,
+    CASE COUNT(*) WHEN COUNT(t.calls) THEN SUM(t.calls / 4294967296) * 4294967296 + SUM(t.calls % 4294967296) END AS calls,
     SUM(t.exclusive) AS exclusive,
     CASE COUNT(*)
       WHEN COUNT(t.cumulative) THEN SUM(CASE WHEN t.outer_id IS NULL THEN t.cumulative ELSE 0 END)

@@ -2,7 +2,9 @@
 
 -- Costs of functions in subtrees. A node within another of the same function adds no cumulative cost.
 function_costs AS (
-  SELECT n.function_id, CASE COUNT(*) WHEN COUNT(n.calls) THEN SUM(n.calls) END AS calls, SUM(n.exclusive) AS exclusive,
+  SELECT n.function_id,
+    CASE COUNT(*) WHEN COUNT(n.calls) THEN SUM(n.calls / 4294967296) * 4294967296 + SUM(n.calls % 4294967296) END AS calls,
+    SUM(n.exclusive) AS exclusive,
     SUM(IIF(n.outer_id >= s.node_id, 0.0, n.cumulative)) AS cumulative, SUM(n.cumulative) AS seen
   FROM subtrees AS s CROSS JOIN $nodes AS n
   WHERE s.outermost AND n.line IS NULL AND n.node_id BETWEEN s.node_id AND s.last_id
@@ -12,7 +14,8 @@ function_costs AS (
 -- Costs of lines in subtrees.
 line_costs AS (
   SELECT n.function_id, COALESCE(n.file, '') AS file, n.line, COALESCE(n.col, 0) AS col,
-    CASE COUNT(*) WHEN COUNT(n.calls) THEN SUM(n.calls) END AS calls, SUM(n.exclusive) AS exclusive,
+    CASE COUNT(*) WHEN COUNT(n.calls) THEN SUM(n.calls / 4294967296) * 4294967296 + SUM(n.calls % 4294967296) END AS calls,
+    SUM(n.exclusive) AS exclusive,
     CASE COUNT(*) WHEN COUNT(n.cumulative) THEN SUM(IIF(n.outer_id >= s.node_id, 0.0, n.cumulative)) END AS cumulative
   FROM subtrees AS s CROSS JOIN $nodes AS n
   WHERE s.outermost AND n.line IS NOT NULL AND n.node_id BETWEEN s.node_id AND s.last_id
@@ -22,7 +25,8 @@ line_costs AS (
 -- Costs of functions and lines in subtrees. A node within another of the same function or line adds no cumulative cost.
 element_costs AS (
   SELECT n.function_id, CASE WHEN n.line IS NULL THEN '' ELSE COALESCE(n.file, '') END AS line_file, n.line,
-    COALESCE(n.col, 0) AS col, CASE COUNT(*) WHEN COUNT(n.calls) THEN SUM(n.calls) END AS calls,
+    COALESCE(n.col, 0) AS col,
+    CASE COUNT(*) WHEN COUNT(n.calls) THEN SUM(n.calls / 4294967296) * 4294967296 + SUM(n.calls % 4294967296) END AS calls,
     SUM(n.exclusive) AS exclusive,
     CASE WHEN n.line IS NULL OR COUNT(*) = COUNT(n.cumulative)
       THEN SUM(CASE WHEN n.outer_id >= s.node_id THEN 0.0 ELSE n.cumulative END) END AS cumulative,

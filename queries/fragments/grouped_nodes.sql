@@ -1,5 +1,6 @@
 -- Costs of groups in subtrees: cost is counted where no function of the same group encloses the node.
-SELECT group_id AS function_id, CASE COUNT(*) WHEN COUNT(calls) THEN SUM(calls) END AS calls,
+SELECT group_id AS function_id,
+  CASE COUNT(*) WHEN COUNT(calls) THEN SUM(calls / 4294967296) * 4294967296 + SUM(calls % 4294967296) END AS calls,
   SUM(exclusive) AS exclusive, SUM(IIF(node_id <= reached, 0.0, cumulative)) AS cumulative, SUM(cumulative) AS seen
 FROM (
   SELECT g.group_id, n.node_id, n.calls, n.exclusive, n.cumulative, MAX(n.last_id)

@@ -1,5 +1,6 @@
 -- Costs of groups where no paths are known: how much the cumulative costs of several functions overlap is unknown.
-SELECT g.group_id AS function_id, CASE COUNT(*) WHEN COUNT(i.calls) THEN SUM(i.calls) END AS calls,
+SELECT g.group_id AS function_id,
+  CASE COUNT(*) WHEN COUNT(i.calls) THEN SUM(i.calls / 4294967296) * 4294967296 + SUM(i.calls % 4294967296) END AS calls,
   CASE COUNT(*) WHEN COUNT(i.exclusive) THEN SUM(i.exclusive) END AS exclusive,
   CASE COUNT(*) WHEN 1 THEN MAX(i.cumulative) END AS cumulative,
   CASE COUNT(*) WHEN COUNT(i.seen) THEN SUM(i.seen) END AS seen

@@ -30,7 +30,7 @@ SELECT
   c.name,
   c.module,
   c.file,
-  CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END,
+  CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls % 4294967296) END,
   CASE COUNT(*) WHEN COUNT(e.cumulative) THEN SUM(e.cumulative) END,
   CASE COUNT(*) WHEN COUNT(e.cumulative) THEN 100 * SUM(e.cumulative) / NULLIF(m.total, 0) END,
   e.kind,

@@ -31,7 +31,7 @@ SELECT
   c.name,
   c.module,
   c.file,
-  CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END,
+  CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls % 4294967296) END,
   CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END,
   CASE COUNT(*) WHEN COUNT(e.outermost) THEN SUM(e.outermost) END,
   CASE COUNT(*) WHEN COUNT(e.outermost) THEN 100 * SUM(e.outermost) / NULLIF(m.total, 0) END,

@@ -33,9 +33,13 @@ SELECT
   d.module,
   d.file,
   CASE SUM(i.metric_id = m.metric_id) WHEN 0 THEN 0
-    WHEN COUNT(IIF(i.metric_id = m.metric_id, i.calls, NULL)) THEN SUM(IIF(i.metric_id = m.metric_id, i.calls, 0)) END,
+    WHEN COUNT(IIF(i.metric_id = m.metric_id, i.calls, NULL))
+      THEN SUM(IIF(i.metric_id = m.metric_id, i.calls / 4294967296, 0)) * 4294967296
+        + SUM(IIF(i.metric_id = m.metric_id, i.calls % 4294967296, 0)) END,
   CASE SUM(i.metric_id = o.metric_id) WHEN 0 THEN 0
-    WHEN COUNT(IIF(i.metric_id = o.metric_id, i.calls, NULL)) THEN SUM(IIF(i.metric_id = o.metric_id, i.calls, 0)) END,
+    WHEN COUNT(IIF(i.metric_id = o.metric_id, i.calls, NULL))
+      THEN SUM(IIF(i.metric_id = o.metric_id, i.calls / 4294967296, 0)) * 4294967296
+        + SUM(IIF(i.metric_id = o.metric_id, i.calls % 4294967296, 0)) END,
   TOTAL(IIF(i.metric_id = m.metric_id, i.exclusive, 0.0)),
   TOTAL(IIF(i.metric_id = o.metric_id, i.exclusive, 0.0)),
   TOTAL(IIF(i.metric_id = o.metric_id, i.exclusive, 0.0)) - TOTAL(IIF(i.metric_id = m.metric_id, i.exclusive, 0.0)),

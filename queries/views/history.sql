@@ -34,7 +34,7 @@ SELECT
   d.name,
   d.module,
   d.file,
-  CASE COUNT(*) WHEN COUNT(i.calls) THEN SUM(i.calls) END,
+  CASE COUNT(*) WHEN COUNT(i.calls) THEN SUM(i.calls / 4294967296) * 4294967296 + SUM(i.calls % 4294967296) END,
   TOTAL(i.exclusive),
   100 * TOTAL(i.exclusive) / NULLIF(m.total, 0),
   CASE COUNT(*) WHEN 1 THEN MAX(i.cumulative) END,

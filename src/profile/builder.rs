@@ -162,6 +162,9 @@ impl<O: Output> TreeBuilder<O> {
             &self.rounding,
             &mut self.notes,
         );
+        if let Some(function) = derivation.exceeded() {
+            self.refuse_calls(function);
+        }
         if !self.totals.are_finite()
             || !derivation.is_finite()
             || !self.label_costs.are_finite()

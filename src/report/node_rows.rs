@@ -111,7 +111,7 @@ impl RowSource for ChainRows<'_> {
             put(&mut values[2], &function.name);
             values[3] = Value::Real(row.cost);
             values[4] = real(percent(row.cost, self.total));
-            values[5] = integer(row.calls);
+            values[5] = row.calls.map_or(Value::Null, Value::from);
             put(&mut values[6], &function.module);
             put(&mut values[7], &function.file);
             if !give(&values) {

@@ -138,19 +138,11 @@ impl Parts {
             let _ = writeln!(text, "{before}{name} AS (\n  {body}\n{after}");
         }
         let select = select.trim_end().trim_end_matches(';');
-        let sql = spelled(&format!("{text}{select}"), *dialect);
-        if [
-            "GROUP_CONCAT",
-            " GLOB ",
-            "json_each",
-            "source_lines",
-            "PRINTF",
-        ]
-        .iter()
-        .any(|word| sql.contains(word))
-        {
+        let sql = format!("{text}{select}");
+        if words_of(&sql).any(|word| ONLY_SQLITE.contains(&word)) {
             return Err("it has words that only SQLite has");
         }
+        let sql = spelled(&sql, *dialect);
         Ok(format!("{sql}{};\n", dialect.settings()))
     }
 
@@ -288,6 +280,15 @@ pub(super) struct OfRun<'r> {
 
 /// Tables of one run of a dataset in the shape of those of the database.
 const RUN: &str = include_str!("../../queries/dataset/run.sql");
+
+/// Words that only SQLite has, and tables that are of no run.
+const ONLY_SQLITE: [&str; 5] = [
+    "GROUP_CONCAT",
+    "GLOB",
+    "json_each",
+    "source_lines",
+    "PRINTF",
+];
 
 /// Parts in words that all engines have.
 const PORTABLE: &str = concat!(

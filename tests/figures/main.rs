@@ -30,6 +30,7 @@ mod ghc;
 mod ghc_px;
 mod gprof;
 mod history_steps;
+mod large_sums;
 mod lispworks_tree;
 mod made_up;
 mod noise;

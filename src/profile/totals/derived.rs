@@ -88,6 +88,8 @@ type Grids<T> = Grid<FunctionId, MetricId, T>;
 pub(in crate::profile) struct Derivation {
     recursions: Table<FunctionId, Recursion>,
     derived: Grids<Derived>,
+    /// A function whose calls are known by its callers alone, and add up to more than a REAL holds exactly.
+    exceeded: Option<FunctionId>,
 }
 
 impl Derivation {
@@ -138,6 +140,11 @@ impl Derivation {
         }
     }
 
+    /// A function whose calls no one states, and which are more than are exact when those of its callers are added up.
+    pub(in crate::profile) fn exceeded(&self) -> Option<FunctionId> {
+        self.exceeded
+    }
+
     /// Whether all sums are finite: sums of finite costs may not be.
     pub(in crate::profile) fn is_finite(&self) -> bool {
         let sums = self.derived.cells().iter().flat_map(|derived| {
@@ -171,6 +178,7 @@ impl Derivation {
         self.recursions = recursions(&component, &calls).into();
         self.derived = Grid::filled(functions.len(), *metrics, Derived::NOTHING);
         let component = |function: FunctionId| component[function.index()];
+        let mut exceeded = Vec::new();
         for metric in metric_ids(*metrics) {
             for (id, edge) in edges.table().iter() {
                 let (caller, callee) = (caller_of(edge), edge.callee);
@@ -188,7 +196,9 @@ impl Derivation {
                 let seen = sums.get(EdgePart::Seen);
                 let of_callee = &mut self.derived[(callee, metric)];
                 let calls = edge.calls.get();
-                of_callee.calls.get_or_insert_default().add(calls);
+                if !of_callee.calls.get_or_insert_default().add(calls) {
+                    exceeded.push((callee, metric));
+                }
                 if leaves && self.recursions[callee] != Recursion::WithOthers {
                     of_callee.primitive.get_or_insert_default().add(calls);
                 }
@@ -203,6 +213,12 @@ impl Derivation {
                 }
             }
         }
+        let states_none = |(function, metric): &(FunctionId, MetricId)| {
+            let figures = totals.function_figures(*function, *metric);
+            figures.calls.is_none()
+        };
+        let exceeded = exceeded.into_iter().find(states_none);
+        self.exceeded = exceeded.map(|(function, _)| function);
     }
 
     /// Cumulative costs that the file does not state: own cost and that of what was called

@@ -23,6 +23,7 @@ enum Token {
 pub fn spelled(sql: &str, dialect: Dialect) -> String {
     let tokens = tokens(sql);
     let tokens = windows(tokens);
+    let tokens = sums(&tokens);
     let tokens = functions(&tokens, dialect);
     let tokens = conditions(&tokens);
     let tokens = joins(tokens);
@@ -117,6 +118,31 @@ fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
+/// Where a list ends that begins at a place: at one of these words, or where the parentheses or the statement around it end.
+fn end_of_list(tokens: &[Token], from: usize, words: &[&str]) -> usize {
+    let mut depth = 0;
+    let mut at = from;
+    while at < tokens.len() {
+        match &tokens[at] {
+            Token::Sign('(') => depth += 1,
+            Token::Sign(')' | ';') if depth == 0 => break,
+            Token::Sign(')') => depth -= 1,
+            token if depth == 0 && words.iter().any(|word| is_word(Some(token), word)) => break,
+            _ => {}
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Without the blanks at the end.
+fn without_blanks(tokens: &[Token]) -> &[Token] {
+    let last = tokens
+        .iter()
+        .rposition(|token| !matches!(token, Token::Space(_)));
+    &tokens[..last.map_or(0, |last| last + 1)]
+}
+
 /// What is between commas that are in no parentheses of their own.
 fn divided(tokens: &[Token]) -> Vec<&[Token]> {
     let mut parts = Vec::new();
@@ -162,11 +188,7 @@ fn windows(mut tokens: Vec<Token>) -> Vec<Token> {
             start -= 1;
         }
         let end = (close + 1).min(tokens.len());
-        let mut body: Vec<Token> = tokens[start..at].to_vec();
-        while matches!(body.last(), Some(Token::Space(_))) {
-            body.pop();
-        }
-        let body = with_window(&body, &named, &window);
+        let body = with_window(without_blanks(&tokens[start..at]), &named, &window);
         tokens.splice(start..end, body);
     }
     tokens
@@ -198,6 +220,43 @@ fn with_window(tokens: &[Token], name: &str, window: &[Token]) -> Vec<Token> {
                 at = after;
             }
         }
+    }
+    out
+}
+
+/// What the two halves of numbers are counted in where a sum of the numbers could leave 64 bits.
+const HALF: &str = "4294967296";
+
+/// Sums that SQLite makes of the two halves of numbers, `SUM(a / H) * H + SUM(a % H)`, are plain ones where numbers have 38 digits.
+fn sums(tokens: &[Token]) -> Vec<Token> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let open = next(tokens, at + 1);
+        let is_sum = is_word(tokens.get(at), "SUM") && tokens.get(open) == Some(&Token::Sign('('));
+        let close = if is_sum { closing(tokens, open) } else { at };
+        let halves = tokens.get(open + 1..close).and_then(|inside| {
+            let sign = inside
+                .iter()
+                .rposition(|token| *token == Token::Sign('/'))?;
+            let half = next(inside, sign + 1);
+            let is_last = next(inside, half + 1) == inside.len();
+            (is_last && is_word(inside.get(half), HALF)).then_some(&inside[..sign])
+        });
+        let Some(summed) = halves else {
+            out.push(tokens[at].clone());
+            at += 1;
+            continue;
+        };
+        out.extend([tokens[at].clone(), Token::Sign('(')]);
+        out.extend_from_slice(without_blanks(summed));
+        out.push(Token::Sign(')'));
+        // Behind the first sum: times the half, and the second sum.
+        let mut end = close;
+        while end < tokens.len() && !is_word(tokens.get(end), "SUM") {
+            end = next(tokens, end + 1);
+        }
+        at = closing(tokens, next(tokens, end + 1)) + 1;
     }
     out
 }
@@ -395,18 +454,7 @@ fn aliases(tokens: &[Token]) -> Vec<Token> {
         if !is_word(tokens.get(at - 1), "SELECT") {
             continue;
         }
-        let mut end = at;
-        let mut depth = 0;
-        while end < tokens.len() {
-            match &tokens[end] {
-                Token::Sign('(') => depth += 1,
-                Token::Sign(')') if depth == 0 => break,
-                Token::Sign(')') => depth -= 1,
-                token if depth == 0 && is_word(Some(token), "FROM") => break,
-                _ => {}
-            }
-            end += 1;
-        }
+        let end = end_of_list(tokens, at, &["FROM"]);
         for (number, part) in divided(&tokens[at..end]).into_iter().enumerate() {
             if number > 0 {
                 out.push(Token::Sign(','));
@@ -425,12 +473,7 @@ fn aliases(tokens: &[Token]) -> Vec<Token> {
             };
             let name = name.filter(|(table, _)| !table.starts_with(|c: char| c.is_ascii_digit()));
             let name = name.map(|(_, name)| format!(" AS {name}"));
-            let length = part.len()
-                - part
-                    .iter()
-                    .rev()
-                    .take_while(|token| matches!(token, Token::Space(_)))
-                    .count();
+            let length = without_blanks(&part).len();
             out.extend_from_slice(&part[..length]);
             out.extend(name.map(Token::Space));
             out.extend_from_slice(&part[length..]);
@@ -452,31 +495,12 @@ fn orders(tokens: &[Token]) -> Vec<Token> {
             continue;
         }
         out.extend_from_slice(&tokens[at..=by]);
-        let mut end = by + 1;
-        let mut depth = 0;
-        while end < tokens.len() {
-            match &tokens[end] {
-                Token::Sign('(') => depth += 1,
-                Token::Sign(')') if depth == 0 => break,
-                Token::Sign(')') => depth -= 1,
-                Token::Sign(';') => break,
-                Token::Word(word) if depth == 0 && ["ROWS", "LIMIT"].contains(&word.as_str()) => {
-                    break;
-                }
-                _ => {}
-            }
-            end += 1;
-        }
+        let end = end_of_list(tokens, by + 1, &["ROWS", "LIMIT"]);
         for (number, part) in divided(&tokens[by + 1..end]).into_iter().enumerate() {
             if number > 0 {
                 out.push(Token::Sign(','));
             }
-            let length = part.len()
-                - part
-                    .iter()
-                    .rev()
-                    .take_while(|token| matches!(token, Token::Space(_)))
-                    .count();
+            let length = without_blanks(part).len();
             let last = part[..length].iter().next_back();
             let is_said = is_word(last, "LAST") || is_word(last, "FIRST");
             let nulls = if is_said {
@@ -551,6 +575,11 @@ mod tests {
                 "SELECT f.id, SUM(n.x) AS x, n.y\nFROM (SELECT DISTINCT c.id, 1.5 FROM c) AS f GROUP BY f.id, n.y",
                 Dialect::ClickHouse,
                 "SELECT f.id AS id, SUM(n.x) AS x, n.y AS y\nFROM (SELECT DISTINCT c.id AS id, 1.5 FROM c) AS f GROUP BY f.id, n.y",
+            ),
+            (
+                "SELECT CASE WHEN COUNT(e.calls) THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls % 4294967296) END AS calls, SUM(IIF(a, b, c / 4294967296)) FROM e",
+                Dialect::Spark,
+                "SELECT CASE WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls, SUM(CASE WHEN a THEN b ELSE c / 4294967296 END) FROM e",
             ),
             (
                 "SELECT CAST(a AS TEXT), CAST(b AS DOUBLE), CAST(x'610a' AS TEXT) WHERE r.cum_pct <= 65.0 + 1e-9",

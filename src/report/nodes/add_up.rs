@@ -7,7 +7,7 @@ use super::functions::{Functions, Lines, Place, number};
 use super::pass::{LineNodes, Needs, Open, Pass, Passed, Selected, Visit, pass};
 use super::question::{ContainerKind, NodeQuestion};
 use super::read::Next;
-use super::sums::{Calls, Costs};
+use super::sums::{CallSum, Calls, Costs};
 use crate::base::sum::Sum;
 
 /// Which sums are wanted. The cost of what is selected always is.
@@ -48,7 +48,7 @@ pub(in crate::report) struct Sums {
 /// Figures of a function or line. `None` for what is unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::report) struct Figures {
-    pub(in crate::report) calls: Option<i64>,
+    pub(in crate::report) calls: Option<CallSum>,
     pub(in crate::report) exclusive: f64,
     pub(in crate::report) cumulative: Option<f64>,
     /// The same with every level of recursion counted.
@@ -90,7 +90,7 @@ pub(in crate::report) struct CallCosts {
     pub(in crate::report) line_file: Option<Vec<u8>>,
     pub(in crate::report) line: Option<i64>,
     pub(in crate::report) col: Option<i64>,
-    pub(in crate::report) calls: Option<i64>,
+    pub(in crate::report) calls: Option<CallSum>,
     pub(in crate::report) exclusive: f64,
     pub(in crate::report) cumulative: Option<f64>,
 }
@@ -98,7 +98,7 @@ pub(in crate::report) struct CallCosts {
 /// Adds up what is wanted, in one pass over the nodes of a question.
 ///
 /// # Errors
-/// When the database fails, when a sum of calls is too large, and when the question is interrupted.
+/// When the database fails, and when the question is interrupted.
 pub(in crate::report) fn add_up(
     connection: &Connection,
     question: &NodeQuestion,
@@ -184,9 +184,9 @@ struct Total {
 }
 
 impl Total {
-    fn add(&mut self, node: &Open, with_readings: bool) -> rusqlite::Result<()> {
+    fn add(&mut self, node: &Open, with_readings: bool) {
         self.is_any = true;
-        self.calls.add(node.calls)?;
+        self.calls.add(node.calls);
         self.exclusive.add(node.exclusive);
         let counted = |costs: &mut Costs, cost: Option<f64>| {
             // Recursion counts once, and what is unknown leaves a line unknown wherever it is.
@@ -208,7 +208,6 @@ impl Total {
             None
         };
         counted(&mut self.cumulative_readings, readings);
-        Ok(())
     }
 
     fn figures(&self, with_readings: bool, cost: impl Fn(Costs) -> Option<f64>) -> Figures {
@@ -246,18 +245,17 @@ struct CallTotal {
 }
 
 impl Calling {
-    fn add(&mut self, call: Call, node: &Open, counts: bool) -> rusqlite::Result<()> {
+    fn add(&mut self, call: Call, node: &Open, counts: bool) {
         let at = number(&mut self.numbers, &mut self.keys, call);
         if at == self.totals.len() {
             self.totals.push(CallTotal::default());
         }
         let total = &mut self.totals[at];
-        total.calls.add(node.calls)?;
+        total.calls.add(node.calls);
         total.exclusive.add(node.exclusive);
         total
             .cumulative
             .add(if counts { node.cumulative } else { Some(0.0) });
-        Ok(())
     }
 
     fn rows(self, functions: &Functions, places: &Lines) -> Vec<CallCosts> {
@@ -293,19 +291,19 @@ impl Visit for Adder {
         }
         if node.place.is_some() {
             if let Some(entry) = node.entry {
-                total(&mut self.lines, entry).add(node, self.has_readings)?;
+                total(&mut self.lines, entry).add(node, self.has_readings);
             }
             return Ok(());
         }
         let group = pass.functions.all[node.function].group;
         if let (true, Some(group)) = (self.wants.functions, group) {
-            total(&mut self.functions, group).add(node, self.has_readings)?;
+            total(&mut self.functions, group).add(node, self.has_readings);
         }
         if let (true, true, Some(group)) = (self.wants.callees, node.is_callee, group) {
             let above = pass.above(node);
             let place = above.and_then(|above| above.place);
             let call = (above.map(|above| above.function), Some(group), place);
-            self.callees.add(call, node, node.is_outermost_callee)?;
+            self.callees.add(call, node, node.is_outermost_callee);
         }
         let is_outermost = node.is_selected && !node.is_below_selected;
         if node.is_selected && self.wants.callers {
@@ -315,7 +313,7 @@ impl Visit for Adder {
                 Some(above) => (Some(above.function), None, above.place),
                 None => (None, None, None),
             };
-            self.callers.add(call, node, is_outermost)?;
+            self.callers.add(call, node, is_outermost);
         }
         if let (true, Some(container)) = (is_outermost || node.is_container, node.container) {
             let containers = &mut self.containers;

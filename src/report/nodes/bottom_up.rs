@@ -14,7 +14,7 @@ use super::limits::{LeftOut, Limits};
 use super::names::{FunctionName, Names};
 use super::pass::{Needs, Open, Pass, Selected, Visit, pass};
 use super::question::NodeQuestion;
-use super::sums::Calls;
+use super::sums::{CallSum, Calls};
 use crate::base::sum::Sum;
 
 /// Chains in memory before a pass looks at fewer levels.
@@ -46,7 +46,7 @@ pub(in crate::report) struct ChainRow {
     pub(in crate::report) level: i64,
     pub(in crate::report) function_id: i64,
     /// Calls of the first function of the chain that came this way; `None` if unknown.
-    pub(in crate::report) calls: Option<i64>,
+    pub(in crate::report) calls: Option<CallSum>,
     /// What reached the first function of the chain by way of this one.
     pub(in crate::report) cost: f64,
 }
@@ -55,7 +55,7 @@ pub(in crate::report) struct ChainRow {
 /// and what is selected; `base` says what of that is 100 %.
 ///
 /// # Errors
-/// When the database fails, when a sum of calls is too large, and when the question is interrupted.
+/// When the database fails, and when the question is interrupted.
 pub(in crate::report) fn bottom_up(
     connection: &Connection,
     question: &NodeQuestion,
@@ -406,7 +406,7 @@ impl Visit for Chains {
                 self.first[open.function] = chain;
             }
             if level >= self.settled {
-                self.chains[chain].calls.add(node.calls)?;
+                self.chains[chain].calls.add(node.calls);
                 self.chains[chain].cost.add(cost);
             }
             up = chain;
