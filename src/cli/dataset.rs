@@ -396,6 +396,24 @@ fn import_days(
         let name = super::draft::folder(target).display().to_string();
         unwritten(&format!("{name}: cannot make a folder there"), error)
     })?;
+    // The database of their rows is nothing that the user knows.
+    let contradicting = |error| match error {
+        StoreError::Unsound { path, findings } if path.starts_with(scratch.path()) => complain(
+            format!(
+                "{}: its files contradict each other: {findings} checks of their rows find something",
+                folder.display()
+            ),
+            Failure::Input,
+        ),
+        StoreError::Inconsistent { path, what } if path.starts_with(scratch.path()) => complain(
+            format!(
+                "{}: its files contradict each other: {what}",
+                folder.display()
+            ),
+            Failure::Input,
+        ),
+        error => failed(error),
+    };
     let mut at = folder.to_owned();
     let mut is_said = None;
     let filled = Database::filled(
@@ -424,7 +442,7 @@ fn import_days(
     );
     let filled = filled.map_err(|error| match error {
         _ if is_said.is_some() => is_said.unwrap_or(Failure::Input),
-        DatasetError::Store(error) => failed(error),
+        DatasetError::Store(error) => contradicting(error),
         DatasetError::File(error) => complain(format!("{}: {error}", at.display()), unread(&error)),
         DatasetError::Content(fault) => {
             complain(format!("{}: {fault}", at.display()), Failure::Input)
@@ -435,12 +453,13 @@ fn import_days(
     let merged = target.merge(&[filled], &mut |rows| {
         progress.says(format!("importing, {rows} rows"));
     });
+    let merged = merged.map_err(contradicting);
     for Merged {
         run,
         outcome,
         nodes,
         ..
-    } in merged.map_err(failed)?
+    } in merged?
     {
         let name = folder.display();
         match outcome {

@@ -1,8 +1,9 @@
 //! Reads runs back: rows of Parquet files, whoever has written them last. Files may hold several runs, in any order, as engines
-//! write them that make large files of small ones.
+//! write them that make large files of small ones. Files may be damaged, or a stranger's.
 
 use std::fs::File;
 use std::mem::take;
+use std::panic::{self, AssertUnwindSafe};
 
 use parquet::basic::Type as Physical;
 use parquet::column::reader::ColumnReader;
@@ -78,7 +79,7 @@ pub fn read(
     let mut observations: Vec<Vec<Owned>> = Vec::new();
     for table in &TABLES {
         files(table, &mut |file| {
-            each_row(table, file, stop, &mut |cells, tags| {
+            guarded(table, file, stop, &mut |cells, tags| {
                 match table.name {
                     "runs" => runs.push(run(cells, tags)?),
                     "metrics" if !matches!(cells[8], Owned::Null) => {
@@ -151,6 +152,31 @@ fn run(cells: &[Owned], tags: &mut Vec<(ByteArray, ByteArray)>) -> Result<Run, D
         uid: uid.clone(),
         cells: cells[1..cells.len() - 1].to_vec(),
         tags: take(tags),
+    })
+}
+
+/// The same as [`each_row`], also where the file is so damaged that the package that reads it panics: that is told as every other
+/// fault of a file is.
+fn guarded(
+    table: &'static Table,
+    file: File,
+    stop: &Stop,
+    each: &mut EachRow<'_>,
+) -> Result<(), DatasetError> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    // What it leaves half done is dropped: rows that were taken are of a database that no one sees before all are there.
+    let read = panic::catch_unwind(AssertUnwindSafe(|| each_row(table, file, stop, each)));
+    panic::set_hook(hook);
+    read.unwrap_or_else(|why| {
+        let why = why
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| why.downcast_ref::<&str>().copied());
+        Err(DatasetError::Content(format!(
+            "expected a Parquet file, found one that cannot be read: {}",
+            why.unwrap_or("it is damaged")
+        )))
     })
 }
 

@@ -16,6 +16,8 @@ use parquet::record::Field;
 use sha2::{Digest, Sha256};
 
 use crate::support::faults::{calls, content, profdb, profiles, same, text, with_fault};
+use crate::support::long::Form;
+use crate::support::random::Random;
 
 /// Runs the program in a folder, which has to end well.
 fn done(folder: &Path, arguments: &[&str]) -> String {
@@ -629,4 +631,96 @@ fn files_that_are_none_are_refused() {
     );
     assert!(!path.join("b.db").exists());
     assert_ne!(other, uid);
+}
+
+/// How many damaged files are tried: `CORRUPTIONS=N` for more.
+fn corruptions() -> u64 {
+    Form::Corruptions.times("CORRUPTIONS", 300, 3000)
+}
+
+/// Damages a Parquet file: its data, or more often its end, which says where everything is.
+fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
+    let whole = bytes.len();
+    let about = bytes[whole - 8..whole - 4].try_into().expect("four bytes");
+    let about = usize::try_from(u32::from_le_bytes(about)).expect("a length");
+    let from = if random.below(3) == 0 {
+        0
+    } else {
+        whole - 8 - about
+    };
+    let at = from + random.below(whole - from);
+    match random.below(6) {
+        0 => bytes.truncate(at),
+        1 => bytes[at] ^= 1 << random.below(8),
+        2 => {
+            let end = (at + 1 + random.below(4)).min(whole);
+            bytes.drain(at..end);
+        }
+        3 => {
+            let end = (at + 1 + random.below(20)).min(whole);
+            bytes[at..end].fill([0, 0xff, 0x7f, 0x80][random.below(4)]);
+        }
+        _ => {
+            for _ in 0..=random.below(4) {
+                let at = from + random.below(whole - from);
+                bytes[at] = random.next().to_le_bytes()[0];
+            }
+        }
+    }
+}
+
+/// Whatever is wrong with a file: the program says which one, or finds that nothing is lost by it, and imports nothing half.
+#[test]
+fn damaged_files_are_refused_and_nothing_is_imported_by_half() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    import(path, "a.db", &some()[..1]);
+    let labels = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/pprof/labels/case.in");
+    done(
+        path,
+        &["import", "--db", "a.db", labels.to_str().expect("plain")],
+    );
+    done(
+        path,
+        &[
+            "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+        ],
+    );
+    let names: Vec<PathBuf> = bytes(&path.join("d"))
+        .into_keys()
+        .filter(|name| name.extension().is_some_and(|ending| ending == "parquet"))
+        .collect();
+    assert_eq!(names.len(), 2 * 14);
+    let mut refused = 0;
+    for seed in 0..corruptions() {
+        let mut random = Random(seed);
+        let name = &names[random.below(names.len())];
+        let file = path.join("d").join(name);
+        let good = fs::read(&file).expect("it is there");
+        let mut bad = good.clone();
+        damage(&mut bad, &mut random);
+        fs::write(&file, &bad).expect("room");
+        let ended = tried(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
+        let said = text(&ended.stderr);
+        let what = format!("{} {seed}: {said}", name.display());
+        assert!(!said.contains("panicked"), "{what}");
+        if ended.status.success() {
+            // A figure may be another one, but none that contradicts the others.
+            done(path, &["check", "--db", "b.db"]);
+            fs::remove_file(path.join("b.db")).expect("it was made");
+        } else {
+            assert_eq!(ended.status.code(), Some(3), "{what}");
+            let uid = name.file_name().expect("a name").to_string_lossy();
+            assert!(
+                said.contains(&*uid) || said.contains("d: its files contradict each other"),
+                "{what}"
+            );
+            assert!(!path.join("b.db").exists(), "{what}");
+            refused += 1;
+        }
+        let left = fs::read_dir(path).expect("it is there").count();
+        assert_eq!(left, 2, "{what}");
+        fs::write(&file, good).expect("room");
+    }
+    assert!(refused > corruptions() / 3, "only {refused} were refused");
 }

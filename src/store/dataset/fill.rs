@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hashbrown::HashMap;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql, params};
+use rusqlite::{Connection, ErrorCode, ToSql, params};
 
 use super::rows::Cell;
 use crate::events::{FunctionDef, Kind};
@@ -127,7 +127,16 @@ impl Database {
             };
             fill(&mut rows)?;
             rows.finish().map_err(|source| database.failed(source))?;
-            database.commit()?;
+            database.commit().map_err(|error| match error {
+                // What rows refer to is looked at last.
+                StoreError::Sqlite { path, source }
+                    if source.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
+                {
+                    let what = source.to_string();
+                    StoreError::Inconsistent { path, what }
+                }
+                error => error,
+            })?;
             Ok(())
         })();
         database.end();
