@@ -26,7 +26,6 @@ pub const VIEWS: [(&str, &str); 20] = [
     view!("cumulative"),
     view!("exclusive"),
     view!("function_labels"),
-    view!("function_tree"),
     view!("history"),
     view!("labels"),
     view!("lines"),
@@ -37,6 +36,7 @@ pub const VIEWS: [(&str, &str); 20] = [
     view!("summary"),
     view!("tags"),
     view!("tree"),
+    view!("function_tree"),
 ];
 
 /// Columns whose values are added up by whoever asks, and whose sums may need more than 64 bits.

@@ -1,6 +1,7 @@
 //! Engines that read datasets say what SQLite says: `DuckDB`, `chDB` (`ClickHouse` in a process) and Apache Spark (packages of `PyPI`), over
 //! all cases and 200 runs that are made up. `tests/support/dataset_engines.py` asks and compares; Spark is a cluster of a master and two
-//! workers, one of which is killed (`tests/support/spark_cluster.py`).
+//! workers, one of which is killed (`tests/support/spark_cluster.py`). To Spark each of thousands of small files is a task, so that it is
+//! asked about a few cases and runs, and about all of them in the long form.
 
 #![cfg(all(unix, feature = "parquet"))]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
@@ -13,17 +14,28 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::consumers::has_module;
-use crate::support::{long, tools};
+use super::large_sums::{FUNCTIONS, MANY, calls_of_one, tree_of_roots};
+use crate::support::long::Form;
+use crate::support::tools;
 
 /// How many runs are made up.
 const MADE_UP: u64 = 200;
 
+/// The cases of a small corpus: a tree with lines, labels, call graphs with lines and circles, several metrics.
+const SOME: [&str; 6] = [
+    "dyalog_xml/shop-tree",
+    "pprof/labels",
+    "callgrind/parts",
+    "callgrind/recursion-levels",
+    "callgrind/valgrind",
+    "cli/all-metrics",
+];
+
+/// How many runs are made up for it.
+const FEW: u64 = 12;
+
 /// Stacks in each of them.
 const STACKS: u64 = 40;
-
-/// The most calls that a file may state of a function: the sum of two no longer is a whole number that a REAL tells from
-/// its neighbours.
-const MANY: u64 = 1 << 53;
 
 fn profdb(arguments: &[&str]) -> std::process::Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
@@ -62,14 +74,20 @@ fn stacks(run: u64) -> String {
     text
 }
 
-/// A database of all cases and of runs that are made up, and the dataset of it.
-fn corpus() -> (TempDir, PathBuf, PathBuf) {
+/// A database of cases, all or some, and of so many runs that are made up, and the dataset of it.
+fn corpus(cases: &[&str], made_up: u64) -> (TempDir, PathBuf, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let (database, dataset) = (folder.path().join("a.db"), folder.path().join("dataset"));
     let [db, out] = [&database, &dataset].map(|path| path.to_str().expect("plain"));
+    let cases: Vec<String> = cases
+        .iter()
+        .map(|case| format!("tests/cases/{case}"))
+        .collect();
+    let mut import = vec!["import", "--db", db];
+    import.extend(cases.iter().map(String::as_str));
     // Cases of what is refused are among them.
-    let cases = profdb(&["import", "--db", db, "tests/cases"]);
-    assert!(matches!(cases.status.code(), Some(0 | 3)));
+    let imported = profdb(&import);
+    assert!(matches!(imported.status.code(), Some(0 | 3)));
     let code = "tests/cases/cli/code/case.in";
     done(&[
         "import",
@@ -83,12 +101,12 @@ fn corpus() -> (TempDir, PathBuf, PathBuf) {
         code,
         code,
     ]);
-    let made_up = folder.path().join("made-up");
-    fs::create_dir(&made_up).expect("a folder");
-    for run in 0..MADE_UP {
-        fs::write(made_up.join(format!("{run:03}.folded")), stacks(run)).expect("room");
+    let stacked = folder.path().join("made-up");
+    fs::create_dir(&stacked).expect("a folder");
+    for run in 0..made_up {
+        fs::write(stacked.join(format!("{run:03}.folded")), stacks(run)).expect("room");
     }
-    let made_up = made_up.to_str().expect("plain");
+    let stacked = stacked.to_str().expect("plain");
     done(&[
         "import",
         "--db",
@@ -97,14 +115,14 @@ fn corpus() -> (TempDir, PathBuf, PathBuf) {
         "commit_count=7",
         "--tag",
         "branch=ma'in\\",
-        made_up,
+        stacked,
     ]);
-    // What is called as often as can be.
-    for run in 0..3 {
-        let path = folder.path().join(format!("{run}.csv"));
-        let text = format!(
-            "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.often{run}\",,{MANY},{run}.5,{run}.5\n"
-        );
+    // Sums of calls that leave 64 bits: over runs, and in one of them over functions that are one by their identity.
+    for (name, text) in [
+        ("callgrind.out.1", calls_of_one()),
+        ("tree.csv", tree_of_roots()),
+    ] {
+        let path = folder.path().join(name);
         fs::write(&path, text).expect("room");
         done(&["import", "--db", db, path.to_str().expect("plain")]);
     }
@@ -148,6 +166,10 @@ fn is_something(told: &str) {
         let rows = line.and_then(|line| line.strip_suffix(" rows")?.parse::<u64>().ok());
         assert!(rows.is_some_and(|rows| rows > 100), "{name}: {told}");
     }
+    // No line of what was compared says that there was nothing.
+    let compared = told.lines().filter(|line| line.ends_with(" rows"));
+    assert!(compared.count() >= 19 + 7, "{told}");
+    assert!(!told.contains(": 0 rows"), "{told}");
     for name in [
         "summary",
         "exclusive",
@@ -163,11 +185,72 @@ fn is_something(told: &str) {
         let rows = line.and_then(|line| line.strip_suffix(" rows")?.parse::<u64>().ok());
         assert!(rows.is_some_and(|rows| rows > 0), "report {name}: {told}");
     }
-    let sum = told
-        .lines()
-        .find_map(|line| line.strip_prefix("sum of all calls: "));
-    let sum = sum.and_then(|sum| sum.parse::<u128>().ok());
-    assert!(sum.is_some_and(|sum| sum >= 3 * u128::from(MANY)), "{told}");
+    for what in ["sum of all calls", "most calls of an identity"] {
+        let sum = told
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{what}: ")));
+        let sum = sum.and_then(|sum| sum.parse::<u128>().ok());
+        let least = u128::from(MANY) * u128::from(FUNCTIONS);
+        assert!(sum.is_some_and(|sum| sum >= least), "{what}: {told}");
+    }
+}
+
+/// Reports that no engine has words for say so, and what they would have to be asked instead.
+#[test]
+fn what_engines_have_no_words_for_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("a.db");
+    let db = database.to_str().expect("plain");
+    done(&["import", "--db", db, "tests/cases/dyalog_xml/shop-tree"]);
+    // Words of SQLite in a name are a name.
+    let path = folder.path().join("names.folded");
+    fs::write(&path, "PRINTF;GLOB 1\nPRINTF;source_lines 2\n").expect("room");
+    done(&["import", "--db", db, path.to_str().expect("plain")]);
+    let asked = |words: &[&str], dialect: &str, run: &str| {
+        let mut arguments = vec!["report"];
+        arguments.extend_from_slice(words);
+        arguments.extend(["--db", db, "--run", run, "--show-sql", "--dialect", dialect]);
+        profdb(&arguments)
+    };
+    let (climbs, words) = (
+        "it climbs from node to node",
+        "it has words that only SQLite has",
+    );
+    for dialect in ["spark", "duckdb", "clickhouse"] {
+        for (report, why) in [
+            (&["bottom_up"] as &[&str], climbs),
+            (&["paths"], climbs),
+            (&["function", "--fn", "#.Shop.Main"], words),
+            (&["summary", "--hide", "#.Util.*"], climbs),
+            (&["tree", "--hide", "#.Util.*"], climbs),
+            (
+                &["calls", "--fn", "#.Util.*", "--hide", "#.Shop.Main"],
+                climbs,
+            ),
+            (&["lines", "--code"], words),
+            (&["tree", "--code"], words),
+            (&["call_lines", "--fn", "#.Util.*", "--code"], words),
+        ] {
+            let refused = asked(report, dialect, "1");
+            let said = String::from_utf8_lossy(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(2), "{report:?}: {said}");
+            let expected = format!(
+                "profdb: --dialect: report {} has no statement for {dialect} where {why}: without --dialect it is shown for SQLite\n",
+                report[0]
+            );
+            assert_eq!(said, expected, "{report:?}");
+            assert!(refused.stdout.is_empty(), "{report:?}");
+        }
+        for report in [
+            &["calls", "--fn", "source_lines"] as &[&str],
+            &["callees", "--fn", "PRINTF"],
+            &["summary", "--focus", "GLOB"],
+        ] {
+            let shown = asked(report, dialect, "2");
+            let said = String::from_utf8_lossy(&shown.stderr);
+            assert!(shown.status.success(), "{report:?}: {said}");
+        }
+    }
 }
 
 #[test]
@@ -179,7 +262,7 @@ fn duckdb_and_clickhouse_say_what_sqlite_says() {
     if engines.is_empty() {
         return;
     }
-    let (_folder, database, dataset) = corpus();
+    let (_folder, database, dataset) = corpus(&[""], MADE_UP);
     for (engine, _) in engines {
         same_in(engine, &database, &dataset);
     }
@@ -187,11 +270,14 @@ fn duckdb_and_clickhouse_say_what_sqlite_says() {
 
 #[test]
 fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
-    // The cluster takes minutes for so many questions; the commands of README.md ask it in any case.
-    if !long::is_all() || !has_module("pyspark") || tools::find("java").is_none() {
+    if !has_module("pyspark") || tools::find("java").is_none() {
         return;
     }
-    let (_folder, database, dataset) = corpus();
+    let (_folder, database, dataset) = if Form::Engines.is_asked() {
+        corpus(&[""], MADE_UP)
+    } else {
+        corpus(&SOME, FEW)
+    };
     let python = tools::find("python3").expect("it has been found");
     let asked = Command::new(python)
         .arg("tests/support/spark_cluster.py")

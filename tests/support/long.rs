@@ -24,9 +24,10 @@ pub(crate) enum Form {
     Strangers,
     Questions,
     Noise,
+    Engines,
 }
 
-const FORMS: [Form; 9] = [
+const FORMS: [Form; 10] = [
     Form::Kills,
     Form::Interrupts,
     Form::Losses,
@@ -36,6 +37,7 @@ const FORMS: [Form; 9] = [
     Form::Strangers,
     Form::Questions,
     Form::Noise,
+    Form::Engines,
 ];
 
 /// Parts of the cases, each of which is enough for a run.

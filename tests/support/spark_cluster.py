@@ -1,5 +1,5 @@
 """Starts a cluster of Apache Spark on this machine, a master and two workers, and has dataset_engines.py ask it. While the first view is
-read by tasks that take their time, one worker is killed after its first finished task: the answer is that of SQLite all the same.
+read, one worker is killed after its first finished task: the answer is that of SQLite all the same.
 
 usage: spark_cluster.py PROFDB DATABASE DATASET
 
@@ -22,6 +22,8 @@ import pyspark
 home = pyspark.__path__[0]
 os.environ.update(SPARK_HOME=home, SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
 started = []
+# Who ends this program ends the cluster.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 def start(name, *arguments):

@@ -1,10 +1,6 @@
-SELECT n.run_uid AS run_uid, m.metric AS metric, n.node_id AS node_id, n.parent_id AS parent_id, n.last_id AS last_id,
-  n.outer_id AS outer_id, n.depth AS depth, f.name AS function, f.module AS module, f.file AS file, n.calls AS calls,
-  CASE WHEN m.metric = r.default_metric THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END AS exclusive,
-  CASE WHEN m.metric = r.default_metric THEN n.cumulative WHEN c.node_id IS NULL THEN 0.0 ELSE c.cumulative END AS cumulative,
-  f.kind AS kind
-FROM runs AS r
-JOIN metrics AS m ON m.run_uid = r.run_uid
-JOIN nodes AS n ON n.run_uid = r.run_uid AND n.line IS NULL
-JOIN functions AS f ON f.run_uid = n.run_uid AND f.function_key = n.function_key
-LEFT JOIN node_costs AS c ON c.run_uid = n.run_uid AND c.metric = m.metric AND c.node_id = n.node_id
+-- A node of a function has no file of its own.
+SELECT t.run_uid AS run_uid, t.metric AS metric, t.node_id AS node_id, t.parent_id AS parent_id, t.last_id AS last_id,
+  t.outer_id AS outer_id, t.depth AS depth, t.function AS function, t.module AS module, t.file AS file, t.calls AS calls,
+  t.exclusive AS exclusive, t.cumulative AS cumulative, t.kind AS kind
+FROM tree AS t
+WHERE t.line IS NULL
