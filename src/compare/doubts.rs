@@ -212,6 +212,9 @@ fn periods_differ(chosen: &[Vec<Chosen>; 2]) -> Option<String> {
         let periods = chosen.iter().filter_map(|chosen| chosen.period);
         periods.collect::<Vec<Period>>()
     });
+    if periods.iter().any(Vec::is_empty) {
+        return None;
+    }
     let stated = periods.each_ref().map(|periods| {
         let stated = periods.iter().map(|period| match period {
             Period::Stated(size) => Some(size.to_bits()),
@@ -219,20 +222,19 @@ fn periods_differ(chosen: &[Vec<Chosen>; 2]) -> Option<String> {
         });
         stated.collect::<Option<BTreeSet<u64>>>()
     });
-    let differ = match &stated {
-        [Some(base), Some(new)] => base != new,
-        _ => {
-            let sizes = periods.each_ref().map(|periods| {
-                mean(
-                    &periods
-                        .iter()
-                        .map(|period| period.size())
-                        .collect::<Vec<f64>>(),
-                )
-            });
-            let ratio = sizes[0] / sizes[1];
-            ratio.max(ratio.recip()) > PERIODS_APART
-        }
+    let differ = if let [Some(base), Some(new)] = &stated {
+        base != new
+    } else {
+        let sizes = periods.each_ref().map(|periods| {
+            mean(
+                &periods
+                    .iter()
+                    .map(|period| period.size())
+                    .collect::<Vec<f64>>(),
+            )
+        });
+        let ratio = sizes[0] / sizes[1];
+        ratio.max(ratio.recip()) > PERIODS_APART
     };
     let is_count = chosen[0]
         .first()
