@@ -22,7 +22,7 @@ use crate::support::streams::{Pair, Said, Spot, Stack, Stream, definitions, stre
 /// `LONG_TESTS=all` has [`MANY_RUNS`], `RANDOM_RUNS` asks for any other number, and `RANDOM_SEED`,
 /// any text, for others than the same ones every time: a change is never refused for what it did
 /// not touch. What they find joins [`found_before`].
-const RUNS: usize = 80;
+const RUNS: usize = 95;
 
 /// How many are tried where all of everything is asked for. They begin with the same ones.
 const MANY_RUNS: usize = 2000;
