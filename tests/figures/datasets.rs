@@ -201,7 +201,12 @@ fn what_engines_have_no_words_for_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let database = folder.path().join("a.db");
     let db = database.to_str().expect("plain");
-    done(&["import", "--db", db, "tests/cases/dyalog_xml/shop-tree"]);
+    done(&[
+        "import",
+        "--db",
+        db,
+        "tests/cases/dyalog_xml/shop-tree/case.in",
+    ]);
     // Words of SQLite in a name are a name.
     let path = folder.path().join("names.folded");
     fs::write(&path, "PRINTF;GLOB 1\nPRINTF;source_lines 2\n").expect("room");
@@ -216,21 +221,22 @@ fn what_engines_have_no_words_for_is_refused() {
         "it climbs from node to node",
         "it has words that only SQLite has",
     );
+    let none: [(&[&str], &str); 9] = [
+        (&["bottom_up"], climbs),
+        (&["paths"], climbs),
+        (&["function", "--fn", "#.Shop.Main"], words),
+        (&["summary", "--hide", "#.Util.*"], climbs),
+        (&["tree", "--hide", "#.Util.*"], climbs),
+        (
+            &["calls", "--fn", "#.Util.*", "--hide", "#.Shop.Main"],
+            climbs,
+        ),
+        (&["lines", "--code"], words),
+        (&["tree", "--code"], words),
+        (&["call_lines", "--fn", "#.Util.*", "--code"], words),
+    ];
     for dialect in ["spark", "duckdb", "clickhouse"] {
-        for (report, why) in [
-            (&["bottom_up"] as &[&str], climbs),
-            (&["paths"], climbs),
-            (&["function", "--fn", "#.Shop.Main"], words),
-            (&["summary", "--hide", "#.Util.*"], climbs),
-            (&["tree", "--hide", "#.Util.*"], climbs),
-            (
-                &["calls", "--fn", "#.Util.*", "--hide", "#.Shop.Main"],
-                climbs,
-            ),
-            (&["lines", "--code"], words),
-            (&["tree", "--code"], words),
-            (&["call_lines", "--fn", "#.Util.*", "--code"], words),
-        ] {
+        for (report, why) in none {
             let refused = asked(report, dialect, "1");
             let said = String::from_utf8_lossy(&refused.stderr);
             assert_eq!(refused.status.code(), Some(2), "{report:?}: {said}");

@@ -112,7 +112,7 @@ fn views_add_up_what_64_bits_do_not_hold() {
             path,
             &["sql", "--db", "a.db", "--format", "csv", &statement],
         );
-        let last = row.lines().last().expect("a row");
+        let last = row.lines().next_back().expect("a row");
         assert!(
             last.ends_with(&format!(",{MANY},\"integer\"")),
             "{view}: {row}"
