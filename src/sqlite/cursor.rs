@@ -107,6 +107,7 @@ impl Visit {
 }
 
 /// A cell: its row id, where its payload is on the page, and the rest of it.
+#[derive(Clone, Copy)]
 struct Found {
     row_id: i64,
     start: usize,

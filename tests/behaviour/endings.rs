@@ -4,6 +4,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -103,9 +104,10 @@ fn with_room() -> &'static Path {
     let made = MADE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
         copy(made(), folder.path());
-        let stacks: String = (0..2000)
-            .map(|at| format!("main;function_{at} 1\n"))
-            .collect();
+        let mut stacks = String::new();
+        for at in 0..2000 {
+            writeln!(stacks, "main;function_{at} 1").expect("memory");
+        }
         fs::write(folder.path().join("new.folded"), stacks).expect("space on the disk");
         for arguments in ["import new.folded", "delete 4"] {
             let words: Vec<&str> = arguments.split(' ').collect();
