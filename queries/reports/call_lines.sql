@@ -38,7 +38,8 @@
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
 WITH callers AS (
   SELECT e.caller_id, e.line_file, e.line, e.col, e.kind,
-    CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls % 4294967296) END AS calls,
+    CASE COUNT(*) WHEN COUNT(e.calls)
+      THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls - e.calls / 4294967296 * 4294967296) END AS calls,
     CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END AS exclusive,
     CASE COUNT(*) WHEN COUNT(e.cumulative) THEN SUM(e.cumulative) END AS cumulative
   FROM callers_of_selection AS e

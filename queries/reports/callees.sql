@@ -35,7 +35,8 @@
 WITH callees AS (
   -- What a function spent in several others of a group is known only where paths are.
   SELECT $callee AS callee_id, e.kind,
-    CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls % 4294967296) END AS calls,
+    CASE COUNT(*) WHEN COUNT(e.calls)
+      THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls - e.calls / 4294967296 * 4294967296) END AS calls,
     CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END AS exclusive,
     CASE WHEN COUNT(*) = COUNT(e.cumulative) AND MIN(e.callee_id) = MAX(e.callee_id) THEN SUM(e.cumulative) END AS cumulative
   FROM callees_of_selection AS e$callee_groups

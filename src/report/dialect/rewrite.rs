@@ -227,7 +227,8 @@ fn with_window(tokens: &[Token], name: &str, window: &[Token]) -> Vec<Token> {
 /// What the two halves of numbers are counted in where a sum of the numbers could leave 64 bits.
 const HALF: &str = "4294967296";
 
-/// Sums that SQLite makes of the two halves of numbers, `SUM(a / H) * H + SUM(a % H)`, are plain ones where numbers have 38 digits.
+/// Sums that SQLite makes of the two halves of numbers, `SUM(a / H) * H + SUM(a % H)` or, where `a` may be such a sum itself and a REAL,
+/// `SUM(a / H) * H + SUM(a - a / H * H)`, are plain ones where numbers have 38 digits.
 fn sums(tokens: &[Token]) -> Vec<Token> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -577,7 +578,7 @@ mod tests {
                 "SELECT f.id AS id, SUM(n.x) AS x, n.y AS y\nFROM (SELECT DISTINCT c.id AS id, 1.5 FROM c) AS f GROUP BY f.id, n.y",
             ),
             (
-                "SELECT CASE WHEN COUNT(e.calls) THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls % 4294967296) END AS calls, SUM(IIF(a, b, c / 4294967296)) FROM e",
+                "SELECT CASE WHEN COUNT(e.calls) THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls - e.calls / 4294967296 * 4294967296) END AS calls, SUM(IIF(a, b, c / 4294967296)) FROM e",
                 Dialect::Spark,
                 "SELECT CASE WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls, SUM(CASE WHEN a THEN b ELSE c / 4294967296 END) FROM e",
             ),
