@@ -223,6 +223,8 @@ impl Rules {
         refused.map_or(Ok(identity), Err)
     }
 
+    // benches/instructions.sh counts what identities cost by the name of this function.
+    #[inline(never)]
     fn checked<'f>(
         &self,
         function: &FunctionDef<'f>,

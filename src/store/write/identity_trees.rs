@@ -31,6 +31,8 @@ impl IdentityTrees {
     }
 
     /// The id of the identity of the next function. Its row is written if it is new.
+    // benches/instructions.sh counts what identities cost by the name of this function.
+    #[inline(never)]
     pub(super) fn of_next_function(
         &mut self,
         file: &mut PageFile,
@@ -56,6 +58,8 @@ impl IdentityTrees {
     }
 
     /// Completes the trees.
+    // benches/instructions.sh counts what identities cost by the name of this function.
+    #[inline(never)]
     pub(super) fn finish(
         self,
         file: &mut PageFile,
