@@ -34,9 +34,7 @@ WITH walk AS (
     AND above.node_id = IIF(line.line IS NULL, line.node_id, line.parent_id) AND f.kind IN ('function', 'pseudo')$walk_limit
 ),
 chains AS (
-  SELECT level, up, chain, name, module, file,
-    IIF(COUNT(*) = COUNT(calls), SUM(calls / 4294967296) * 4294967296 + SUM(calls % 4294967296), NULL) AS calls,
-    SUM(cost) AS cost,
+  SELECT level, up, chain, name, module, file, SUM(cost) AS cost, IIF(COUNT(*) = COUNT(calls), SUM(calls / 4294967296) * 4294967296 + SUM(calls % 4294967296), NULL) AS calls,
     ROW_NUMBER() OVER (PARTITION BY up ORDER BY SUM(cost) DESC, name, module, file, function_id) AS rank
   FROM walk AS w CROSS JOIN functions AS f USING (function_id) GROUP BY w.chain$min_pct_chain
 ),

@@ -126,7 +126,7 @@ impl<'d> RunRows<'d> {
         let damaged = |source| self.database.damaged_rows(source);
         let mut nodes = Nodes::new(&self.tables, (first, last)).map_err(damaged)?;
         while let Some(node) = nodes.next().map_err(damaged)? {
-            let id = node.id - first + 1;
+            let id = node.id.wrapping_sub(first).wrapping_add(1);
             rows.integer(1, Some(id));
             rows.integer(2, node.up.map(|up| id.wrapping_sub(up)));
             rows.integer(3, Some(id.wrapping_add(node.size)));
@@ -163,7 +163,7 @@ impl<'d> RunRows<'d> {
                     break;
                 };
                 rows.text(1, Some(name.as_bytes()));
-                rows.integer(2, Some(node - first + 1));
+                rows.integer(2, Some(node.wrapping_sub(first).wrapping_add(1)));
                 rows.real(3, Some(cost.exclusive));
                 rows.real(4, cost.cumulative);
                 rows.end_row()?;
@@ -184,7 +184,7 @@ impl<'d> RunRows<'d> {
                 labels.of(node, &mut of_node).map_err(damaged)?;
                 for (set, exclusive) in &of_node {
                     rows.text(1, Some(name.as_bytes()));
-                    rows.integer(2, Some(node - first + 1));
+                    rows.integer(2, Some(node.wrapping_sub(first).wrapping_add(1)));
                     rows.integer(3, Some(*set));
                     rows.real(4, Some(*exclusive));
                     rows.end_row()?;

@@ -90,7 +90,9 @@ pub fn about(database: &Database, run: &RunInfo) -> Result<Value, PageError> {
         fact[1].as_str()?.parse::<i64>().ok()
     };
     let places = match (number("first_node"), number("last_node")) {
-        (Some(first), Some(last)) if run.fidelity == "tree" => last - first + 1,
+        (Some(first), Some(last)) if run.fidelity == "tree" => {
+            last.saturating_sub(first).saturating_add(1)
+        }
         _ => 0,
     };
     let uid = about["facts"].as_array().and_then(|facts| {

@@ -11,7 +11,8 @@ use std::process::Command;
 
 use profdb::base::error::Stop;
 use profdb::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, Line, MetricId, Noise, Sink, Unit,
+    Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, Line, MetricId, Noise, RunFact,
+    Sink, Unit,
 };
 use profdb::formats::{Confidence, Format, Options};
 use profdb::input::{Input, Limits};
@@ -95,6 +96,7 @@ fn say_tree(sink: &mut dyn Sink) {
 }
 
 fn say_edges(sink: &mut dyn Sink) {
+    sink.run(RunFact::Fidelity(Fidelity::Edges));
     let metrics = metrics(sink);
     let [caller, callee] = functions(sink);
     for length in lengths() {
@@ -135,8 +137,8 @@ fn profdb(folder: &Path, arguments: &str) {
         .env("PROFDB_DB", DATABASE)
         .output()
         .expect("it runs");
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{arguments}: {told}");
+    let [found, told] = [&done.stdout, &done.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(done.status.success(), "{arguments}: {told}{found}");
 }
 
 /// The file is sound as SQLite sees it and as profdb does, and in it are so many runs, each with all names in all metrics.

@@ -206,10 +206,7 @@ fn other_commands_go_on_where_sums_leave_64_bits() {
     said(path, &["merge", "b.db", "a.db"]);
     said(path, &["history", "--db", "a.db"]);
     said(path, &["diff", "--db", "a.db", "1", "1"]);
-    said(
-        path,
-        &["report", "summary", "--db", "a.db", "--html", "page.html"],
-    );
+    said(path, &["report", "--db", "a.db", "--html", "page.html"]);
     for format in ["folded", "pprof", "speedscope", "firefox"] {
         said(
             path,

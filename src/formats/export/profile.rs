@@ -181,7 +181,9 @@ impl<'d> Profile<'d> {
         };
         let nodes = number("first_node")
             .zip(number("last_node"))
-            .map_or(0, |(first, last)| last + 1 - first);
+            .map_or(0, |(first, last)| {
+                last.saturating_sub(first).saturating_add(1)
+            });
         let of_run = ["tool_version", "command", "recorded_at", "timer_bias"];
         let columns = state
             .columns

@@ -239,7 +239,7 @@ pub(super) fn pass<'q>(
         // Filters look at all nodes, and so does a whole run.
         Some(first) if !pass.is_filtered => {
             // Far up, each range costs as much as many nodes that are passed over.
-            let few = (span.1 - span.0)
+            let few = span.1.saturating_sub(span.0)
                 / if needs.all_above || needs.containers.is_some() {
                     1024
                 } else {

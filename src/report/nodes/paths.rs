@@ -191,8 +191,13 @@ fn scan(
           AND f.function_id = n.function_id AND f.kind IN ('function', 'pseudo')
         ORDER BY n.node_id";
     let mut statement = connection.prepare(sql)?;
-    let mut from = first;
-    while from <= last {
+    // A damaged database may have nodes that are far apart: only stretches that begin with one are read.
+    let mut next =
+        connection.prepare("SELECT MIN(node_id) FROM nodes WHERE node_id BETWEEN ?1 AND ?2")?;
+    let mut after = Some(first);
+    while let Some(begin) = after
+        && let Some(from) = next.query_row((begin, last), |row| row.get::<_, Option<i64>>(0))?
+    {
         let to = last.min(from.saturating_add(STRETCH - 1));
         let mut rows = statement.query((from, to, best.least))?;
         while let Some(row) = rows.next()? {
@@ -209,7 +214,7 @@ fn scan(
         }
         drop(rows);
         best.reduce();
-        from = to + 1;
+        after = to.checked_add(1);
     }
     Ok(())
 }

@@ -275,7 +275,7 @@ impl<'c> Tree<'c> {
             cost += costs.shift * readings;
         }
         Ok(Some(LeftOut {
-            rows: last - first + 1,
+            rows: last.saturating_sub(first).saturating_add(1),
             cost,
         }))
     }

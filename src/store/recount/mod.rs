@@ -31,10 +31,14 @@ pub(super) fn recount(connection: &Connection, stop: &Stop) -> Result<(), Doubt>
     let tables = Tables::of(connection, stop)?;
     let mut functions = Functions::read(connection)?;
     let mut seen = RowsSeen::default();
-    let mut nodes = 0;
+    let mut nodes = 0_i64;
     for run in runs(connection)? {
         expect(run.is_tree || run.nodes.is_none())?;
-        nodes += run.nodes.map_or(0, |(first, last)| last - first + 1);
+        let (first, last) = run.nodes.unwrap_or((1, 0));
+        nodes = last
+            .saturating_sub(first)
+            .saturating_add(1)
+            .saturating_add(nodes);
         let mut tree = Tree::read(&tables, &run, &functions, EdgeFiles::Known)?;
         if !tree.files.is_empty() && !has_edge_files(connection, run.id)? {
             tree = Tree::read(&tables, &run, &functions, EdgeFiles::Unknown)?;

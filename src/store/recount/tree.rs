@@ -298,8 +298,8 @@ impl Tree {
 /// and names that one and the nearest of its own group around it.
 fn is_in_place(node: &Node<'_>, open: &[Open], outer: Option<i64>) -> Result<(), Doubt> {
     let parent = open.last();
-    expect(node.up == parent.map(|parent| node.id - parent.node))?;
+    expect(node.up == parent.map(|parent| node.id.wrapping_sub(parent.node)))?;
     expect(parent.is_none_or(|parent| node.last() <= parent.last))?;
     expect(usize::try_from(node.depth) == Ok(open.len()))?;
-    expect(node.outer_up == outer.map(|outer| node.id - outer))
+    expect(node.outer_up == outer.map(|outer| node.id.wrapping_sub(outer)))
 }

@@ -75,6 +75,9 @@ pub(in crate::store) struct Ids {
     identities: Vec<IdentityKey>,
 }
 
+/// Numbers go up by one for each node: only a damaged database has larger ones, after which a run could leave 64 bits.
+const MOST_BEFORE: i64 = i64::MAX / 2;
+
 /// Marks a function that no row has mentioned.
 const NOT_MENTIONED: StoredFunction = StoredFunction(0);
 
@@ -94,7 +97,16 @@ impl Ids {
                 identities: Vec::new(),
             })
         };
-        connection.prepare_cached(sql)?.query_row([], read)
+        let ids = connection.prepare_cached(sql)?.query_row([], read)?;
+        if ids.nodes_before.max(ids.metrics_before) > MOST_BEFORE {
+            let what = "a node or metric has a number after which there is no room for a run";
+            let damaged = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+            return Err(rusqlite::Error::SqliteFailure(
+                damaged,
+                Some(what.to_owned()),
+            ));
+        }
+        Ok(ids)
     }
 
     /// Goes on to the run after one that has so many nodes and metrics.
