@@ -206,7 +206,7 @@ pub(super) fn doubts(
 /// How far apart the mean costs of a sample may lie in runs of one sampling period: timers are late, and clocks of processors change.
 const PERIODS_APART: f64 = 1.5;
 
-/// What to say where a sample of base stands for another cost than one of new.
+/// Says that the sampling periods of base and new differ, if they do.
 fn periods_differ(chosen: &[Vec<Chosen>; 2]) -> Option<String> {
     let periods = chosen.each_ref().map(|chosen| {
         let periods = chosen.iter().filter_map(|chosen| chosen.period);

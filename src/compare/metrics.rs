@@ -18,7 +18,7 @@ pub(super) struct Chosen {
     pub(super) period: Option<Period>,
 }
 
-/// What a sample stands for, of time or of events, in the unit of what it stands for.
+/// The sampling period: the time or the events between two samples, in the unit of the metric that is sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Period {
     /// The run says so.
@@ -112,8 +112,8 @@ fn chosen_of(
     })
 }
 
-/// What a sample of a metric stands for; of one that counts samples, in the unit of what they are samples of. `None` where that is
-/// unknown, or the size of what was sampled, as of objects on a heap.
+/// Finds the sampling period of a metric; of one that counts samples, that of the metric that was sampled. `None` where the period is
+/// unknown, and for samples of a heap, whose sizes are those of objects.
 fn period(metric: &MetricInfo, metrics: &[MetricInfo]) -> Option<Period> {
     let counts = |other: &&MetricInfo| {
         other.observations == Some(metric.metric_id) && other.metric_id != metric.metric_id

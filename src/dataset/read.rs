@@ -155,8 +155,8 @@ fn run(cells: &[Owned], tags: &mut Vec<(ByteArray, ByteArray)>) -> Result<Run, D
     })
 }
 
-/// The same as [`each_row`], also where the file is so damaged that the package that reads it panics: that is told as every other
-/// fault of a file is.
+/// Calls a function for each row of a file, as [`each_row`] does. A panic of the Parquet reader, which damaged files lead to, becomes
+/// an error like other faults of files.
 fn guarded(
     table: &'static Table,
     file: File,
