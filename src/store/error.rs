@@ -228,6 +228,7 @@ impl StoreError {
     }
 
     /// Whether a statement makes a text or a blob that is longer than any may be.
+    #[cfg(feature = "serve")]
     pub(crate) fn is_value_too_large(&self) -> bool {
         let Self::Sqlite { source, .. } = self else {
             return false;
