@@ -1,5 +1,7 @@
 //! SQLite's pages, as its own pager hands them out.
 
+use std::cell::OnceCell;
+
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Statement, ffi};
 
@@ -25,13 +27,13 @@ const ROOT: &str =
     "SELECT rootpage FROM sqlite_schema WHERE name = ?1 AND type IN ('table', 'index')";
 
 /// Where the pages of the tables are.
-#[derive(Clone, Copy)]
 pub(super) struct Pages {
     page_size: usize,
     /// How many pages the database has.
     count: u32,
-    /// The root pages, as [`TREES`] has them.
-    roots: [u32; TREES.len()],
+    /// The root pages, as [`TREES`] has them, of tables that have been asked for; `None` where a table is of another kind
+    /// than ours. Most questions ask for one or two tables of the eight.
+    roots: [OnceCell<Option<u32>>; TREES.len()],
 }
 
 impl Pages {
@@ -47,46 +49,53 @@ impl Pages {
             return Ok(None);
         };
         let count = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
-        let mut roots = [0; TREES.len()];
-        for (table, root) in TREES.into_iter().zip(&mut roots) {
-            let stored = table.stored();
-            let sql = if table == Table::EdgesByCaller {
-                INDEX_COLUMNS
-            } else {
-                COLUMNS
-            };
-            let found: Option<String> =
-                connection.query_row(sql, [stored.tree], |row| row.get(0))?;
-            // Columns that were added at the end do not matter.
-            let is_known = found.is_some_and(|found| found.starts_with(stored.columns));
-            let page: Option<i64> = connection
-                .query_row(ROOT, [stored.tree], |row| row.get(0))
-                .optional()?;
-            match page.map(u32::try_from) {
-                Some(Ok(page)) if is_known => *root = page,
-                _ => return Ok(None),
-            }
-        }
         Ok(Some(Self {
             page_size,
             count,
-            roots,
+            roots: Default::default(),
         }))
     }
 
-    /// Reads the rows of a table from the first one of a range on.
+    /// The root page of a table; `None` if it is of another kind than ours.
+    fn root(&self, connection: &Connection, table: Table) -> rusqlite::Result<Option<u32>> {
+        let root = &self.roots[table.tree()];
+        if let Some(root) = root.get() {
+            return Ok(*root);
+        }
+        let stored = table.stored();
+        let sql = if table == Table::EdgesByCaller {
+            INDEX_COLUMNS
+        } else {
+            COLUMNS
+        };
+        let found: Option<String> = connection
+            .prepare_cached(sql)?
+            .query_row([stored.tree], |row| row.get(0))?;
+        // Columns that were added at the end do not matter.
+        let is_known = found.is_some_and(|found| found.starts_with(stored.columns));
+        let page: Option<i64> = connection
+            .prepare_cached(ROOT)?
+            .query_row([stored.tree], |row| row.get(0))
+            .optional()?;
+        let page = page.and_then(|page| u32::try_from(page).ok());
+        Ok(*root.get_or_init(|| page.filter(|_| is_known)))
+    }
+
+    /// Reads the rows of a table from the first one of a range on; `None` if the table is of another kind than ours.
     pub(super) fn rows<'c>(
         &self,
         connection: &'c Connection,
         stop: &'c Stop,
         table: Table,
         range: Range,
-    ) -> rusqlite::Result<RowsByPage<'c>> {
+    ) -> rusqlite::Result<Option<RowsByPage<'c>>> {
+        let Some(root) = self.root(connection, table)? else {
+            return Ok(None);
+        };
         let source = PagesBySql {
             statement: connection.prepare(PAGE)?,
             stop,
         };
-        let root = self.roots[table.tree()];
         let cursor = if table.has_row_ids() {
             Cursor::table(source, root, self.page_size, self.count)
         } else {
@@ -94,7 +103,7 @@ impl Pages {
         };
         let mut rows = RowsByPage { cursor, table };
         rows.skip_to(range.of, range.first)?;
-        Ok(rows)
+        Ok(Some(rows))
     }
 }
 

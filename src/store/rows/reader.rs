@@ -58,8 +58,12 @@ impl<'c> Tables<'c> {
     /// # Errors
     /// When the database fails.
     pub(in crate::store) fn rows(&self, table: Table, range: Range) -> rusqlite::Result<Rows<'c>> {
-        let source = match &self.pages {
-            Some(pages) => Source::Pages(pages.rows(self.connection, self.stop, table, range)?),
+        let by_page = match &self.pages {
+            Some(pages) => pages.rows(self.connection, self.stop, table, range)?,
+            None => None,
+        };
+        let source = match by_page {
+            Some(rows) => Source::Pages(rows),
             None => Source::Statements(Box::new(RowsBySql::new(self.connection, table, range)?)),
         };
         Ok(Rows {
