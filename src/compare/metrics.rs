@@ -1,6 +1,7 @@
 //! Which metric of each run is compared, and which earlier runs tell how its figures vary.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use super::judge::Noise;
 use super::request::{CompareError, Normalize, Request};
@@ -166,16 +167,16 @@ pub(super) fn earlier<'d>(
         .filter_map(|facts| facts.fingerprint.clone())
         .collect();
     let (mut positions, mut found) = (BTreeSet::new(), Vec::new());
-    for (run_id, position) in known.database.similar_runs(known.run.run_id)? {
+    let earlier_of = |run_id, position: String| -> Result<ControlFlow<()>, CompareError> {
         if found.len() == EARLIER {
-            break;
+            return Ok(ControlFlow::Break(()));
         }
         // Before the run is read: thousands may be of one position.
         if positions.contains(&position) {
-            continue;
+            return Ok(ControlFlow::Continue(()));
         }
         let Some(run) = known.database.run(Some(run_id))? else {
-            continue;
+            return Ok(ControlFlow::Continue(()));
         };
         let run = ComparedRun {
             database: known.database,
@@ -184,17 +185,17 @@ pub(super) fn earlier<'d>(
             is_numbered: true,
         };
         if run.is(base) || run.is(new) {
-            continue;
+            return Ok(ControlFlow::Continue(()));
         }
         let metrics = run.database.metrics(run_id)?;
         let is_wanted =
             |metric: &&MetricInfo| metric.name == wanted.name && metric.unit == wanted.unit;
         let Some(metric) = metrics.iter().find(is_wanted).cloned() else {
-            continue;
+            return Ok(ControlFlow::Continue(()));
         };
         let recording = run.database.run_facts(run_id)?.fingerprint;
         if recording.is_some_and(|recording| !recordings.insert(recording)) || metric.total <= 0.0 {
-            continue;
+            return Ok(ControlFlow::Continue(()));
         }
         positions.insert(position);
         let chosen = chosen_of(
@@ -204,7 +205,11 @@ pub(super) fn earlier<'d>(
             (noise == Noise::Sampled).then_some(noise),
         )?;
         found.push((run, chosen));
-    }
+        Ok(ControlFlow::Continue(()))
+    };
+    known
+        .database
+        .each_similar_run(known.run.run_id, earlier_of)?;
     if found.len() < FEWEST_EARLIER {
         found.clear();
     }

@@ -1,5 +1,7 @@
 //! What comparisons of runs read: the figures of functions, and what makes runs and functions comparable.
 
+use std::ops::ControlFlow;
+
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::database::Database;
@@ -336,20 +338,30 @@ impl Database {
         read().map_err(|source| self.failed(source))
     }
 
-    /// Other runs of the same format, title, host and branch, the one imported last first, each with a text that is the same
-    /// for runs of one commit, or of one day where commits are unknown.
+    /// Gives other runs of the same format, title, host and branch, the one imported last first, as long as a function says
+    /// to go on, each with a text that is the same for runs of one commit, or of one day where commits are unknown. There may
+    /// be thousands, of which few are wanted.
     ///
     /// # Errors
-    /// When the database cannot be read.
-    pub fn similar_runs(&self, run_id: i64) -> Result<Vec<(i64, String)>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<(i64, String)>> {
-            let mut statement = self.connection.prepare(EARLIER)?;
-            let rows = statement.query_map(named_params! {":run": run_id}, |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?;
-            rows.collect()
-        };
-        read().map_err(|source| self.failed(source))
+    /// The function's, or when the database cannot be read.
+    pub fn each_similar_run<E: From<StoreError>>(
+        &self,
+        run_id: i64,
+        mut give: impl FnMut(i64, String) -> Result<ControlFlow<()>, E>,
+    ) -> Result<(), E> {
+        let failed = |source| E::from(self.failed(source));
+        let mut statement = self.connection.prepare(EARLIER).map_err(failed)?;
+        let mut rows = statement
+            .query(named_params! {":run": run_id})
+            .map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let run = row.get(0).map_err(failed)?;
+            let position = row.get(1).map_err(failed)?;
+            if give(run, position)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Whether any function of any run has a name, module or file (0, 1, 2) that fits, as the run has it or after the rules of
