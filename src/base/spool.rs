@@ -2,7 +2,7 @@
 //! in a temporary file that has no name, so that memory does not grow with the run.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 
 /// Bytes that go to an output at once.
 pub(crate) const PIECE: usize = 64 * 1024;
@@ -50,19 +50,33 @@ impl Spool {
     ///
     /// # Errors
     /// When no file can be made, or it takes no more. What was there before is still there.
+    #[inline]
     pub(crate) fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.memory.len() + bytes.len() > self.in_memory {
-            let mut file = match self.file.take() {
-                Some(file) => file,
-                None => (self.spill)()?,
-            };
-            let written = file.write_all(&self.memory);
-            self.file = Some(file);
-            written?;
-            self.in_file += self.memory.len() as u64;
-            self.memory.clear();
-        }
+        self.make_room(bytes.len())?;
         self.memory.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Moves what is in memory into the file, if so many bytes more would be too many.
+    #[inline]
+    fn make_room(&mut self, bytes: usize) -> io::Result<()> {
+        if self.memory.len() + bytes > self.in_memory {
+            self.move_into_file()?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn move_into_file(&mut self) -> io::Result<()> {
+        let mut file = match self.file.take() {
+            Some(file) => file,
+            None => (self.spill)()?,
+        };
+        let written = file.write_all(&self.memory);
+        self.file = Some(file);
+        written?;
+        self.in_file += self.memory.len() as u64;
+        self.memory.clear();
         Ok(())
     }
 
@@ -70,7 +84,7 @@ impl Spool {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub(crate) fn reader(&mut self) -> io::Result<impl Read + '_> {
+    pub(crate) fn reader(&mut self) -> io::Result<impl BufRead + '_> {
         let in_file = self.in_file;
         let file = self.file.as_mut().map(|file| {
             file.rewind()?;
@@ -191,7 +205,7 @@ impl Cells {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub(crate) fn reader(&mut self) -> io::Result<Option<CellReader<impl Read + '_>>> {
+    pub(crate) fn reader(&mut self) -> io::Result<Option<CellReader<impl BufRead + '_>>> {
         if self.are_lost {
             return Ok(None);
         }
@@ -214,7 +228,7 @@ pub(crate) struct CellReader<R> {
     left: u64,
 }
 
-impl<R: Read> CellReader<R> {
+impl<R: BufRead> CellReader<R> {
     /// Whether there is no further text.
     pub(crate) fn is_at_end(&self) -> bool {
         self.left == 0
@@ -224,16 +238,38 @@ impl<R: Read> CellReader<R> {
     ///
     /// # Errors
     /// When the file cannot be read.
+    #[inline]
     pub(crate) fn next(&mut self, text: &mut String) -> io::Result<()> {
+        // Nearly all texts are whole in the buffer.
+        if let Some((length, rest)) = self.reader.fill_buf()?.split_first_chunk()
+            && let length = u32::from_le_bytes(*length) as usize
+            && let Some(found) = rest.get(..length)
+        {
+            push_utf8(found, text)?;
+            self.pass(length);
+            self.reader.consume(4 + length);
+            return Ok(());
+        }
         let mut length = [0; 4];
         self.reader.read_exact(&mut length)?;
-        let length = u32::from_le_bytes(length);
-        self.bytes.resize(length as usize, 0);
+        let length = u32::from_le_bytes(length) as usize;
+        self.bytes.resize(length, 0);
         self.reader.read_exact(&mut self.bytes)?;
-        text.push_str(str::from_utf8(&self.bytes).map_err(|_| io::ErrorKind::InvalidData)?);
-        self.left = self.left.saturating_sub(4 + u64::from(length));
+        push_utf8(&self.bytes, text)?;
+        self.pass(length);
         Ok(())
     }
+
+    /// Counts a text of so many bytes as read.
+    fn pass(&mut self, length: usize) {
+        self.left = self.left.saturating_sub(4 + length as u64);
+    }
+}
+
+fn push_utf8(bytes: &[u8], text: &mut String) -> io::Result<()> {
+    let found = str::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
+    text.push_str(found);
+    Ok(())
 }
 
 #[cfg(test)]
