@@ -4,6 +4,7 @@
 //! Reference: SQLite, "Database File Format", section 2.1 (record format).
 
 use super::number::{put_varint_before, seven_bits, varint_at};
+use super::values::Rest;
 
 /// Bytes of serial types at most: a dozen columns, whose types take five bytes each.
 const TYPES: usize = 60;
@@ -213,6 +214,18 @@ impl Record {
             Some(value) => self.text(value),
             None => self.null(),
         }
+    }
+
+    /// Adds columns of another record; `false` if their types are too long.
+    pub(crate) fn rest(&mut self, rest: Rest<'_>) -> bool {
+        let end = self.type_bytes + rest.types.len();
+        let Some(types) = self.types.get_mut(self.type_bytes..end) else {
+            return false;
+        };
+        types.copy_from_slice(rest.types);
+        self.type_bytes = end;
+        self.bytes.extend_from_slice(rest.values);
+        true
     }
 
     /// The record in its encoding.

@@ -22,6 +22,16 @@ pub(crate) struct Values<'r> {
     values: &'r [u8],
 }
 
+/// Columns at the end of a record, as it has them: NULL, numbers, and texts that are UTF-8.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Rest<'r> {
+    pub(super) types: &'r [u8],
+    pub(super) values: &'r [u8],
+}
+
+/// Bytes of values by their serial types, as far as these are numbers or NULL.
+const LENGTHS: [u8; 10] = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
+
 impl<'r> Values<'r> {
     /// All columns of a record; `None` if it is none.
     pub(crate) fn of(record: &'r [u8]) -> Option<Self> {
@@ -95,6 +105,41 @@ impl<'r> Values<'r> {
         })
     }
 
+    /// All columns that have not been read, so that they can be copied; `None` if there are more than so many, if they are not
+    /// what the format says, or if one of them is no text in UTF-8, number or NULL.
+    pub(crate) fn rest(self, most: usize) -> Option<Rest<'r>> {
+        let Self { types, values } = self;
+        let mut length = 0;
+        let are_numbers = types.iter().all(|kind| {
+            let of_kind = LENGTHS.get(usize::from(*kind));
+            length += usize::from(*of_kind.unwrap_or(&0));
+            of_kind.is_some()
+        });
+        let are_right = if are_numbers {
+            types.len() <= most && length == values.len()
+        } else {
+            self.are_plain(most)?
+        };
+        are_right.then_some(Rest { types, values })
+    }
+
+    /// Whether there are so many columns at most, none of them is a blob, and texts are UTF-8.
+    fn are_plain(mut self, most: usize) -> Option<bool> {
+        let mut columns = 0;
+        while !self.types.is_empty() {
+            columns += 1;
+            let is_plain = match self.next()? {
+                Value::Text(text) => str::from_utf8(text).is_ok(),
+                Value::Blob(_) => false,
+                Value::Null | Value::Integer(_) | Value::Real(_) => true,
+            };
+            if !is_plain {
+                return Some(false);
+            }
+        }
+        Some(columns <= most && self.values.is_empty())
+    }
+
     #[inline]
     fn take<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
         let (bytes, rest) = self.values.split_first_chunk()?;
@@ -138,5 +183,68 @@ impl<'r> Values<'r> {
             Value::Real(value) => Some(Some(value)),
             Value::Text(_) | Value::Blob(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Record;
+    use super::*;
+
+    fn record(write: impl Fn(&mut Record)) -> Vec<u8> {
+        let mut record = Record::default();
+        write(record.start());
+        record.bytes().to_vec()
+    }
+
+    fn rest(record: &[u8], most: usize) -> Option<Rest<'_>> {
+        Values::of(record)?.rest(most)
+    }
+
+    #[test]
+    fn the_rest_of_a_record_is_copied_as_it_is() {
+        let long = "é".repeat(40);
+        let columns: [&dyn Fn(&mut Record); 3] = [
+            &|_| (),
+            &|record| {
+                let record = record.null().integer(-7).integer(1 << 40);
+                record.real(0.5).integer(1).null();
+            },
+            &|record| {
+                record.text(&long).integer(3).text("");
+            },
+        ];
+        for write in columns {
+            let of_all = record(|record| {
+                record.integer(12);
+                write(record);
+            });
+            let mut values = Values::of(&of_all).expect("a record");
+            assert_eq!(values.next(), Some(Value::Integer(12)));
+            let rest = values.rest(6).expect("columns that can be copied");
+            let copied = record(|record| assert!(record.integer(12).rest(rest)));
+            assert_eq!(copied, of_all);
+        }
+    }
+
+    #[test]
+    fn only_sound_columns_are_copied() {
+        let numbers = record(|record| _ = record.integer(3).real(0.5));
+        assert!(rest(&numbers, 2).is_some());
+        assert!(rest(&numbers, 1).is_none(), "more columns than there are");
+        let text = record(|record| _ = record.integer(3).text("a"));
+        assert!(rest(&text, 2).is_some());
+        assert!(rest(&text, 1).is_none());
+        for record in [numbers, text] {
+            let cut = rest(&record[..record.len() - 1], 2);
+            assert!(cut.is_none(), "a value ends after the record");
+            let long = [&*record, b"x"].concat();
+            assert!(rest(&long, 2).is_none(), "bytes of no column");
+        }
+        let blob = record(|record| _ = record.blob(b"a"));
+        let latin1 = record(|record| _ = record.text_bytes(b"\xe9"));
+        assert!(rest(&blob, 2).is_none() && rest(&latin1, 2).is_none());
+        // A record of one column whose serial type is reserved.
+        assert!(rest(&[2, 10], 1).is_none());
     }
 }

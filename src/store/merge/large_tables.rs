@@ -7,7 +7,7 @@
 
 use super::copy::RunCopy;
 use super::tables::Id;
-use crate::sqlite::values::Value;
+use crate::sqlite::values::{Rest, Value};
 use crate::store::error::{Cause, StoreError};
 use crate::store::rows::{Range, StoredRow, Table, Tables, damaged};
 use crate::store::write::{CopiedRows, RunIndex};
@@ -60,10 +60,8 @@ const BY_NODE: [LargeTable; 2] = [
     },
 ];
 
-/// Columns that a row of these has at most.
-const COLUMNS: usize = 9;
-
-/// Columns of `nodes` after the number of the node, and which of them is the function.
+/// Columns of `nodes` after the number of the node, and which of them is the function. All others are relative to the number of
+/// the node, or have no number of another row.
 const NODE_COLUMNS: usize = 11;
 const NODE_FUNCTION: usize = 3;
 
@@ -136,7 +134,7 @@ impl<'d> RunCopy<'d> {
         while let Some(row) = rows.next().map_err(failed)? {
             let id = self.new_id(Id::Node, row.at)?;
             let mut columns = row.others;
-            let mut values = [Value::Null; NODE_COLUMNS];
+            let mut values = [Value::Null; NODE_FUNCTION + 1];
             for value in &mut values {
                 *value = columns.next().ok_or_else(|| failed(damaged()))?;
             }
@@ -144,7 +142,9 @@ impl<'d> RunCopy<'d> {
                 return Err(failed(damaged()));
             };
             values[NODE_FUNCTION] = Value::Integer(self.new_id(Id::Function, function)?);
-            let written = pages.node(id, &values);
+            let rest = columns.rest(NODE_COLUMNS - values.len());
+            let rest = rest.ok_or_else(|| failed(damaged()))?;
+            let written = pages.node(id, &values, rest);
             written.map_err(|cause| self.not_written(cause))?;
             self.count()?;
         }
@@ -180,20 +180,18 @@ impl<'d> RunCopy<'d> {
         let mut rows = tables.rows(table.table, range).map_err(failed)?;
         let columns = table.table.columns();
         while let Some(row) = rows.next().map_err(failed)? {
-            let mut values = [Value::Null; COLUMNS];
-            values[0] = Value::Integer(new);
-            values[1] = Value::Integer(self.new_id(table.id, row.at)?);
+            let at = Value::Integer(self.new_id(table.id, row.at)?);
+            let mut values = [Value::Integer(new), at, Value::Null];
+            let mut changed = 2;
             let mut others = row.others;
-            for value in &mut values[2..columns] {
-                *value = others.next().ok_or_else(|| failed(damaged()))?;
-            }
             if let Some(id) = table.next {
-                let Value::Integer(old) = values[2] else {
-                    return Err(failed(damaged()));
-                };
-                values[2] = Value::Integer(self.new_id(id, old)?);
+                let old = others.integer().ok_or_else(|| failed(damaged()))?;
+                values[changed] = Value::Integer(self.new_id(id, old)?);
+                changed += 1;
             }
-            let written = pages.row(table.index, &values[..columns]);
+            let rest = others.rest(columns - changed);
+            let rest = rest.ok_or_else(|| failed(damaged()))?;
+            let written = pages.row(table.index, &values[..changed], rest);
             written.map_err(|cause| self.not_written(cause))?;
             self.count()?;
         }
@@ -231,7 +229,7 @@ impl<'d> RunCopy<'d> {
                 outermost,
                 seen,
             ];
-            pages.row(RunIndex::Edges, &row)
+            pages.row(RunIndex::Edges, &row, Rest::default())
         })
     }
 
@@ -258,7 +256,7 @@ impl<'d> RunCopy<'d> {
                 line,
                 col,
             ];
-            pages.row(RunIndex::EdgesByCaller, &row)
+            pages.row(RunIndex::EdgesByCaller, &row, Rest::default())
         })
     }
 

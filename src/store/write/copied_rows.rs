@@ -11,7 +11,7 @@ use super::segment::SegmentFile;
 use crate::sqlite::btree::{IndexTree, TableTree};
 use crate::sqlite::page_file::PageFile;
 use crate::sqlite::record::Record;
-use crate::sqlite::values::Value;
+use crate::sqlite::values::{Rest, Value};
 use crate::store::database::Database;
 use crate::store::error::{Cause, StoreError};
 use crate::store::file::empty::PAGE_SIZE;
@@ -63,27 +63,29 @@ impl CopiedRows {
         }))
     }
 
-    /// Adds a row of `nodes`: its id, and the other columns.
-    pub(in crate::store) fn node(&mut self, id: i64, others: &[Value<'_>]) -> Result<(), Cause> {
+    /// Adds a row of `nodes`: its id, the columns after that which may change, and the rest.
+    pub(in crate::store) fn node(
+        &mut self,
+        id: i64,
+        columns: &[Value<'_>],
+        rest: Rest<'_>,
+    ) -> Result<(), Cause> {
         let record = start_table_row(&mut self.record);
-        for value in others {
-            put(record, *value)?;
-        }
+        put_all(record, columns, rest)?;
         self.nodes
             .push(&mut self.file, id.cast_unsigned(), record)?;
         Ok(())
     }
 
-    /// Adds a row of an index: all columns, those of the key first.
+    /// Adds a row of an index: the columns that may change, those of the key first, and the rest.
     pub(in crate::store) fn row(
         &mut self,
         index: RunIndex,
         columns: &[Value<'_>],
+        rest: Rest<'_>,
     ) -> Result<(), Cause> {
         let record = self.record.start();
-        for value in columns {
-            put(record, *value)?;
-        }
+        put_all(record, columns, rest)?;
         self.indexes[index as usize].push(&mut self.file, record)?;
         Ok(())
     }
@@ -111,6 +113,18 @@ impl CopiedRows {
         }
         self.file.finish()?;
         Ok(self.segment)
+    }
+}
+
+/// Adds columns to a record.
+fn put_all(record: &mut Record, columns: &[Value<'_>], rest: Rest<'_>) -> Result<(), Cause> {
+    for value in columns {
+        put(record, *value)?;
+    }
+    if record.rest(rest) {
+        Ok(())
+    } else {
+        Err(Cause::Altered("a row has too many columns".to_owned()))
     }
 }
 
