@@ -19,11 +19,15 @@ struct Column {
 
 /// Calls a function for every value of our tables that should be text and is not, with the words
 /// that say where it is.
+///
+/// `is_wanted` says of which tables.
 pub(super) fn each_wrong(
     connection: &Connection,
+    is_wanted: impl Fn(&str) -> bool,
     mut found: impl FnMut(String) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    for table in tables(usize::try_from(VERSION).unwrap_or_default()) {
+    let tables = tables(usize::try_from(VERSION).unwrap_or_default());
+    for table in tables.into_iter().filter(|table| is_wanted(table)) {
         let sql = "SELECT name, type, pk > 0 FROM pragma_table_info(?1) ORDER BY cid";
         let mut statement = connection.prepare(sql)?;
         let read = |row: &Row<'_>| {

@@ -26,6 +26,9 @@ use tree::{EdgeFiles, Tree};
 /// Checks by other tables than those of nodes and their totals.
 pub(super) const NOT_RECOUNTED: [&str; 2] = ["sources", "labels"];
 
+/// Tables whose texts have been read by a recount that finds nothing: all of them are UTF-8.
+pub(super) const TEXTS_RECOUNTED: [&str; 3] = ["nodes", "line_info", "edges"];
+
 /// Fails unless each recounted check finds nothing.
 pub(super) fn recount(connection: &Connection, stop: &Stop) -> Result<(), Doubt> {
     let tables = Tables::of(connection, stop)?;

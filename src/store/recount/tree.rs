@@ -80,6 +80,7 @@ impl Files {
         if let Some(number) = self.0.get(name) {
             return Ok(*number);
         }
+        expect(str::from_utf8(name).is_ok())?;
         let number = expected(u32::try_from(self.0.len() + 1).ok())?;
         self.0.insert(name.to_vec(), number);
         Ok(number)
