@@ -2,8 +2,8 @@
 //!
 //! The column of names is one wider than its longest name, columns with decimals are one wider than
 //! their longest figure, and columns are two blanks apart. Where the output goes to a terminal,
-//! source and paths, then names, are shortened in their middle until a row fits; elsewhere they are
-//! whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
+//! source and paths, then names, are shortened in their middle until a row fits; elsewhere, and where
+//! they are dates, they are whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
 //! A name of several functions in one table is followed by the module in parentheses, or by the
 //! file where the module does not tell them apart. A line of another file than its function's has
@@ -60,7 +60,7 @@ pub(super) fn write(
             .width
             .and_then(|screen| shorten(&mut widths, &sizes, which, screen))
     };
-    let longest_text = shorten(Size::is_text);
+    let longest_text = shorten(Size::is_shortened_first);
     let longest_name = shorten(Size::is_name);
     if let Some(title) = &layout.title {
         writeln!(out, "{}", plain(title))?;
@@ -90,7 +90,7 @@ pub(super) fn write(
             let limit = if size.is_name() {
                 longest_name
             } else {
-                longest_text.filter(|_| size.is_text())
+                longest_text.filter(|_| size.is_shortened_first())
             };
             if let Some(limit) = limit {
                 shorten_cell(&mut cell, limit);
@@ -228,6 +228,8 @@ struct Size {
     longest: usize,
     has_value: bool,
     has_text: bool,
+    /// A text is no date: of dates, no part can be missed.
+    has_words: bool,
     has_decimals: bool,
 }
 
@@ -239,6 +241,7 @@ impl Size {
             longest: 0,
             has_value: false,
             has_text: false,
+            has_words: false,
             has_decimals: false,
         }
     }
@@ -246,7 +249,10 @@ impl Size {
     fn see(&mut self, cell: &str, value: &Value) {
         self.longest = self.longest.max(columns_of(cell));
         self.has_value |= *value != Value::Null;
-        self.has_text |= matches!(value, Value::Text(_));
+        if matches!(value, Value::Text(_)) {
+            self.has_text = true;
+            self.has_words |= !is_date(cell);
+        }
         self.has_decimals |=
             self.kind != Kind::Any && matches!(value, Value::Real(_)) && cell.contains('.');
     }
@@ -258,6 +264,11 @@ impl Size {
     /// Text that is no name: of a report, or of a list or a statement of the user's.
     fn is_text(&self) -> bool {
         self.kind == Kind::Text || (self.kind == Kind::Any && self.has_text)
+    }
+
+    /// Whether cells may be shortened so that names are not.
+    fn is_shortened_first(&self) -> bool {
+        self.is_text() && self.has_words
     }
 
     fn is_left(&self) -> bool {
@@ -272,6 +283,16 @@ impl Size {
     fn width(&self) -> usize {
         self.title.max(self.longest.min(WIDEST) + self.margin())
     }
+}
+
+/// Whether a text is a date with its time in UTC, as lists of runs have it: `2026-11-26T05:19:42Z`.
+fn is_date(text: &str) -> bool {
+    const SHAPE: &[u8] = b"0000-00-00T00:00:00Z";
+    text.len() == SHAPE.len()
+        && text.bytes().zip(SHAPE).all(|(found, shape)| match shape {
+            b'0' => found.is_ascii_digit(),
+            other => found == *other,
+        })
 }
 
 /// Makes some columns as narrow as the screen asks for. Gives back the longest cell that fits, if
