@@ -226,7 +226,10 @@ def views():
     for name in ["summary", "calls", "callees", "lines", "exclusive", "cumulative", "history", "call_lines", "run_list", "labels",
                  "function_labels", "tags", "recursion", "source_lines", "tree", "function_tree"]:
         columns, expected, sql = view(name)
-        say(f"{name}: {compared(name, columns, expected, rows(sql))} rows")
+        found = rows(sql)
+        say(f"{name}: {compared(name, columns, expected, found)} rows")
+        if name == "recursion":
+            say(f"most levels of a recursion: {max(row[columns.index('levels')] or 0 for row in found)}")
     # These are asked about some runs: those of all, or of all pairs, would be too many.
     with_nodes = [run for run, first in first_nodes.items() if first is not None]
     some = with_nodes[:: max(1, len(with_nodes) // 12)]

@@ -21,6 +21,8 @@ import pyspark
 
 home = pyspark.__path__[0]
 os.environ.update(SPARK_HOME=home, SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
+# Questions over small files are asked once each: what the second compiler of Java would take to make them fast is most of the time.
+os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 started = []
 # Who ends this program ends the cluster.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

@@ -9,7 +9,8 @@ LEFT JOIN (
   WHERE n.line IS NULL
   GROUP BY n.run_uid, n.function_key
 ) AS p ON p.run_uid = t.run_uid AND p.function_key = t.function_key
--- Nodes in pre-order, each with its last node: a bracket that opens and one that closes.
+-- Nodes in pre-order, each with its last node: a bracket that opens and one that closes. They are made of one reading of the nodes:
+-- Spark 4's optimizer (RemoveRedundantAliases) ends a union of two of them with an error of its own.
 LEFT JOIN (
   SELECT o.run_uid, o.function_key, MAX(o.calls) AS levels
   FROM (
@@ -17,9 +18,10 @@ LEFT JOIN (
         PARTITION BY b.run_uid, b.function_key ORDER BY b.place, b.step DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
       ) AS calls
     FROM (
-      SELECT n.run_uid AS run_uid, n.function_key AS function_key, n.node_id AS place, 1 AS step FROM nodes AS n WHERE n.line IS NULL
-      UNION ALL
-      SELECT n.run_uid AS run_uid, n.function_key AS function_key, n.last_id AS place, -1 AS step FROM nodes AS n WHERE n.line IS NULL
+      SELECT n.run_uid, n.function_key, CASE WHEN s.step = 1 THEN n.node_id ELSE n.last_id END AS place, s.step
+      FROM nodes AS n
+      CROSS JOIN (SELECT 1 AS step UNION ALL SELECT -1 AS step) AS s
+      WHERE n.line IS NULL
     ) AS b
   ) AS o
   GROUP BY o.run_uid, o.function_key
