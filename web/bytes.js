@@ -33,6 +33,7 @@ export class Reader {
   /** @param {Uint8Array | null} bytes */
   constructor(bytes) {
     this.bytes = bytes ?? new Uint8Array([0]);
+    this.reals = new DataView(this.bytes.buffer, this.bytes.byteOffset);
     this.at = 0;
   }
 
@@ -55,10 +56,17 @@ export class Reader {
     return value;
   }
 
+  /** So many bytes. @param {number} count */
+  raw(count) {
+    this.at += count;
+    return this.bytes.subarray(this.at - count, this.at);
+  }
+
   /** A whole number that may be less than 0. */
   signed() {
+    const isBelow = this.bytes[this.at] & 1;
     const number = this.number();
-    return number % 2 === 0 ? number / 2 : -(number + 1) / 2;
+    return isBelow ? -(number + 1) / 2 : number / 2;
   }
 
   /** A count; `NaN` if it is unknown. */
@@ -69,15 +77,17 @@ export class Reader {
 
   /** A cost; `NaN` if it is unknown. */
   cost() {
+    // The lowest bits are in the first byte: the rest of a division of large numbers takes long.
+    const kind = this.bytes[this.at] & 3;
     const number = this.number();
-    switch (number % 4) {
+    switch (kind) {
       case 0:
         return number / 4;
       case 1:
         return (number - 1) / 4 / 1e4;
       case 2:
         this.at += 8;
-        return new DataView(this.bytes.buffer, this.bytes.byteOffset + this.at - 8, 8).getFloat64(0, true);
+        return this.reals.getFloat64(this.at - 8, true);
       default:
         return NaN;
     }

@@ -2,10 +2,10 @@
 import { block, json, Reader } from './bytes.js';
 import { Unanswered, plain } from './texts.js';
 
-/** @typedef {{name: string, unit: string, total: number, timer_readings: boolean}} Metric */
+/** @typedef {{metric_id: number, name: string, unit: string, total: number, timer_readings: boolean}} Metric */
 /** @typedef {{id: number[], kind: string[], name: string[], module: string[], file: string[], line: number[], line_files: string[]}} Names */
 /** @typedef {{calls: number, exclusive: number, cumulative: number, seen: number}} Figures `NaN` for what is unknown. */
-/** @typedef {{caller: number, callee: number, file: string, line: number, col: number, isBack: boolean, calls: number, exclusive: number, cumulative: number, outermost: number}} Edge Caller -1 for the root, file '' for the caller's own, line -1 if unknown. */
+/** @typedef {{caller: number, callee: number, file: string, line: number, col: number, isBack: boolean, calls: number, exclusive: number, cumulative: number, isOther: boolean, outermost: number}} Edge Caller -1 for the root, file '' for the caller's own, line -1 if unknown. */
 /** @typedef {{count: number, function: Int32Array, file: string[], line: Float64Array, col: Float64Array}} Lines File is '' for the function's own. */
 /** @typedef {{places: [number, string, number][], texts: [number, string][][]}} Sources */
 
@@ -160,18 +160,12 @@ export class Run {
       let callee = 0;
       for (let count = reader.number(); count > 0; count--) {
         callee += reader.number();
-        rows.push({
-          callee,
-          caller: reader.number() - 1,
-          file: this.names.line_files[reader.number()],
-          line: reader.signed(),
-          col: reader.signed(),
-          isBack: reader.number() === 1,
-          calls: reader.count(),
-          exclusive: reader.cost(),
-          cumulative: reader.cost(),
-          outermost: reader.cost(),
-        });
+        const caller = reader.number() - 1;
+        const file = this.names.line_files[reader.number()];
+        const [line, col, bits] = [reader.signed(), reader.signed(), reader.number()];
+        const [calls, exclusive, cumulative] = [reader.count(), reader.cost(), reader.cost()];
+        const isOther = bits > 1;
+        rows.push({ callee, caller, file, line, col, isBack: (bits & 1) === 1, calls, exclusive, cumulative, isOther, outermost: isOther ? reader.cost() : cumulative });
       }
       return rows;
     });
@@ -211,8 +205,8 @@ export class Run {
       for (let at = 0; at < tree.count; at++) {
         depth += 1 - steps.number();
         const place = places.number();
-        const number = Math.floor(place / 2);
-        const isLine = place % 2 === 1;
+        const number = place >> 1;
+        const isLine = (place & 1) === 1;
         tree.depth[at] = depth;
         tree.function[at] = isLine ? lines.function[number] : number;
         tree.line[at] = isLine ? number : -1;
@@ -244,16 +238,17 @@ export class Run {
         number += others.number();
         told.push([number, others.cost()]);
       }
+      const { parent, line } = tree;
+      let next = told.pop();
       for (let at = tree.count - 1; at >= 0; at--) {
-        const last = told.at(-1);
-        if (last && last[0] === at) {
-          all[at] = last[1];
-          told.pop();
+        if (next && next[0] === at) {
+          all[at] = next[1];
+          next = told.pop();
         }
-        const above = tree.parent[at];
-        if (tree.line[at] >= 0 || above < 0) continue;
+        const above = parent[at];
+        if (line[at] >= 0 || above < 0) continue;
         all[above] += all[at];
-        if (tree.line[above] >= 0) all[tree.parent[above]] += all[at];
+        if (line[above] >= 0) all[parent[above]] += all[at];
       }
       return { own, all };
     });

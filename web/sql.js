@@ -85,10 +85,10 @@ export async function sqlView(context) {
     [run_.disabled, stop.disabled] = [false, true];
     element.dataset.asked = String(Number(element.dataset.asked ?? 0) + 1);
   };
-  const tables = context.about.sql_without ?? [];
   const left = [
     run.about.left?.places || run.about.left?.lines ? 'The tree of this page is not whole, as Overview says: what reads places (views tree, function_tree, subtrees, ancestors) is less than the database has.' : '',
-    tables.length > 0 ? `The page had no room for ${tables.join(' and ')}: these tables, and views of them, are empty here.` : '',
+    run.about.left?.lines ? 'The page had no room for lines: table line_info, and views of it, are empty here.' : '',
+    run.about.left?.labels ? 'The page had no room for labels: table node_labels, and views of it, are empty here.' : '',
   ];
   const element = make(
     'section',

@@ -1,48 +1,62 @@
-// SQLite in a thread of its own, after sql.js in the same script: it opens the database of the page, fills in the trees when a
-// statement asks for them, and answers one statement after the other.
+// SQLite in a thread of its own, after sql.js in the same script: it makes the database of the page, fills in figures and trees when
+// a statement asks for them, and answers one statement after the other.
 /* global initSqlJs */
 
 /** Rows that are given at most. */
 const MOST = 1000;
 
-/** Tables that the page has as arrays instead. */
-const TREES = ['nodes', 'node_costs', 'function_nodes'];
+/** Tables that the page has otherwise, by what fills them in; views that read them are added, all in small letters. @type {Record<string, Set<string>>} */
+const readers = {
+  figures: new Set(['functions', 'identities', 'function_info', 'line_info', 'edges', 'node_labels']),
+  trees: new Set(['nodes', 'node_costs', 'function_nodes']),
+};
 
 /** @type {any} */
 let database = null;
 
-/** Tables and views that read trees, in small letters. @type {Set<string>} */
-const readers = new Set(TREES);
-
-let isFilled = false;
+/** What has been filled in. @type {Set<string>} */
+const filled = new Set();
 
 /** The words of a statement. @param {string} sql */
 const words = (sql) => sql.toLowerCase().split(/[^a-z0-9_]+/);
 
-/** @param {any} given Bytes of the program and of the database. */
-async function open({ program, data }) {
+/** @param {any} given Bytes of the program, and statements that make the database. */
+async function open({ program, script }) {
   const made = await /** @type {any} */ (self).initSqlJs({ wasmBinary: program });
-  database = new made.Database(data);
-  database.run('PRAGMA query_only = ON');
-  const views = database.exec("SELECT name, sql FROM sqlite_schema WHERE type = 'view'")[0]?.values ?? [];
-  for (let before = 0; before < readers.size; ) {
-    before = readers.size;
-    for (const [name, sql] of views) if (words(sql).some((word) => readers.has(word))) readers.add(name);
+  database = new made.Database();
+  // A script as a whole would have to fit onto the stack of the program.
+  database.exec(`BEGIN;${new TextDecoder().decode(script)}COMMIT;PRAGMA query_only = ON`);
+  const views = database.exec("SELECT name, sql FROM sqlite_schema WHERE type = 'view'")[0].values;
+  for (const all of Object.values(readers)) {
+    for (let before = 0; before < all.size; ) {
+      before = all.size;
+      for (const [name, sql] of views) if (words(sql).some((word) => all.has(word))) all.add(name);
+    }
   }
 }
 
-/** Writes the trees of runs into their tables. @param {any[]} trees */
-function fill(trees) {
+/** Fills in what statements will read. @param {{what: string, runs: any[]}} given */
+function fill({ what, runs }) {
   database.run('PRAGMA query_only = OFF');
   database.run('BEGIN');
-  for (const tree of trees) fillOne(tree);
+  for (const run of runs) (what === 'trees' ? fillTree : fillTables)(run);
   database.run('COMMIT');
   database.run('PRAGMA query_only = ON');
-  isFilled = true;
+  filled.add(what);
+}
+
+/** Writes rows into their tables: runs share functions. @param {[string, any[][]][]} tables */
+function fillTables(tables) {
+  for (const [table, rows] of tables) {
+    if (rows.length === 0) continue;
+    const insert = database.prepare(`INSERT OR IGNORE INTO ${table} VALUES (${rows[0].map(() => '?')})`);
+    for (const row of rows) insert.run(row);
+    insert.free();
+  }
 }
 
 /** @param {any} tree */
-function fillOne({ run, first, count, isCut, metrics, functions, depth, of, line, parent, last, calls, costs, numbers, cols, files }) {
+function fillTree({ run, first, count, isCut, metrics, functions, depth, of, line, parent, last, calls, costs, numbers, cols, files }) {
   const node = database.prepare('INSERT INTO nodes (node_id, up, size, depth, function_id, calls, exclusive, line, cumulative_other, outer_up, col, file) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const other = database.prepare('INSERT INTO node_costs (metric_id, node_id, exclusive, cumulative_other) VALUES (?, ?, ?, ?)');
   const [open, openLines] = [new Int32Array(functions.length).fill(-1), new Int32Array(numbers.length).fill(-1)];
@@ -88,8 +102,8 @@ function fillOne({ run, first, count, isCut, metrics, functions, depth, of, line
   if (isCut) database.run('UPDATE runs SET first_node = ?, last_node = ? WHERE run_id = ?', [first, first + count - 1, run]);
 }
 
-/** Whether a statement reads trees. @param {string} sql */
-const needsTrees = (sql) => words(sql).some((word) => readers.has(word));
+/** What a statement reads that has not been filled in. @param {string} sql */
+const needs = (sql) => Object.keys(readers).filter((what) => !filled.has(what) && words(sql).some((word) => readers[what].has(word)));
 
 /** @param {string} sql */
 function ask(sql) {
@@ -116,7 +130,7 @@ addEventListener('message', async ({ data: { number, does, given } }) => {
   try {
     let answer = null;
     if (does === 'open') await open(given);
-    else if (does === 'needs') answer = !isFilled && needsTrees(given);
+    else if (does === 'needs') answer = needs(given);
     else if (does === 'fill') fill(given);
     else answer = ask(given);
     postMessage({ number, answer });

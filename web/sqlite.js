@@ -1,5 +1,6 @@
-// SQLite of the page: it is started when SQL is first asked, and gets the trees when a statement first reads them.
-import { block } from './bytes.js';
+// SQLite of the page: it is started when SQL is first asked, and gets figures and trees when a statement first reads them.
+import { block, json, Reader } from './bytes.js';
+import { orNull } from './ask.js';
 import { Unanswered } from './texts.js';
 
 /** Milliseconds that a statement may take. */
@@ -24,7 +25,7 @@ export class Sqlite {
   }
 
   async start() {
-    const [program, data, loader, worker] = await Promise.all(['program', 'data', 'loader', 'worker'].map((name) => block(`sqlite/${name}`)));
+    const [program, script, loader, worker] = await Promise.all(['program', 'script', 'loader', 'worker'].map((name) => block(`sqlite/${name}`)));
     const url = URL.createObjectURL(new Blob(/** @type {any} */ ([loader, '\n', worker]), { type: 'text/javascript' }));
     // The one policy that the page's own policy lets be made, and once.
     this.types ??= /** @type {any} */ (globalThis).trustedTypes?.createPolicy('profdb-worker', { createScriptURL: (/** @type {string} */ of) => of });
@@ -37,7 +38,7 @@ export class Sqlite {
       else waiting?.reject(new Unanswered(fault));
     });
     this.worker.addEventListener('error', () => this.stop('SQLite does not start in this browser.'));
-    await this.send('open', { program, data });
+    await this.send('open', { program, script });
   }
 
   /** @param {string} does @param {any} given @returns {Promise<any>} */
@@ -62,11 +63,14 @@ export class Sqlite {
     say('SQLite starts…');
     this.started ??= this.start();
     await this.started;
-    if (await this.send('needs', sql)) {
-      say('The trees are filled in…');
-      const trees = [];
-      for (const run of this.runs) if (run.isTree) trees.push(await treeOf(run));
-      await this.send('fill', trees);
+    for (const what of await this.send('needs', sql)) {
+      say(`The ${what} are filled in…`);
+      const runs = [];
+      for (const run of this.runs) {
+        if (what === 'figures') runs.push(await tablesOf(run));
+        else if (run.isTree) runs.push(await treeOf(run));
+      }
+      await this.send('fill', { what, runs });
     }
     say('…');
     const timer = setTimeout(() => this.stop(`The statement has taken ${PATIENCE / 1000} seconds, and was ended.`), PATIENCE);
@@ -76,6 +80,56 @@ export class Sqlite {
       clearTimeout(timer);
     }
   }
+}
+
+/** Names and rows of the tables that a run has figures in. @param {import('./profile.js').Run} run @returns {Promise<[string, any[][]][]>} */
+async function tablesOf(run) {
+  await run.open();
+  const { names, metrics, about } = run;
+  const lines = await run.lines();
+  const more = async (/** @type {string} */ name) => new Reader(await run.block(`more-${name}`));
+  const sign = (/** @type {number} */ bits) => (bits ? 1 : 0);
+  /** A cost that is stored where it is another one. @param {boolean} is @param {number} cost */
+  const beside = (is, cost) => (is ? (Number.isNaN(cost) ? Infinity : cost) : null);
+  /** @type {Record<string, any[][]>} */
+  const tables = { identities: [], functions: [], function_info: [], line_info: [], edges: [], node_labels: [] };
+  const [ofNames, texts] = [await more('names'), (await json(`${run.key}/more-texts`)) ?? []];
+  let [identity, text] = [0, 0];
+  names.id.forEach((id, at) => {
+    const [bits, col] = [ofNames.number(), ofNames.signed()];
+    const raw = bits & 1 ? texts[text++] : null;
+    if (bits & 2) {
+      const own = [names.name[at], names.module[at], names.file[at]].map((name, which) => (bits & (16 << which) ? texts[text++] : name));
+      identity += ofNames.signed();
+      tables.identities.push([identity, bits & 4 ? 'container' : 'code', ...own, sign(bits & 8), ofNames.raw(ofNames.number())]);
+    }
+    tables.functions.push([id, names.kind[at], names.name[at], names.module[at], names.file[at], names.line[at], col, raw, bits & 2 ? identity : null]);
+  });
+  for (const [at, { metric_id: metric }] of metrics.entries()) {
+    const ofFunctions = await more(`functions-${at}`);
+    for (const [of, { calls, exclusive, cumulative, seen }] of await run.functions(at)) {
+      const bits = ofFunctions.number();
+      tables.function_info.push([metric, names.id[of], calls, bits & 2 ? ofFunctions.count() : calls, exclusive, cumulative, seen, bits & 1]);
+    }
+    const ofLines = await more(`lines-${at}`);
+    for (const [line, { calls, exclusive, cumulative }] of await run.lineFigures(at)) {
+      tables.line_info.push([metric, names.id[lines.function[line]], lines.file[line], lines.line[line], lines.col[line], calls, exclusive, cumulative, ofLines.number()]);
+    }
+    const ofEdges = await more(`edges-${at}`);
+    for (const { callee, caller, file, line, col, isBack, calls, exclusive, cumulative, isOther, outermost } of await run.edges(at)) {
+      const isSeen = ofEdges.number() === 1;
+      const seen = isSeen ? ofEdges.cost() : 0;
+      tables.edges.push([metric, names.id[callee], sign(Number(isBack)), names.id[caller] ?? 0, file, line, col, calls, exclusive, cumulative, beside(isOther, outermost), beside(isSeen, seen)]);
+    }
+    const labels = await run.block(`labels-${at}`);
+    const reader = new Reader(labels);
+    for (let place = about.first_node; labels && !reader.isEnd; ) {
+      place += reader.number();
+      tables.node_labels.push([metric, place, reader.number(), reader.cost()]);
+    }
+  }
+  for (const rows of Object.values(tables)) for (const row of rows) row.forEach((value, at) => (row[at] = orNull(value)));
+  return Object.entries(tables);
 }
 
 /** The tree of a run as the thread wants it. @param {import('./profile.js').Run} run */
@@ -91,7 +145,7 @@ async function treeOf(run) {
     first: run.about.first_node ?? 1,
     count: tree.count,
     isCut: Boolean(run.about.left.places || run.about.left.lines),
-    metrics: run.metrics.map((metric) => /** @type {any} */ (metric).metric_id),
+    metrics: run.metrics.map((metric) => metric.metric_id),
     functions,
     depth: tree.depth,
     of: tree.function,

@@ -59,6 +59,11 @@ impl Column {
         }
     }
 
+    /// Adds bytes as they are.
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
     /// Adds a whole number that may be less than 0.
     pub(super) fn signed(&mut self, number: i64) {
         self.number(((number << 1) ^ (number >> 63)).cast_unsigned());
@@ -100,16 +105,16 @@ impl Column {
     }
 }
 
-/// The nearest whole number, if it is none below 0 and not too large.
+/// The nearest whole number, if it is none below 0 and not too large. Processors cut off what is after the point at once, but
+/// round in many steps.
 fn whole(cost: f64) -> Option<u64> {
-    let rounded = cost.round();
-    let fits = (0.0..MOST).contains(&rounded);
+    let up = cost + 0.5;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "between 0 and a limit far below 2^64"
     )]
-    fits.then_some(rounded as u64)
+    (0.0..MOST).contains(&up).then_some(up as u64)
 }
 
 /// Whether a number divided by another one is a cost, bit by bit; -0 may become 0.

@@ -10,11 +10,11 @@ use sha2::{Digest as _, Sha256};
 use super::about::Command;
 use super::column;
 use super::error::PageError;
-use super::run::{Source, outline, part};
-use super::scripts::{script, style};
+use super::run::{Outline, Source, outline, part};
+use super::scripts::{SCRIPT, STYLE};
 use super::sqlite::{self, Blocks, Sql};
 use super::told::{Told, UnionTree};
-use crate::store::{Database, RunInfo, Without};
+use crate::store::{Database, RunInfo};
 use crate::text::plain::plain;
 
 /// Bytes that a page has at most unless more are asked for (limit: size of the page).
@@ -58,8 +58,7 @@ pub fn write(
     request: &Request,
     out: &mut dyn Write,
 ) -> Result<(), PageError> {
-    let (script, style) = (script(), style());
-    let fixed = style.len() + script.len() + 8192;
+    let fixed = STYLE.len() + SCRIPT.len() + 8192;
     // Three bytes are four letters, and each block has a tag.
     let room = usize::try_from(request.max_size).unwrap_or(usize::MAX);
     let room = room.saturating_sub(fixed) / 4 * 3;
@@ -75,23 +74,16 @@ pub fn write(
     let mut outlines = Vec::new();
     for (database, run) in &content.runs {
         let room = (room - needed) / shares;
-        outlines.push(outline(database, run, request.source, room)?);
+        outlines.push(outline(database, run, request, room)?);
     }
-    let without = Without {
-        source: request.source == Source::Left,
-        lines: outlines.iter().any(|outline| outline.lines),
-        calls: false,
-    };
-    let calls = outlines.iter().map(|outline| outline.calls).sum();
-    let sql = sql_of(content, request, without, calls, room - needed)?;
-    let sql_without = sql.as_ref().map(|(_, without)| *without);
-    let sql = sql.map(|(blocks, _)| blocks);
+    let of_sql = outlines.iter().map(Outline::bytes_of_sql).sum();
+    let sql = sql_of(content, request, of_sql, room - needed)?;
     let taken: usize = sql.iter().flatten().map(|(_, bytes)| bytes.len()).sum();
     let room = ((room - needed - taken) / shares).saturating_sub(4096);
     let union = content.union.as_ref().map(|union| union.blocks(room));
     let mut parts = Vec::new();
     for ((database, run), outline) in content.runs.iter().zip(outlines) {
-        parts.push(part(database, run, outline, room)?);
+        parts.push(part(database, run, outline, sql.is_some(), room)?);
     }
     let about = json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -101,15 +93,10 @@ pub fn write(
         "told": content.told.iter().map(Told::about).collect::<Vec<_>>(),
         "union": union.as_ref().map(|union| &union.about),
         "sql": sql.is_some(),
-        "sql_without": sql_without.map_or_else(Vec::new, |without| {
-            let tables = [("line_info", without.lines), ("edges", without.calls)];
-            let left = tables.into_iter().filter(|(_, is_left)| *is_left);
-            left.map(|(table, _)| table).collect()
-        }),
         "questions": sql.is_some().then(sqlite::questions),
         "sql_is_left": sql.is_none() && request.sql == Sql::Inside,
     });
-    let head = head(&content.title, [&script, &style], sql.is_some());
+    let head = head(&content.title, [SCRIPT, STYLE], sql.is_some());
     out.write_all(head.as_bytes())?;
     block("about", &column::text(&about.to_string()), out)?;
     for (at, bytes) in told.iter().enumerate() {
@@ -126,22 +113,22 @@ pub fn write(
             block(&format!("{}/{name}", run.run_id), bytes, out)?;
         }
     }
-    writeln!(out, "<script>{script}</script>\n</body>\n</html>")?;
+    writeln!(out, "<script>{SCRIPT}</script>\n</body>\n</html>")?;
     Ok(())
 }
 
-/// What the page has for SQL: nothing where it is not wanted, has no runs, or no room.
+/// What the page has for SQL besides what its runs have for that, which is so many bytes: nothing where it is not wanted, has
+/// no runs, or no room.
 fn sql_of(
     content: &Content<'_>,
     request: &Request,
-    without: Without,
-    calls: usize,
+    of_runs: usize,
     room: usize,
-) -> Result<Option<(Blocks, Without)>, PageError> {
+) -> Result<Option<Blocks>, PageError> {
     match content.runs.first() {
         Some((database, _)) if request.sql == Sql::Inside => {
             let runs: Vec<&RunInfo> = content.runs.iter().map(|(_, run)| *run).collect();
-            sqlite::blocks(database, &runs, without, calls, room)
+            sqlite::blocks(database, &runs, request.source, of_runs, room)
         }
         _ => Ok(None),
     }

@@ -6,12 +6,15 @@ use hashbrown::HashMap;
 use serde_json::{Value, json};
 
 use super::column::{self, Column};
+use super::document::Request;
 use super::error::PageError;
 use super::numbers::{Numbers, numbers};
+use super::sqlite::Sql;
 use super::statements::statements;
 use super::tree::{Cut, Functions, LABELS, Tree, tree};
 use crate::store::{
-    CallFigures, Database, FunctionRow, LineFigures, LinePlace, MetricInfo, RunInfo, SetLabel,
+    CallFigures, Database, FunctionFigures, FunctionRow, LineFigures, LinePlace, MetricInfo,
+    RunInfo, SetLabel, StoredIdentity,
 };
 
 /// How often a tree is cut anew until it fits.
@@ -20,11 +23,18 @@ const TRIES: u32 = 8;
 /// How many nodes are a sample, which tells how large a tree will be. Smaller trees than twice that are written at once.
 const SAMPLE: u64 = 1 << 15;
 
+/// Bytes that a node hardly ever takes more than before it is compressed, and with each metric: such trees need no sample.
+const BYTES_OF_NODE: u64 = 8;
+const BYTES_OF_COST: u64 = 10;
+
 /// Bytes that a call between two functions mostly takes, compressed.
 const BYTES_OF_CALL: usize = 15;
 
 /// Labels that a page offers to choose from; any may be asked for (limit: labels in a drop-down).
 const MOST_LABELS: usize = 1000;
+
+/// How blocks are called that only SQL asks for.
+const MORE: &str = "more-";
 
 /// A run as blocks of a page.
 pub(super) struct Part {
@@ -55,14 +65,14 @@ pub(super) struct Outline {
     blocks: Vec<(String, Vec<u8>)>,
     /// The figures of lines; none if they are left out.
     with_lines: Vec<(String, Vec<u8>)>,
+    /// What only SQL asks for.
+    of_sql: Vec<(String, Vec<u8>)>,
     /// Labels of samples, set by set.
     sets: Vec<SetLabel>,
     /// What is left out so far.
     left: Value,
-    /// Bytes of calls between functions.
-    pub(super) calls: usize,
     /// Lines are left out.
-    pub(super) lines: bool,
+    lines: bool,
     /// So are paths in other metrics than the first.
     others: bool,
     /// Bytes that the tree of functions takes in the first metric for each place; `None` if there is no sample.
@@ -73,74 +83,101 @@ pub(super) struct Outline {
 pub(super) fn outline(
     database: &Database,
     run: &RunInfo,
-    source: Source,
+    request: &Request,
     room: usize,
 ) -> Result<Outline, PageError> {
     let metrics = sorted_metrics(database, run)?;
     let first = metrics.first();
-    let functions = match first {
-        Some(first) => database.functions(run.run_id, first.metric_id)?,
-        None => Vec::new(),
-    };
-    let mut calls = Vec::new();
-    for metric in &metrics {
-        calls.push(calls_of(database, metric)?);
+    let (mut functions, mut calls) = (Vec::new(), Vec::new());
+    if let Some(first) = first {
+        functions = database.functions(run.run_id, first.metric_id)?;
+        calls = calls_of(database, first)?;
     }
     let mut outline = Outline {
         numbers: numbers(run, &functions),
         metrics: metrics.clone(),
         blocks: Vec::new(),
         with_lines: Vec::new(),
+        of_sql: Vec::new(),
         sets: database.set_labels(run.run_id)?,
         left: json!({}),
-        calls: 0,
         lines: false,
         others: false,
         place: None,
     };
-    let of_calls = calls.iter().map(Vec::len).sum::<usize>() * BYTES_OF_CALL;
+    let of_calls = calls.len() * metrics.len() * BYTES_OF_CALL;
     outline.sample(database, run, room.saturating_sub(of_calls))?;
     let mut lines = Vec::new();
     if let Some(first) = first {
         if outline.lines {
             outline.left["lines"] = json!(database.line_count(first.metric_id)?);
         } else {
-            database.each_line_figure(first.metric_id, |line| lines.push(line))?;
+            lines = lines_of(database, first)?;
         }
     }
     outline.numbers = numbers(run, &functions).with_lines(&lines);
-    let files = line_files(&lines, calls.first().map_or(&[], Vec::as_slice));
+    let files = line_files(&lines, &calls);
     let (numbers, blocks) = (&outline.numbers, &mut outline.blocks);
-    for (at, (metric, calls)) in metrics.iter().zip(calls).enumerate() {
-        let edges = call_block(calls, numbers, &files)?;
-        outline.calls += edges.len();
-        blocks.push((format!("edges-{at}"), edges));
-        let figures = function_block(database, metric, numbers)?;
-        blocks.push((format!("functions-{at}"), figures));
+    for (at, metric) in metrics.iter().enumerate() {
+        if at > 0 {
+            calls = calls_of(database, metric)?;
+        }
+        blocks.push((format!("edges-{at}"), call_block(&calls, numbers, &files)?));
+        let figures = function_figures(database, metric)?;
+        let block = function_block(&figures, numbers)?;
+        blocks.push((format!("functions-{at}"), block));
+        if request.sql == Sql::Inside {
+            let more = [
+                ("functions", more_of_functions(&figures)),
+                ("edges", more_of_calls(&calls)),
+            ];
+            let named = more.map(|(of, block)| (format!("{MORE}{of}-{at}"), block));
+            outline.of_sql.extend(named);
+        }
     }
     let mut names = names(&functions);
     names["line_files"] = json!(files.keys().collect::<Vec<_>>());
     blocks.push(("names".to_owned(), column::text(&names.to_string())));
+    if let Some(first) = first.filter(|_| request.sql == Sql::Inside) {
+        let identities = database.function_identities(first.metric_id)?;
+        outline.of_sql.extend(more_names(&functions, identities));
+    }
     let statements = statements(run, &metrics, !outline.sets.is_empty())?;
     blocks.push((
         "statements".to_owned(),
         column::text(&statements.to_string()),
     ));
-    if let Some(text) = sources(database, run, numbers, source)? {
+    if let Some(text) = sources(database, run, numbers, request.source)? {
         blocks.push(("sources".to_owned(), column::text(&text.to_string())));
-    } else if source == Source::Left && !database.source_places(run.run_id)?.is_empty() {
+    } else if request.source == Source::Left && !database.source_places(run.run_id)?.is_empty() {
         outline.left["source"] = json!(true);
     }
-    outline.with_lines = line_blocks(database, &metrics, numbers, &lines, &files)?;
+    let found = line_blocks(database, &metrics, numbers, lines, &files)?;
+    let (of_sql, with_lines) = found
+        .into_iter()
+        .partition(|(name, _)| name.starts_with(MORE));
+    outline.with_lines = with_lines;
+    if request.sql == Sql::Inside {
+        outline.of_sql.extend::<Vec<_>>(of_sql);
+    }
     Ok(outline)
 }
 
 impl Outline {
+    /// Bytes of what only SQL asks for.
+    pub(super) fn bytes_of_sql(&self) -> usize {
+        size(&self.of_sql)
+    }
+
     /// Finds out by a sample what of a tree will not fit. A sample is no measure: what would be a tenth larger is tried.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn sample(&mut self, database: &Database, run: &RunInfo, room: usize) -> Result<(), PageError> {
         let nodes = database.node_count(run.run_id)?;
         if run.fidelity != "tree" || self.metrics.is_empty() || nodes < 2 * SAMPLE {
+            return Ok(());
+        }
+        let most = BYTES_OF_NODE + BYTES_OF_COST * self.metrics.len() as u64;
+        if nodes.saturating_mul(most) <= room as u64 {
             return Ok(());
         }
         let metrics: Vec<&MetricInfo> = self.metrics.iter().collect();
@@ -192,9 +229,14 @@ pub(super) fn sorted_metrics(
 pub(super) fn part(
     database: &Database,
     run: &RunInfo,
-    outline: Outline,
+    mut outline: Outline,
+    has_sql: bool,
     room: usize,
 ) -> Result<Part, PageError> {
+    let of_sql = std::mem::take(&mut outline.of_sql);
+    if has_sql {
+        outline.blocks.extend(of_sql);
+    }
     let fixed = size(&outline.blocks);
     let mut left = outline.left.clone();
     let mut keeps_lines = true;
@@ -442,14 +484,92 @@ pub(super) fn names(functions: &[FunctionRow]) -> Value {
     })
 }
 
-/// Calls and costs of functions in a metric. A row has the number of its function less that of the row before.
-pub(super) fn function_block(
+/// What only SQL asks of functions: of each a number whose bits say what follows, the column of its definition, and its
+/// identity less the one before with its key. Texts that are not those of the function are a list.
+fn more_names(
+    functions: &[FunctionRow],
+    identities: Vec<(i64, Option<StoredIdentity>)>,
+) -> [(String, Vec<u8>); 2] {
+    let mut known: HashMap<i64, StoredIdentity> = identities
+        .into_iter()
+        .filter_map(|(function, identity)| Some((function, identity?)))
+        .collect();
+    let (mut column, mut texts, mut last) = (Column::new(), Vec::new(), 0);
+    for function in functions {
+        let mut bits = 0;
+        let identity = known.remove(&function.function_id);
+        if let Some(raw_name) = &function.raw_name {
+            bits |= 1;
+            texts.push(raw_name.clone());
+        }
+        if let Some(identity) = &identity {
+            bits |= 2 | u64::from(identity.is_container) << 2 | u64::from(identity.is_unnamed) << 3;
+            let own = [&function.name, &function.module, &function.file];
+            for (at, (name, own)) in identity.names.iter().zip(own).enumerate() {
+                if name != own {
+                    bits |= 16 << at;
+                    texts.push(name.clone());
+                }
+            }
+        }
+        column.number(bits);
+        column.signed(function.place.1);
+        if let Some(identity) = identity {
+            column.signed(identity.identity_id - last);
+            column.number(identity.key.len() as u64);
+            column.raw(&identity.key);
+            last = identity.identity_id;
+        }
+    }
+    [
+        (format!("{MORE}names"), column.finish()),
+        (
+            format!("{MORE}texts"),
+            column::text(&json!(texts).to_string()),
+        ),
+    ]
+}
+
+/// What a metric says of functions.
+pub(super) fn function_figures(
     database: &Database,
     metric: &MetricInfo,
-    numbers: &Numbers,
-) -> Result<Vec<u8>, PageError> {
+) -> Result<Vec<FunctionFigures>, PageError> {
     let mut rows = Vec::new();
     database.each_function_figure(metric.metric_id, |row| rows.push(row))?;
+    Ok(rows)
+}
+
+/// What only SQL asks of them: whether the file gave figures, and how often they were called while they were not open.
+fn more_of_functions(rows: &[FunctionFigures]) -> Vec<u8> {
+    let mut column = Column::new();
+    for row in rows {
+        let is_other = row.primitive != row.calls;
+        column.number(u64::from(row.is_recorded) | u64::from(is_other) << 1);
+        if is_other {
+            column.count(row.primitive);
+        }
+    }
+    column.finish()
+}
+
+/// What only SQL asks of calls: the cost with all levels of recursion, where it is stored beside the cumulative one.
+fn more_of_calls(rows: &[CallFigures]) -> Vec<u8> {
+    let mut column = Column::new();
+    for row in rows {
+        column.number(row.seen_other.is_some().into());
+        if row.seen_other.is_some() {
+            column.cost(row.seen_other.filter(|cost| cost.is_finite()));
+        }
+    }
+    column.finish()
+}
+
+/// Calls and costs of functions in a metric. A row has the number of its function less that of the row before.
+pub(super) fn function_block(
+    rows: &[FunctionFigures],
+    numbers: &Numbers,
+) -> Result<Vec<u8>, PageError> {
     let mut column = Column::new();
     let mut last = 0;
     column.number(rows.len() as u64);
@@ -493,7 +613,7 @@ pub(super) fn line_files(lines: &[LineFigures], calls: &[CallFigures]) -> BTreeM
 
 /// Calls between functions in a metric.
 pub(super) fn call_block(
-    rows: Vec<CallFigures>,
+    rows: &[CallFigures],
     numbers: &Numbers,
     files: &BTreeMap<String, u64>,
 ) -> Result<Vec<u8>, PageError> {
@@ -507,25 +627,36 @@ pub(super) fn call_block(
             0 => 0,
             caller => numbers.function(caller)? + 1,
         });
-        column.number(files.get(&row.line_file).copied().unwrap_or_default());
+        column.number(number_of_file(files, &row.line_file));
         column.signed(row.line);
         column.signed(row.col);
-        column.number(row.is_back.into());
+        let is_other = row.outermost_other.is_some();
+        column.number(u64::from(row.is_back) | u64::from(is_other) << 1);
         column.count(row.calls);
-        for cost in [row.exclusive, row.cumulative, row.outermost] {
-            column.cost(cost);
+        column.cost(row.exclusive);
+        column.cost(row.cumulative);
+        if is_other {
+            column.cost(row.outermost());
         }
         last = callee;
     }
     Ok(column.finish())
 }
 
-/// Lines, and their calls and costs in every metric.
+/// The number of a file; most are the function's own.
+fn number_of_file(files: &BTreeMap<String, u64>, file: &str) -> u64 {
+    if file.is_empty() {
+        return 0;
+    }
+    files.get(file).copied().unwrap_or_default()
+}
+
+/// Lines, and their calls and costs in every metric: `lines` are those of the first. What only SQL asks for comes with them.
 pub(super) fn line_blocks(
     database: &Database,
     metrics: &[MetricInfo],
     numbers: &Numbers,
-    lines: &[LineFigures],
+    lines: Vec<LineFigures>,
     files: &BTreeMap<String, u64>,
 ) -> Result<Vec<(String, Vec<u8>)>, PageError> {
     if lines.is_empty() {
@@ -534,38 +665,59 @@ pub(super) fn line_blocks(
     let mut column = Column::new();
     let mut last = 0;
     column.number(lines.len() as u64);
-    for line in lines {
+    for line in &lines {
         let function = numbers.function(line.function_id)?;
         column.number(function - last);
-        column.number(files.get(&line.file).copied().unwrap_or_default());
+        column.number(number_of_file(files, &line.file));
         column.signed(line.line);
         column.signed(line.col);
         last = function;
     }
     let mut blocks = vec![("lines".to_owned(), column.finish())];
+    let mut first = Some(lines);
     for (at, metric) in metrics.iter().enumerate() {
-        let mut rows = Vec::new();
-        database.each_line_figure(metric.metric_id, |row| rows.push(row))?;
-        let mut column = Column::new();
+        let is_first = first.is_some();
+        let rows = match first.take() {
+            Some(rows) => rows,
+            None => lines_of(database, metric)?,
+        };
+        let (mut column, mut more) = (Column::new(), Column::new());
         let mut last = 0;
         column.number(rows.len() as u64);
-        for row in rows {
-            let function = numbers.function(row.function_id)?;
-            let place = LinePlace {
-                file: row.file,
-                line: row.line,
-                col: row.col,
+        for (row, place) in rows.into_iter().zip(0..) {
+            // Those of the first metric have their numbers in this order.
+            let line = if is_first {
+                place
+            } else {
+                let function = numbers.function(row.function_id)?;
+                let place = LinePlace {
+                    file: row.file,
+                    line: row.line,
+                    col: row.col,
+                };
+                numbers.line(function, &place)?
             };
-            let line = numbers.line(function, &place)?;
             column.number(line - last);
             column.count(row.calls);
             column.cost(row.exclusive);
             column.cost(row.cumulative);
+            more.number(row.is_recorded.into());
             last = line;
         }
         blocks.push((format!("lines-{at}"), column.finish()));
+        blocks.push((format!("{MORE}lines-{at}"), more.finish()));
     }
     Ok(blocks)
+}
+
+/// What a metric says of lines.
+pub(super) fn lines_of(
+    database: &Database,
+    metric: &MetricInfo,
+) -> Result<Vec<LineFigures>, PageError> {
+    let mut rows = Vec::new();
+    database.each_line_figure(metric.metric_id, |row| rows.push(row))?;
+    Ok(rows)
 }
 
 /// Stored source: which text is that of which functions, and the lines of the texts.

@@ -11,7 +11,7 @@ use super::run::{self, Source, sorted_metrics};
 use super::scripts;
 use super::sqlite;
 use super::tree::{Cut, tree};
-use crate::store::{Database, LineFigures, MetricInfo, RunInfo};
+use crate::store::{Database, MetricInfo, RunInfo};
 
 /// The document: what it shows comes by its script.
 const INDEX: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -29,8 +29,8 @@ pub fn index() -> &'static str {
 
 /// Its script.
 #[must_use]
-pub fn script() -> String {
-    scripts::script()
+pub fn script() -> &'static str {
+    scripts::SCRIPT
 }
 
 /// Its style.
@@ -118,8 +118,7 @@ pub fn blocks(
         return Ok(Vec::new());
     };
     let functions = database.functions(run.run_id, first.metric_id)?;
-    let mut lines: Vec<LineFigures> = Vec::new();
-    database.each_line_figure(first.metric_id, |line| lines.push(line))?;
+    let lines = run::lines_of(database, first)?;
     let numbers = numbers(run, &functions).with_lines(&lines);
     let files = run::line_files(&lines, &run::calls_of(database, first)?);
     let one = |bytes: Vec<u8>| vec![(name.to_owned(), bytes)];
@@ -129,7 +128,7 @@ pub fn blocks(
         return Ok(one(column::text(&names.to_string())));
     }
     if name == "lines" {
-        let found = run::line_blocks(database, &[], &numbers, &lines, &files)?;
+        let found = run::line_blocks(database, &[], &numbers, lines, &files)?;
         return Ok(found);
     }
     if name == "sources" {
@@ -152,10 +151,13 @@ pub fn blocks(
     };
     match what {
         "own" | "all" | "labels" => places(database, run, metric, at, &numbers),
-        "functions" => Ok(one(run::function_block(database, metric, &numbers)?)),
+        "functions" => {
+            let figures = run::function_figures(database, metric)?;
+            Ok(one(run::function_block(&figures, &numbers)?))
+        }
         "edges" => {
             let calls = run::calls_of(database, metric)?;
-            Ok(one(run::call_block(calls, &numbers, &files)?))
+            Ok(one(run::call_block(&calls, &numbers, &files)?))
         }
         _ => Ok(Vec::new()),
     }

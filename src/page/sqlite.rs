@@ -1,17 +1,16 @@
-//! SQLite for browsers, and what it needs of the page: a database without trees, and questions to begin with.
+//! SQLite for browsers, and what it needs of the page: statements that make a database of it, and questions to begin with.
 
 use serde_json::{Value, json};
 
 use super::column;
 use super::error::PageError;
-use crate::store::{Database, RunInfo, Without};
+use super::run::Source;
+use super::scripts::WORKER;
+use crate::store::{Database, RunInfo};
 
 /// sql.js 1.16.0, compressed: web/vendor/sql.js has its licence.
 const PROGRAM: &[u8] = include_bytes!("../../web/vendor/sql.js/sql-wasm.wasm.gz");
 const LOADER: &[u8] = include_bytes!("../../web/vendor/sql.js/sql-wasm.js.gz");
-
-/// What runs in a thread of its own beside it.
-const WORKER: &str = include_str!("../../web/sqlite-worker.js");
 
 /// Questions with their statements.
 const QUESTIONS: &str = include_str!("../../docs/questions.md");
@@ -32,48 +31,24 @@ pub(super) type Blocks = Vec<(String, Vec<u8>)>;
 /// Part of the room that SQL may take: trees and figures come first.
 const LARGEST_PART: usize = 3;
 
-/// No database becomes so many times smaller by compression: rows of counts become five times smaller.
-const MOST_COMPRESSED: usize = 12;
-
-/// What the page has for SQL, if it has room for it, and what its database goes without: what is not wanted, then lines, then
-/// calls, where they do not fit. `calls` is how many bytes those take as columns, and no database takes less.
+/// What the page has for SQL, if it has room for it beside what its runs have for that, which is so many bytes.
 pub(super) fn blocks(
     database: &Database,
     runs: &[&RunInfo],
-    mut without: Without,
-    calls: usize,
+    source: Source,
+    of_runs: usize,
     room: usize,
-) -> Result<Option<(Blocks, Without)>, PageError> {
+) -> Result<Option<Blocks>, PageError> {
     let numbers: Vec<i64> = runs.iter().map(|run| run.run_id).collect();
-    let mut blocks = vec![
+    let script = database.trimmed(&numbers, source == Source::Stored)?;
+    let blocks = vec![
         ("sqlite/program".to_owned(), PROGRAM.to_vec()),
         ("sqlite/loader".to_owned(), LOADER.to_vec()),
         ("sqlite/worker".to_owned(), column::text(WORKER)),
+        ("sqlite/script".to_owned(), column::rows(script.as_bytes())),
     ];
     let taken: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
-    let Some(room) = (room / LARGEST_PART).checked_sub(taken) else {
-        return Ok(None);
-    };
-    if calls > room {
-        (without.lines, without.calls) = (true, true);
-    }
-    loop {
-        let bytes = database.trimmed(&numbers, without)?;
-        if bytes.len() / MOST_COMPRESSED <= room {
-            let data = column::rows(&bytes);
-            if data.len() <= room {
-                blocks.push(("sqlite/data".to_owned(), data));
-                return Ok(Some((blocks, without)));
-            }
-        }
-        if !without.lines {
-            without.lines = true;
-        } else if !without.calls {
-            without.calls = true;
-        } else {
-            return Ok(None);
-        }
-    }
+    Ok((taken + of_runs <= room / LARGEST_PART).then_some(blocks))
 }
 
 /// The questions of docs/questions.md: what is asked, and the statement.

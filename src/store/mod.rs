@@ -52,11 +52,12 @@ pub use marks::{Fitting, IdentifiedFunction, MetricOfRun, RunMarks};
 pub use merge::Merged;
 pub use nodes::{Below, CallRow, NodeRow};
 pub use open::remove_abandoned;
-pub use page::{CallFigures, FunctionFigures, LineFigures, NodeLabel, SetLabel, SourcePlace};
+pub use page::{
+    CallFigures, FunctionFigures, LineFigures, NodeLabel, SetLabel, SourcePlace, StoredIdentity,
+};
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub(crate) use rows::{Cost, Costs, Labels, Nodes, Tables};
 pub use runs::{ChooseError, Deletion, Keep, RunHead, RunSet, SetError, Tag, TagChange, Tagged};
 pub use schema::{APPLICATION_ID, versions};
-pub use trimmed::Without;
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, StackRow};
 pub use write::{Outcome, RunWriter, WholeRun, later_runs_by_pages};

@@ -5,10 +5,10 @@ use rusqlite::Row;
 
 use super::database::Database;
 use super::error::StoreError;
+use super::rows::{Range, StoredRow, Table, Tables, damaged};
+use crate::sqlite::values::{Value, Values};
 
-const FUNCTIONS: &str = include_str!("../../queries/page/functions.sql");
-const LINES: &str = include_str!("../../queries/page/lines.sql");
-const CALLS: &str = include_str!("../../queries/page/calls.sql");
+const IDENTITIES: &str = include_str!("../../queries/page/identities.sql");
 const LABEL_SETS: &str = include_str!("../../queries/page/label_sets.sql");
 const NODE_LABELS: &str = include_str!("../../queries/page/node_labels.sql");
 const LINE_COUNT: &str = "SELECT COUNT(*) FROM line_info WHERE metric_id = :metric";
@@ -22,12 +22,31 @@ pub struct FunctionFigures {
     pub function_id: i64,
     /// How often it was called.
     pub calls: Option<i64>,
+    /// How often while it was not open already.
+    pub primitive: Option<i64>,
     /// Cost of the function itself.
     pub exclusive: Option<f64>,
     /// Cost with what it called, recursion counted once.
     pub cumulative: Option<f64>,
     /// Cost with what it called, every level of recursion counted.
     pub seen: Option<f64>,
+    /// The file itself gave some of these.
+    pub is_recorded: bool,
+}
+
+/// What a function is held to be, whatever build or process its name is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredIdentity {
+    /// Its number.
+    pub identity_id: i64,
+    /// It only holds nodes.
+    pub is_container: bool,
+    /// Name, module and file without what a build or process makes up.
+    pub names: [String; 3],
+    /// It is all code of the module whose name is unknown.
+    pub is_unnamed: bool,
+    /// The same number in every database with the same rules.
+    pub key: Vec<u8>,
 }
 
 /// What a run says of a line in a metric; `None` where it is unknown. Costs are in the metric's unit.
@@ -47,6 +66,8 @@ pub struct LineFigures {
     pub exclusive: Option<f64>,
     /// Cost with what it called.
     pub cumulative: Option<f64>,
+    /// The file itself gave some of these.
+    pub is_recorded: bool,
 }
 
 /// What a run says of the calls of one function from one line of another one, in a metric; `None` where it is unknown.
@@ -71,8 +92,20 @@ pub struct CallFigures {
     pub exclusive: Option<f64>,
     /// What the caller spent in the callee, on each path counted once, at the outer call.
     pub cumulative: Option<f64>,
+    /// What the callee cost here where it is in no other call of itself, which adds up to its cost, as it is stored: `None`
+    /// where that is the cumulative cost, infinite if it is unknown.
+    pub outermost_other: Option<f64>,
+    /// Cost with every level of recursion counted, stored likewise.
+    pub seen_other: Option<f64>,
+}
+
+impl CallFigures {
     /// What the callee cost here where it is in no other call of itself, which adds up to its cost.
-    pub outermost: Option<f64>,
+    #[must_use]
+    pub fn outermost(&self) -> Option<f64> {
+        let outermost = self.outermost_other.or(self.cumulative);
+        outermost.filter(|cost| *cost != f64::INFINITY)
+    }
 }
 
 /// A label of samples: what is said in one of the sets of a run.
@@ -114,71 +147,82 @@ impl Database {
     /// Calls a function for what a metric says of every function, in the order of their numbers.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// When the database cannot be read or is damaged.
     pub fn each_function_figure(
         &self,
         metric_id: i64,
-        mut each: impl FnMut(FunctionFigures),
+        each: impl FnMut(FunctionFigures),
     ) -> Result<(), StoreError> {
-        self.each_row(FUNCTIONS, ":metric", metric_id, |row| {
-            each(FunctionFigures {
-                function_id: row.get(0)?,
-                calls: row.get(1)?,
-                exclusive: row.get(2)?,
-                cumulative: row.get(3)?,
-                seen: row.get(4)?,
-            });
-            Ok(())
-        })
+        self.each_stored(Table::FunctionInfo, metric_id, function_figures, each)
     }
 
     /// Calls a function for what a metric says of every line, by function.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// When the database cannot be read or is damaged.
     pub fn each_line_figure(
         &self,
         metric_id: i64,
-        mut each: impl FnMut(LineFigures),
+        each: impl FnMut(LineFigures),
     ) -> Result<(), StoreError> {
-        self.each_row(LINES, ":metric", metric_id, |row| {
-            each(LineFigures {
-                function_id: row.get(0)?,
-                file: row.get(1)?,
-                line: row.get(2)?,
-                col: row.get(3)?,
-                calls: row.get(4)?,
-                exclusive: row.get(5)?,
-                cumulative: row.get(6)?,
-            });
-            Ok(())
-        })
+        self.each_stored(Table::LineInfo, metric_id, line_figures, each)
     }
 
     /// Calls a function for what a metric says of every pair of caller and callee, by callee.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// When the database cannot be read or is damaged.
     pub fn each_call_figure(
         &self,
         metric_id: i64,
-        mut each: impl FnMut(CallFigures),
+        each: impl FnMut(CallFigures),
     ) -> Result<(), StoreError> {
-        self.each_row(CALLS, ":metric", metric_id, |row| {
-            each(CallFigures {
-                caller_id: row.get(0)?,
-                callee_id: row.get(1)?,
-                line_file: row.get(9)?,
-                line: row.get(2)?,
-                col: row.get(3)?,
-                is_back: row.get(4)?,
-                calls: row.get(5)?,
-                exclusive: row.get(6)?,
-                cumulative: row.get(7)?,
-                outermost: row.get(8)?,
-            });
+        self.each_stored(Table::Edges, metric_id, call_figures, each)
+    }
+
+    /// Calls a function for every row of a metric, read from pages: statements would take several times as long.
+    fn each_stored<T>(
+        &self,
+        table: Table,
+        metric_id: i64,
+        read_row: fn(StoredRow<'_>) -> Option<T>,
+        mut each: impl FnMut(T),
+    ) -> Result<(), StoreError> {
+        let mut read = || -> rusqlite::Result<()> {
+            let tables = Tables::of(&self.connection, &self.lock_wait.stop)?;
+            let mut rows = tables.rows(table, Range::all_of(metric_id))?;
+            while let Some(row) = rows.next()? {
+                each(read_row(row).ok_or_else(damaged)?);
+            }
             Ok(())
-        })
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    /// What the functions of a metric are held to be, in the order of their numbers; `None` of one that has no identity.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn function_identities(
+        &self,
+        metric_id: i64,
+    ) -> Result<Vec<(i64, Option<StoredIdentity>)>, StoreError> {
+        let mut all = Vec::new();
+        self.each_row(IDENTITIES, ":metric", metric_id, |row| {
+            let identity = match row.get(1)? {
+                None => None,
+                Some(identity_id) => Some(StoredIdentity {
+                    identity_id,
+                    is_container: row.get(2)?,
+                    names: [row.get(3)?, row.get(4)?, row.get(5)?],
+                    is_unnamed: row.get(6)?,
+                    key: row.get(7)?,
+                }),
+            };
+            all.push((row.get(0)?, identity));
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     /// How many lines a metric has figures of.
@@ -276,5 +320,61 @@ impl Database {
             Ok(())
         };
         read().map_err(|source| self.failed(source))
+    }
+}
+
+/// A row of `function_info`; `None` if it is none.
+fn function_figures(mut row: StoredRow<'_>) -> Option<FunctionFigures> {
+    let columns = &mut row.others;
+    Some(FunctionFigures {
+        function_id: row.at,
+        calls: columns.integer_or_null()?,
+        primitive: columns.integer_or_null()?,
+        exclusive: columns.real_or_null()?,
+        cumulative: columns.real_or_null()?,
+        seen: columns.real_or_null()?,
+        is_recorded: columns.integer()? != 0,
+    })
+}
+
+/// A row of `line_info`; `None` if it is none.
+fn line_figures(mut row: StoredRow<'_>) -> Option<LineFigures> {
+    let columns = &mut row.others;
+    Some(LineFigures {
+        function_id: row.at,
+        file: text(columns)?,
+        line: columns.integer()?,
+        col: columns.integer()?,
+        calls: columns.integer_or_null()?,
+        exclusive: columns.real_or_null()?,
+        cumulative: columns.real_or_null()?,
+        is_recorded: columns.integer()? != 0,
+    })
+}
+
+/// A row of `edges`; `None` if it is none.
+fn call_figures(mut row: StoredRow<'_>) -> Option<CallFigures> {
+    let columns = &mut row.others;
+    let is_back = columns.integer()? != 0;
+    Some(CallFigures {
+        callee_id: row.at,
+        is_back,
+        caller_id: columns.integer()?,
+        line_file: text(columns)?,
+        line: columns.integer()?,
+        col: columns.integer()?,
+        calls: columns.integer_or_null()?,
+        exclusive: columns.real_or_null()?,
+        cumulative: columns.real_or_null()?,
+        outermost_other: columns.real_or_null()?,
+        seen_other: columns.real_or_null()?,
+    })
+}
+
+/// The next column, which has to be a text.
+fn text(columns: &mut Values<'_>) -> Option<String> {
+    match columns.next()? {
+        Value::Text(bytes) => Some(std::str::from_utf8(bytes).ok()?.to_owned()),
+        _ => None,
     }
 }

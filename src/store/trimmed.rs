@@ -1,38 +1,35 @@
-//! A database for a page: some runs with all tables and views, but without the rows of their trees, which the page has in a
-//! tenth of the room and fills in when a statement asks for them.
+//! A database for a page, as the statements that make it: tables and views, and the rows that say what runs are. Their figures
+//! and trees are not among them: the page has these as columns, and fills them in when a statement asks for them.
 
-use rusqlite::Connection;
-use rusqlite::types::ToSqlOutput;
+use std::fmt::Write as _;
+
+use rusqlite::types::ValueRef;
 
 use super::database::Database;
 use super::error::{Cause, StoreError};
-use super::file::connection::open_in_memory;
-use super::schema::make;
+use super::schema::statements;
 
 /// Tables in an order in which each comes after those that it refers to, with the rows that belong to the runs of
-/// `wanted_runs`. The tables `nodes`, `node_costs` and `function_nodes` are left empty.
+/// `wanted_runs`. The page fills in `functions`, `identities`, `function_info`, `line_info`, `edges`, `nodes`, `node_costs`,
+/// `function_nodes` and `node_labels`: only functions that have source and no figures are here.
 const TABLES: &[(&str, &str)] = &[
     ("runs", "run_id IN wanted_runs"),
     ("run_tags", "run_id IN wanted_runs"),
     ("run_properties", "run_id IN wanted_runs"),
     ("notes", "run_id IN wanted_runs"),
     ("metrics", "run_id IN wanted_runs"),
+    ("identity_rules", "TRUE"),
+    ("identity_digests", "TRUE"),
+    ("label_sets", "run_id IN wanted_runs"),
+];
+
+/// Tables with the source that is stored with the runs.
+const SOURCES: &[(&str, &str)] = &[
     ("functions", "function_id IN wanted_functions"),
     (
         "identities",
         "identity_id IN (SELECT identity_id FROM functions WHERE function_id IN wanted_functions)",
     ),
-    ("identity_rules", "TRUE"),
-    ("identity_digests", "TRUE"),
-    ("function_info", "metric_id IN wanted_metrics"),
-    ("line_info", "metric_id IN wanted_metrics"),
-    ("edges", "metric_id IN wanted_metrics"),
-    ("label_sets", "run_id IN wanted_runs"),
-    ("node_labels", "metric_id IN wanted_metrics"),
-];
-
-/// Tables with the source that is stored with the runs.
-const SOURCES: &[(&str, &str)] = &[
     (
         "sources",
         "source_id IN (SELECT source_id FROM run_sources WHERE run_id IN wanted_runs)",
@@ -44,104 +41,133 @@ const SOURCES: &[(&str, &str)] = &[
     ("run_sources", "run_id IN wanted_runs"),
 ];
 
-/// What the conditions of the tables name. A run says something of each of its functions in its default metric, whatever else
-/// refers to it: trees and edges need not be searched for them.
+/// What the conditions of the tables name. A run says something of each of its functions in its default metric.
 const WANTED: &str = "WITH wanted_runs (run_id) AS (SELECT value FROM json_each(:runs)),
-wanted_metrics (metric_id) AS (SELECT metric_id FROM metrics WHERE run_id IN wanted_runs),
 wanted_functions (function_id) AS (
-  SELECT function_id FROM function_info WHERE metric_id IN wanted_metrics
-  UNION SELECT function_id FROM run_sources WHERE run_id IN wanted_runs
+  SELECT function_id FROM run_sources WHERE run_id IN wanted_runs
+  EXCEPT
+  SELECT function_id FROM function_info WHERE metric_id IN (SELECT default_metric_id FROM runs WHERE run_id IN wanted_runs)
 )";
 
-/// What a database for a page goes without, besides trees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Without {
-    /// The source that is stored with the runs.
-    pub source: bool,
-    /// The figures of lines.
-    pub lines: bool,
-    /// The calls between functions.
-    pub calls: bool,
-}
-
-impl Without {
-    fn is_without(self, table: &str) -> bool {
-        match table {
-            "line_info" => self.lines,
-            "edges" => self.calls,
-            _ => false,
-        }
-    }
-}
+/// Rows that are written together.
+const TOGETHER: usize = 100;
 
 impl Database {
-    /// The bytes of a database with some runs, all views, and without the trees.
+    /// The statements that make a database of some runs with all tables and views, and with the source that is stored with
+    /// them if that is wanted, but without figures and trees.
     ///
     /// # Errors
-    /// When this one cannot be read, or there is no memory.
-    pub fn trimmed(&self, runs: &[i64], without: Without) -> Result<Vec<u8>, StoreError> {
-        self.trim(runs, without).map_err(|cause| self.failed(cause))
-    }
-
-    fn trim(&self, runs: &[i64], without: Without) -> Result<Vec<u8>, Cause> {
-        let mut target = open_in_memory()?;
-        // References are whole when all rows are there.
-        target.execute_batch("PRAGMA foreign_keys = OFF; BEGIN")?;
-        make(&target)?;
-        target.execute_batch("DELETE FROM identity_rules; DELETE FROM identity_digests")?;
+    /// When this one cannot be read.
+    pub fn trimmed(&self, runs: &[i64], with_source: bool) -> Result<String, StoreError> {
+        let mut script = statements();
         let numbers: Vec<String> = runs.iter().map(i64::to_string).collect();
         let numbers = format!("[{}]", numbers.join(","));
-        let sources = if without.source { &[] } else { SOURCES };
+        let sources = if with_source { SOURCES } else { &[] };
         for (table, wanted) in TABLES.iter().chain(sources) {
-            if !without.is_without(table) {
-                self.copy_table(&target, table, wanted, &numbers)?;
-            }
+            self.write_table(table, wanted, &numbers, &mut script)
+                .map_err(|cause| self.failed(cause))?;
         }
-        target.execute_batch("COMMIT")?;
-        let bytes = target.serialize("main")?.to_vec();
-        Ok(bytes)
+        Ok(script)
     }
 
-    fn copy_table(
+    fn write_table(
         &self,
-        target: &Connection,
         table: &str,
         wanted: &str,
         runs: &str,
+        script: &mut String,
     ) -> Result<(), Cause> {
-        let columns = stored_columns(target, table)?;
-        let names = columns.join(", ");
-        let key = primary_key(target, table)?;
-        let select = format!("{WANTED} SELECT {names} FROM {table} WHERE {wanted} ORDER BY {key}");
-        let marks = vec!["?"; columns.len()].join(", ");
-        let mut insert =
-            target.prepare(&format!("INSERT INTO {table} ({names}) VALUES ({marks})"))?;
+        let names = self.stored_columns(table)?;
+        let select = format!("{WANTED} SELECT {names} FROM {table} WHERE {wanted}");
         let mut statement = self.connection.prepare(&select)?;
         // The statement names the runs only where its condition does.
         if let Some(at) = statement.parameter_index(":runs")? {
             statement.raw_bind_parameter(at, runs)?;
         }
+        let columns = statement.column_count();
         let mut rows = statement.raw_query();
+        let mut written = 0;
         while let Some(row) = rows.next()? {
-            for at in 0..columns.len() {
-                insert.raw_bind_parameter(at + 1, ToSqlOutput::Borrowed(row.get_ref(at)?))?;
+            if written % TOGETHER == 0 {
+                let end = if written == 0 { "" } else { ";\n" };
+                let _ = write!(script, "{end}INSERT INTO {table} ({names}) VALUES\n(");
+            } else {
+                script.push_str(",\n(");
             }
-            insert.raw_execute()?;
+            for at in 0..columns {
+                script.push_str(if at == 0 { "" } else { "," });
+                literal(row.get_ref(at)?, script);
+            }
+            script.push(')');
+            written += 1;
+        }
+        if written > 0 {
+            script.push_str(";\n");
         }
         Ok(())
     }
+
+    /// The columns of a table that are stored, those that are generated left out.
+    fn stored_columns(&self, table: &str) -> Result<String, Cause> {
+        let sql = "SELECT group_concat(name, ', ' ORDER BY cid) FROM pragma_table_xinfo(?1) WHERE hidden = 0";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_row([table], |row| row.get(0))?)
+    }
 }
 
-/// The columns of a table that are stored, those that are generated left out.
-fn stored_columns(connection: &Connection, table: &str) -> Result<Vec<String>, Cause> {
-    let sql = "SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0 ORDER BY cid";
-    let mut statement = connection.prepare(sql)?;
-    let names = statement.query_map([table], |row| row.get(0))?;
-    Ok(names.collect::<Result<_, _>>()?)
+/// Writes a value as statements have it.
+fn literal(value: ValueRef<'_>, script: &mut String) {
+    // A text takes all.
+    let _ = match value {
+        ValueRef::Null => write!(script, "NULL"),
+        ValueRef::Integer(value) => write!(script, "{value}"),
+        ValueRef::Real(value) if value.is_infinite() => {
+            write!(script, "{}9e999", if value < 0.0 { "-" } else { "" })
+        }
+        ValueRef::Real(value) => write!(script, "{value:?}"),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => write!(script, "'{}'", text.replace('\'', "''")),
+            _ => write!(script, "CAST({} AS TEXT)", hexadecimal(bytes)),
+        },
+        ValueRef::Blob(bytes) => write!(script, "{}", hexadecimal(bytes)),
+    };
 }
 
-/// The columns by which the rows of a table are in order.
-fn primary_key(connection: &Connection, table: &str) -> Result<String, Cause> {
-    let sql = "SELECT group_concat(name, ', ' ORDER BY pk) FROM pragma_table_info(?1) WHERE pk > 0";
-    Ok(connection.query_row(sql, [table], |row| row.get(0))?)
+/// Bytes as statements have them.
+fn hexadecimal(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len() + 3);
+    text.push_str("x'");
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text.push('\'');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_those_that_sqlite_reads() {
+        let connection = rusqlite::Connection::open_in_memory().expect("room");
+        for value in [
+            ValueRef::Null,
+            ValueRef::Integer(i64::MIN + 1),
+            ValueRef::Real(0.1 + 0.2),
+            ValueRef::Real(5.0),
+            ValueRef::Real(f64::NEG_INFINITY),
+            ValueRef::Real(1e300),
+            ValueRef::Text("it's\n\u{e9}".as_bytes()),
+            ValueRef::Text(b"a\0b"),
+            ValueRef::Blob(b"\x00\xff'"),
+        ] {
+            let mut text = "SELECT ".to_owned();
+            literal(value, &mut text);
+            let mut statement = connection.prepare(&text).expect("a statement");
+            let mut rows = statement.query([]).expect("rows");
+            let row = rows.next().expect("a row").expect("a row");
+            assert_eq!(row.get_ref(0).expect("a value"), value, "{text}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 mod docs;
 mod headers;
 mod layers;
+mod made;
 mod plans;
 mod supply;
 mod tidy;

@@ -98,7 +98,7 @@ fn assets() -> Vec<Asset> {
         Asset {
             name: "page.js",
             kind: "text/javascript; charset=utf-8",
-            bytes: page::script().into_bytes(),
+            bytes: page::script().as_bytes().to_vec(),
         },
         Asset {
             name: "page.css",

@@ -58,6 +58,21 @@ pub(in crate::store) fn make(transaction: &Connection) -> Result<(), Cause> {
     Ok(())
 }
 
+/// The statements that make the tables and views of an empty database, and say whose it is; what it holds identities to be is
+/// not among them.
+pub(in crate::store) fn statements() -> String {
+    let views: usize = VIEWS.iter().map(|(_, sql)| sql.len() + 2).sum();
+    let mut text = String::with_capacity(LATEST.len() + views + 1024);
+    text.push_str(LATEST);
+    for (_, sql) in VIEWS {
+        text.extend([kept_text(sql), ";\n"]);
+    }
+    text.push_str(&format!(
+        "PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"
+    ));
+    text
+}
+
 /// Writes what says whose the database is, and of which rules its identities are.
 fn mark(transaction: &Connection) -> Result<(), Cause> {
     identities::begin(transaction)?;
@@ -132,6 +147,16 @@ mod tests {
              -- What the planner is to expect; 0001_core.sql says what it means.\n  {figures};\n\n\
              ANALYZE sqlite_schema;\n"
         )
+    }
+
+    #[test]
+    fn statements_make_what_is_made_at_once() {
+        let [made, stated] = [(), ()].map(|()| connection::open_in_memory().expect("room"));
+        make(&made).expect("an empty database");
+        stated.execute_batch(&statements()).expect("statements");
+        assert_eq!(objects(&made), objects(&stated));
+        assert_eq!(figures(&made), figures(&stated));
+        assert_eq!(stale_views(&stated).expect("views"), []);
     }
 
     #[test]

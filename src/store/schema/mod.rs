@@ -7,7 +7,7 @@ mod restate;
 mod views;
 
 pub(super) use declared::{foreign, tables};
-pub(super) use migrate::{make, migrate};
+pub(super) use migrate::{make, migrate, statements};
 pub use migrations::{APPLICATION_ID, versions};
 pub(super) use migrations::{MIGRATIONS, Migration, MigrationKind, VERSION};
 pub(super) use views::stale_views;
