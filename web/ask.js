@@ -153,10 +153,11 @@ async function entriesOf(run, seen, report) {
     const all = paths ? addUp(paths.tree, paths.costs, paths.ranges, (place) => paths.tree.line[place], lines.count) : await run.lineFigures(at);
     const wanted = [...all].filter(([line]) => only < 0 || lines.function[line] === only);
     return wanted.map(([line, sums]) => {
-      const of = functionOf(lines.function[line]);
-      const file = lines.file[line] === '' ? of.file : lines.file[line];
-      const place = { line: lines.line[line], col: lines.col[line] };
-      return { ...of, file, kind: null, ...place, ...sums, element: lineName(of.name, file === of.file ? '' : file, place.line, place.col) };
+      const { name, module, file: own, id, of } = functionOf(lines.function[line]);
+      const file = lines.file[line] || own;
+      const [number, col] = [lines.line[line], lines.col[line]];
+      const { calls, exclusive, cumulative, seen } = sums;
+      return { name, module, file, id, of, kind: null, line: number, col, calls, exclusive, cumulative, seen, element: lineName(name, file === own ? '' : file, number, col) };
     });
   }
   const isCallees = report === 'callees';
@@ -236,7 +237,7 @@ const CELLS = {
 function ranked(entries, header) {
   const { report } = header.question;
   const costOf = (/** @type {Entry} */ entry) => (header.exclusive ? entry.exclusive : entry.cumulative);
-  entries = inOrder(entries, (entry) => [down(costOf(entry)), entry.name, entry.line, entry.col, entry.module, entry.file, entry.id, entry.kind]);
+  entries = inOrder(entries, (entry) => down(costOf(entry)), (entry) => [entry.name, entry.line, entry.col, entry.module, entry.file, entry.id, entry.kind]);
   const columns = /** @type {any} */ (COLUMNS)[report].split(' ');
   /** @type {number | null} */
   let running = null;
@@ -248,10 +249,11 @@ function ranked(entries, header) {
     cum_pct: () => running,
     avg: (entry) => (entry.calls > 0 ? orNull(costOf(entry) / entry.calls) : null),
   };
+  const made = columns.map((/** @type {string} */ column) => cells[column]);
   const rows = entries.map((entry) => {
     const part = shareOf(header, costOf(entry));
     if (part !== null) running = (running ?? 0) + part;
-    return columns.map((/** @type {string} */ column) => cells[column](entry));
+    return made.map((/** @type {(entry: Entry) => any} */ cell) => cell(entry));
   });
   return { columns, rows, header, functions: entries.map((entry) => entry.of), elements: entries.map((entry) => entry.element ?? entry.name) };
 }
@@ -287,10 +289,10 @@ async function ofFunction(run, seen, header) {
     if (!found.some((row) => `${row.of} ${row.file} ${row.line}` === key)) found.push({ of, file, line, col: 0, calls: NaN, exclusive: NaN, cumulative: NaN });
   }
   if (found.length === 0) throw new Unanswered(`Run ${run.number} knows no lines of ${plain(header.question.fn ?? '')}, and no source is stored with it.`);
-  const sorted = inOrder(found, ({ of, file, line, col }) => [names.name[of], names.module[of], names.id[of], file, line, col]);
+  const sorted = inOrder(found, ({ of }) => names.name[of], ({ of, file, line, col }) => [names.module[of], names.id[of], file, line, col]);
   const rows = sorted.map((row) => {
     const all = calls.filter((call) => isCalled(row, call));
-    const called = inOrder(all, (call) => [down(call.cumulative), names.name[call.function], names.id[call.function]]);
+    const called = inOrder(all, (call) => down(call.cumulative), (call) => [names.name[call.function], names.id[call.function]]);
     return [
       names.name[row.of],
       row.line,

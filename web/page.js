@@ -154,6 +154,8 @@ async function start() {
     document.title = `${plain(run?.about.name ?? about.title)} · profdb`;
     page.dataset.shown = address;
     if (state.search !== '' && state.view === 'flame') /** @type {any} */ (document.getElementById('search'))?.focus({ preventScroll: true });
+    // Who drills down does not wait for what can be unpacked before.
+    if (header && run.isTree && !isServed()) /** @type {any} */ (globalThis).requestIdleCallback?.(() => void run.costs(run.metrics.indexOf(header.metric)).catch(() => null));
   };
 
   const head = (/** @type {any} */ now, /** @type {any} */ header, /** @type {string | null} */ root) => {

@@ -50,14 +50,16 @@ export function follow(tree, steps) {
  * @returns {Map<number, Sums>} */
 export function addUp(tree, costs, ranges, key, keys) {
   const open = new Int32Array(keys).fill(-1);
+  /** @type {Sums[]} */
+  const known = Array(keys);
   /** @type {Map<number, Sums>} */
   const sums = new Map();
   for (const [first, last] of ranges) {
     for (let place = first; place <= last; place++) {
       const of = key(place);
       if (of < 0) continue;
-      let sum = sums.get(of);
-      if (!sum) sums.set(of, (sum = { calls: 0, exclusive: 0, cumulative: 0, seen: 0 }));
+      let sum = known[of];
+      if (!sum) sums.set(of, (known[of] = sum = { calls: 0, exclusive: 0, cumulative: 0, seen: 0 }));
       sum.calls += tree.calls[place];
       sum.exclusive += costs.own[place];
       sum.seen += costs.all[place];

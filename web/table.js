@@ -7,8 +7,8 @@ import { button, gestures, make } from './dom.js';
 /** Height of a row in pixels, as the style has it. */
 const ROW = 24;
 
-/** Rows that are all there. */
-const FEW = 500;
+/** Rows that are all there: browsers lay out all of them before anything is seen. */
+const FEW = 100;
 
 /** @param {any} value */
 const shownValue = (value) => (value === null ? '-' : String(value));
@@ -20,6 +20,8 @@ export function table(shown) {
   let sorted = -1;
   let isDown = false;
   let focused = -1;
+  /** The rows that are there: from one to another. */
+  let there = [0, 0];
   const head = make('tr');
   const body = make('tbody');
   const grid = make('table', { 'aria-label': shown.label, 'aria-rowcount': items.length + 1, role: shown.isOpen ? 'treegrid' : null }, make('thead', {}, head), body);
@@ -50,6 +52,7 @@ export function table(shown) {
       else cell.removeAttribute('aria-sort');
     });
     body.replaceChildren();
+    there = [0, 0];
     fill();
   }
 
@@ -94,9 +97,12 @@ export function table(shown) {
   function fill(all = false) {
     let [from, to] = [0, order.length];
     if (order.length > FEW && !all) {
-      from = Math.max(0, Math.floor(box.scrollTop / ROW) - 10);
-      to = Math.min(order.length, from + Math.ceil((box.clientHeight || 800) / ROW) + 20);
+      const seen = Math.min(order.length, Math.floor(box.scrollTop / ROW));
+      const end = Math.min(order.length, seen + Math.ceil((box.clientHeight || 500) / ROW));
+      if (there[0] <= seen && end <= there[1]) return;
+      [from, to] = [Math.max(0, seen - 10), Math.min(order.length, end + 10)];
     }
+    there = [from, to];
     const space = (/** @type {number} */ rows) => {
       const empty = make('tr', { 'aria-hidden': 'true', class: 'space' }, make('td', { colspan: columns.length }));
       empty.firstChild.style.height = `${rows * ROW}px`;
