@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, open_to_read};
 use super::failure::{Failure, complain, database, say, unchosen, unread, unwritten};
+use super::git::{self, GitArgs};
 use super::options::FormatOptions;
 use super::output::{Target, Unwritten};
 use super::sides::{
@@ -25,6 +26,9 @@ use crate::gate::{
 use crate::store::{ChooseError, Database, RunSet, Tag};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("git", |git| git.help(
+    "Find that commit in the git repository of a folder (`--git` alone: of this one), and compare only with commits that led to new"
+)))]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "flags of a command line are set or not"
@@ -71,17 +75,8 @@ pub(super) struct Gate {
     /// The commit that new was made from: its runs are compared with where nothing else is named
     #[arg(long, value_name = "COMMIT")]
     merge_base: Option<String>,
-    /// Find that commit in the git repository of a folder (`--git` alone: of this one), and compare only
-    /// with commits that led to new
-    #[arg(
-        long,
-        value_name = "DIR",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = ".",
-        value_hint = ValueHint::DirPath
-    )]
-    git: Option<PathBuf>,
+    #[command(flatten)]
+    git: GitArgs,
     /// What is not shown to keep its limit fails, too
     #[arg(long)]
     prove: bool,
@@ -277,7 +272,7 @@ fn ancestry(
 ) -> Result<Ancestry, Failure> {
     let mut found = Ancestry::default();
     let is_asked = planned.bases.contains(&PlannedBase::Usual);
-    if let Some(folder) = gate.git.as_deref().filter(|_| is_asked) {
+    if let Some(folder) = gate.git.folder.as_deref().filter(|_| is_asked) {
         let commit = new.iter().find_map(|run| run.tag("commit"));
         let Some(commit) = commit else {
             return Err(complain(
@@ -288,7 +283,7 @@ fn ancestry(
         let own = new.iter().find_map(|run| run.tag("branch"));
         let own = own.into_iter().filter(|own| TRUNKS.contains(own));
         let branches: Vec<&str> = own.chain(TRUNKS).collect();
-        found = super::git::ancestry(folder, commit, &branches, stop)?;
+        found = git::ancestry(folder, commit, &branches, stop)?;
     }
     if gate.merge_base.is_some() {
         found.merge_base.clone_from(&gate.merge_base);

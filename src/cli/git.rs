@@ -18,6 +18,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueHint};
 use tempfile::TempDir;
 
 use super::failure::{Failure, complain, say};
@@ -26,6 +27,22 @@ use crate::base::error::Stop;
 use crate::gate::Ancestry;
 use crate::store::Tag;
 use crate::text::dates::utc;
+
+/// The flag by which git is asked. Each command says in its help what for.
+#[derive(Debug, Args)]
+pub(super) struct GitArgs {
+    /// The folder whose repository is asked.
+    #[arg(
+        id = "git",
+        long = "git",
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ".",
+        value_hint = ValueHint::DirPath
+    )]
+    pub(super) folder: Option<PathBuf>,
+}
 
 /// The tags that a repository gives, in this order.
 pub(super) const TAGS: [&str; 5] = ["commit", "branch", "commit_time", "commit_count", "dirty"];

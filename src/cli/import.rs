@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
+use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueHint};
 
 use super::args::{
     Imported as From, MetricNoise, contradiction, imported, joined, metric_noise, tag,
@@ -16,7 +16,7 @@ use super::args::{
 use super::database::{DatabaseArgs, WaitArgs};
 use super::failure::{Failure, complain, line, say, unread};
 use super::folder::Sources;
-use super::git;
+use super::git::{self, GitArgs};
 use super::known::{Asked, Known, Source};
 use super::options::FormatOptions;
 use super::output::{is_among, places};
@@ -46,6 +46,9 @@ const GROUP_BYTES: u64 = 8 << 20;
 const SHOWN_PASSED_OVER: usize = 5;
 
 #[derive(Debug, Args)]
+#[command(mut_arg("git", |git| git.help(
+    "Tags from the git repository of a folder (`--git` alone: of this one): commit, branch, `commit_time`, `commit_count` and dirty; `--tag` comes before them"
+)))]
 pub(super) struct Import {
     /// Profiles, or folders, which are read whole but for links to folders and names that begin with a
     /// dot; - is standard input
@@ -67,17 +70,8 @@ pub(super) struct Import {
     /// Something to find the run by: commit, host, branch; may be given several times
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<Tag>,
-    /// Tags from the git repository of a folder (`--git` alone: of this one): commit, branch, `commit_time`,
-    /// `commit_count` and dirty; `--tag` comes before them
-    #[arg(
-        long,
-        value_name = "DIR",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = ".",
-        value_hint = ValueHint::DirPath
-    )]
-    git: Option<PathBuf>,
+    #[command(flatten)]
+    git: GitArgs,
     /// How figures differ between recordings of one program: exact, timed, sampled or unknown, of one
     /// metric or of all, instead of what is known of the format; may be given several times
     #[arg(long, value_name = "[METRIC=]NOISE", value_parser = metric_noise)]
@@ -123,7 +117,7 @@ fn check_tags(tags: &[Tag]) -> Result<(), Failure> {
 
 /// The tags that are given, and those of git besides.
 fn all_tags(import: &Import, stop: &Stop) -> Result<Vec<Tag>, Failure> {
-    let mut tags = match &import.git {
+    let mut tags = match &import.git.folder {
         Some(folder) => git::tags(folder, &import.tags, stop)?,
         None => Vec::new(),
     };
@@ -204,7 +198,7 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
 fn import_datasets(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let is_plain = import.title.is_none()
         && import.tags.is_empty()
-        && import.git.is_none()
+        && import.git.folder.is_none()
         && import.noise.is_empty()
         && !import.again
         && import.source.is_none()
