@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::mem::take;
-use std::panic::{self, AssertUnwindSafe};
 
 use parquet::basic::Type as Physical;
 use parquet::column::reader::ColumnReader;
@@ -13,6 +12,7 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use super::error::DatasetError;
 use super::tables::{Kind, TABLES, Table};
 use crate::base::error::Stop;
+use crate::base::panics::caught;
 use crate::source::Stopped;
 use crate::store::{Cell, RowsOfRuns, StoreError};
 
@@ -163,19 +163,10 @@ fn guarded(
     stop: &Stop,
     each: &mut EachRow<'_>,
 ) -> Result<(), DatasetError> {
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
     // What it leaves half done is dropped: rows that were taken are of a database that no one sees before all are there.
-    let read = panic::catch_unwind(AssertUnwindSafe(|| each_row(table, file, stop, each)));
-    panic::set_hook(hook);
-    read.unwrap_or_else(|why| {
-        let why = why
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| why.downcast_ref::<&str>().copied());
+    caught(|| each_row(table, file, stop, each)).unwrap_or_else(|why| {
         Err(DatasetError::Content(format!(
-            "expected a Parquet file, found one that cannot be read: {}",
-            why.unwrap_or("it is damaged")
+            "expected a Parquet file, found one that cannot be read: {why}"
         )))
     })
 }
