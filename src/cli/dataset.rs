@@ -82,7 +82,7 @@ fn begin(out: &Path) -> Result<(), Failure> {
     let text = about::about();
     match read_about(out) {
         Ok(Some(found)) => {
-            if let Err(fault) = about::check(&found) {
+            if let Err(fault) = about::check_for_more(&found) {
                 return refuse(format!("{}: {fault}", out.join(ABOUT).display()));
             }
             if found == text.as_bytes() {

@@ -8,7 +8,10 @@ use super::tables::{Column, TABLES, Table};
 pub const ABOUT: &str = "profdb-dataset.json";
 
 /// The version of the layout. A higher one may add tables and columns; what is there keeps its meaning.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
+
+/// The oldest version whose files are read, and which no files are added to.
+const OLDEST: u64 = 1;
 
 /// The word by which the file is known.
 const FORMAT: &str = "profdb-dataset";
@@ -33,7 +36,7 @@ pub fn about() -> String {
             "path": format!("{}/day=DAY/RUN_UID.parquet", table.name),
             "meaning": table.meaning,
             "sorted_by": table.order,
-            "columns": table.columns.iter().map(column).collect::<Vec<_>>(),
+            "columns": table.files().iter().map(column).collect::<Vec<_>>(),
         })
     };
     let partition = "day: YYYY-MM-DD of runs.recorded_utc; unknown where the file does not say when it was recorded";
@@ -49,18 +52,35 @@ pub fn about() -> String {
     serde_json::to_string_pretty(&Value::Object(about)).expect("text and numbers") + "\n"
 }
 
-/// Reads such a file.
+/// Reads such a file: a dataset that can be read.
 ///
 /// # Errors
 /// What is wrong with it, in words.
 pub fn check(text: &[u8]) -> Result<(), String> {
+    version(text).map(|_| ())
+}
+
+/// Reads such a file: a dataset that runs can be added to.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn check_for_more(text: &[u8]) -> Result<(), String> {
+    match version(text)? {
+        VERSION => Ok(()),
+        older => Err(format!(
+            "the dataset has version {older}, this profdb writes version {VERSION}: export into another folder; `profdb import --from dataset` brings its runs into a database"
+        )),
+    }
+}
+
+fn version(text: &[u8]) -> Result<u64, String> {
     let about: Value = serde_json::from_slice(text)
         .map_err(|error| format!("expected JSON that profdb has written: {error}"))?;
     if about.get("format").and_then(Value::as_str) != Some(FORMAT) {
         return Err(format!("expected a file whose format is {FORMAT}"));
     }
     match about.get("version").and_then(Value::as_u64) {
-        Some(VERSION) => Ok(()),
+        Some(version @ OLDEST..=VERSION) => Ok(version),
         Some(version) if version > VERSION => Err(format!(
             "the dataset has version {version}, this profdb knows versions up to {VERSION}: use a newer profdb"
         )),

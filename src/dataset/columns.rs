@@ -1,58 +1,81 @@
 //! Rows of a table as columns, and a Parquet file of them.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::io::{self, Write};
+use std::mem::take;
+use std::slice;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use bytes::Bytes;
+use hashbrown::HashMap;
+use parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
 
+use super::digits::SCALES;
 use super::error::DatasetError;
+use super::pages::{self, Pages, Zstd};
 use super::tables::{Column, Kind, Table};
 use crate::store::Cell;
 
-/// Rows of a row group: what is in memory at once, and what engines read in one piece.
-pub(super) const ROWS: usize = 1 << 18;
+/// Rows of a row group, which has one dictionary for each column, and which engines read in one piece.
+const ROWS: usize = 1 << 20;
 
-/// Values that are handed to the writer at once.
-const AT_ONCE: usize = 8192;
+/// Rows of a page.
+const PAGE: usize = 1 << 16;
 
-/// How hard zstd tries: a higher level takes twice the time for a few percent.
-const LEVEL: i32 = 1;
+/// Longer texts are not said to be the smallest or the largest of their column.
+const STATED: usize = 256;
 
 /// Who wrote the files, in the form in which readers look for writers with known faults. It has no version of the program, as
 /// equal rows are equal bytes in all of them.
-const CREATED_BY: &str = "profdb-dataset version 1.0.0 (build 1)";
+const CREATED_BY: &str = "profdb-dataset version 2.0.0 (build 1)";
 
-/// A place that is in no row.
+/// A place that is in no dictionary.
 const NONE: u32 = u32::MAX;
 
-/// The values of a column.
+/// The place of no scale, whose number is 0: the cost is unknown.
+pub(super) const UNKNOWN: u8 = 16;
+
+/// The values of a column, of which there is one for each row, also where there is none.
 #[derive(Debug)]
 enum Values {
     /// One text for all rows.
     Same(ByteArray),
-    Integers(Vec<i64>),
-    Reals(Vec<f64>),
-    Texts(Vec<ByteArray>),
-    /// Places among the keys of functions; [`NONE`] for NULL.
+    /// Whole numbers, or the bits of costs.
+    Numbers(Vec<u64>),
+    /// Texts by their places among those that there are so far.
+    Texts {
+        places: Vec<u32>,
+        texts: Vec<ByteArray>,
+        by_text: HashMap<Vec<u8>, u32>,
+    },
+    /// Places among the keys of functions.
     Functions(Vec<u32>),
+    /// Places among [`SCALES`], or [`UNKNOWN`].
+    Scales(Vec<u8>),
     /// Keys and values of the one row of a table.
     Tags(Vec<(ByteArray, ByteArray)>),
 }
 
 /// A column that is being filled.
-#[derive(Debug)]
 struct Buffer {
+    kind: Kind,
     values: Values,
-    /// 1 where there is a value, which [`Values`] has a place for in any case; empty in columns without NULL.
-    levels: Vec<i16>,
+    /// Whether there is a value; empty in columns without NULL.
+    levels: Vec<bool>,
     is_optional: bool,
+    /// Pages of the row group that are made, of numbers.
+    pages: Pages,
+    /// Smallest and largest number among them, in the order of the column.
+    range: Option<(u64, u64)>,
 }
 
 /// A table that is being filled, and written in pieces.
@@ -61,8 +84,11 @@ pub(super) struct Rows<'k, W: Write + Send> {
     columns: Vec<Buffer>,
     /// Keys of functions, sorted.
     keys: &'k [ByteArray],
+    /// Rows that are in columns of numbers, and those of the row group, whose numbers may be in pages already.
     rows: usize,
+    in_group: usize,
     writer: SerializedFileWriter<W>,
+    zstd: Zstd,
     is_sorted: bool,
 }
 
@@ -98,7 +124,7 @@ fn schema(table: &Table) -> Result<TypePtr, ParquetError> {
         match column.kind {
             Kind::Text | Kind::Function => leaf(column.name, Physical::BYTE_ARRAY, repetition),
             Kind::Integer => leaf(column.name, Physical::INT64, repetition),
-            Kind::Real => leaf(column.name, Physical::DOUBLE, repetition),
+            Kind::Real | Kind::Scale => leaf(column.name, Physical::DOUBLE, repetition),
             Kind::Tags => {
                 let pair = Type::group_type_builder("key_value")
                     .with_repetition(Repetition::REPEATED)
@@ -115,7 +141,7 @@ fn schema(table: &Table) -> Result<TypePtr, ParquetError> {
             }
         }
     };
-    let fields = table.columns.iter().map(field).collect::<Result<_, _>>()?;
+    let fields = table.files().iter().map(field).collect::<Result<_, _>>()?;
     Type::group_type_builder(table.name)
         .with_fields(fields)
         .build()
@@ -127,38 +153,23 @@ pub(super) fn is_of_nodes(table: &Table) -> bool {
     matches!(table.name, "nodes" | "node_costs" | "node_labels")
 }
 
-/// How a table is written.
+/// How a table is written: what is around the pages of its columns.
 fn properties(table: &Table) -> Result<WriterProperties, ParquetError> {
     let sorting = table.order.iter().filter_map(|name| {
         Some(SortingColumn {
-            column_idx: i32::try_from(table.column(name)?).ok()?,
+            column_idx: i32::try_from(table.file_column(name)?).ok()?,
             descending: false,
             nulls_first: true,
         })
     });
-    let mut properties = WriterProperties::builder()
+    let properties = WriterProperties::builder()
         .set_created_by(CREATED_BY.to_owned())
         .set_writer_version(WriterVersion::PARQUET_1_0)
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?))
+        .set_compression(Zstd::compression()?)
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_dictionary_page_size_limit(1 << 22)
         .set_max_row_group_row_count(Some(ROWS))
+        .set_offset_index_disabled(true)
         .set_sorting_columns(Some(sorting.collect()));
-    for column in table.columns {
-        let path = ColumnPath::from(column.name);
-        properties = match column.name {
-            // Numbers that mostly go up by one; what is pruned by them is looked for page by page.
-            "node_id" | "parent_id" | "last_id" | "outer_id" | "position" => properties
-                .set_column_dictionary_enabled(path.clone(), false)
-                .set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED)
-                .set_column_statistics_enabled(path, EnabledStatistics::Page),
-            // The bytes of costs by their place: those of the exponent compress well, and no reader of these tables lacks it.
-            _ if column.kind == Kind::Real => properties
-                .set_column_dictionary_enabled(path.clone(), false)
-                .set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT),
-            _ => properties,
-        };
-    }
     Ok(properties.build())
 }
 
@@ -173,8 +184,333 @@ fn text(bytes: &[u8]) -> ByteArray {
     }
 }
 
+/// A number whose order as an unsigned one is that of the column.
+fn ordered(kind: Kind, bits: u64) -> u64 {
+    const SIGN: u64 = 1 << 63;
+    match kind {
+        Kind::Real if bits & SIGN != 0 => !bits,
+        _ => bits ^ SIGN,
+    }
+}
+
+/// What [`ordered`] was given.
+fn disordered(kind: Kind, order: u64) -> u64 {
+    const SIGN: u64 = 1 << 63;
+    match kind {
+        Kind::Real if order & SIGN == 0 => !order,
+        _ => order ^ SIGN,
+    }
+}
+
+impl Buffer {
+    fn new(column: &Column, run_uid: &str) -> Self {
+        let values = match column.kind {
+            Kind::Text if column.name == "run_uid" => Values::Same(run_uid.into()),
+            Kind::Text => Values::Texts {
+                places: Vec::new(),
+                texts: Vec::new(),
+                by_text: HashMap::new(),
+            },
+            Kind::Integer | Kind::Real => Values::Numbers(Vec::new()),
+            Kind::Function => Values::Functions(Vec::new()),
+            Kind::Scale => Values::Scales(Vec::new()),
+            Kind::Tags => Values::Tags(Vec::new()),
+        };
+        Self {
+            kind: column.kind,
+            values,
+            levels: Vec::new(),
+            is_optional: column.is_optional,
+            pages: Pages::default(),
+            range: None,
+        }
+    }
+
+    #[inline]
+    fn level(&mut self, is_there: bool) {
+        if self.is_optional {
+            self.levels.push(is_there);
+        }
+    }
+
+    /// Makes a page of some rows of a column of numbers.
+    fn page_of_numbers(
+        &mut self,
+        zstd: &mut Zstd,
+        from: usize,
+        to: usize,
+    ) -> Result<(), ParquetError> {
+        let Values::Numbers(values) = &self.values else {
+            return Ok(());
+        };
+        let levels = self.is_optional.then(|| &self.levels[from..to]);
+        let there: Vec<u64>;
+        let mut numbers = &values[from..to];
+        if let Some(levels) = levels
+            && levels.contains(&false)
+        {
+            let with = numbers
+                .iter()
+                .zip(levels)
+                .filter(|(_, is_there)| **is_there);
+            there = with.map(|(number, _)| *number).collect();
+            numbers = &there;
+        }
+        for number in numbers {
+            let order = ordered(self.kind, *number);
+            let (least, most) = self.range.unwrap_or((order, order));
+            self.range = Some((least.min(order), most.max(order)));
+        }
+        // Where there is none, no reader is asked what it makes of no bytes.
+        let encoding = if numbers.is_empty() {
+            Encoding::PLAIN
+        } else {
+            Encoding::BYTE_STREAM_SPLIT
+        };
+        self.pages.data(zstd, to - from, levels, encoding, |page| {
+            pages::split(numbers, page);
+        })
+    }
+
+    /// Makes the pages of a column whose values are places in a dictionary, and closes it.
+    fn pages_of_places(
+        &mut self,
+        zstd: &mut Zstd,
+        keys: &[ByteArray],
+        from: usize,
+        to: usize,
+    ) -> Result<Option<(ByteArray, ByteArray)>, ParquetError> {
+        if matches!(self.values, Values::Numbers(_) | Values::Tags(_)) {
+            return Ok(None);
+        }
+        let levels = self.is_optional.then(|| &self.levels[from..to]);
+        let (texts, places): (&[ByteArray], Cow<'_, [u32]>) = match &self.values {
+            Values::Same(text) => (slice::from_ref(text), Cow::Owned(vec![0; to - from])),
+            Values::Texts { places, texts, .. } => {
+                (texts.as_slice(), Cow::Borrowed(&places[from..to]))
+            }
+            Values::Functions(places) => (keys, Cow::Borrowed(&places[from..to])),
+            Values::Scales(scales) => (
+                &[],
+                scales[from..to].iter().copied().map(u32::from).collect(),
+            ),
+            Values::Numbers(_) | Values::Tags(_) => return Ok(None),
+        };
+        let known = texts.len().max(usize::from(UNKNOWN) + 1);
+        let (used, numbers) = distinct(&places, levels, known);
+        let value = |place: u32, page: &mut Vec<u8>| match texts.get(place as usize) {
+            Some(text) => pages::text(text.data(), page),
+            None => page.extend(scale(place).to_le_bytes()),
+        };
+        // Where each value is another one, a dictionary would only be longer.
+        let is_plain = used.len() == numbers.len() && used.len() != 1;
+        let width = pages::width(used.len());
+        if !is_plain {
+            self.pages.dictionary(zstd, used.len(), |page| {
+                used.iter().for_each(|place| value(*place, page));
+            })?;
+        }
+        let mut next = 0;
+        for start in (0..to - from).step_by(PAGE) {
+            let rows = PAGE.min(to - from - start);
+            let levels = levels.map(|levels| &levels[start..start + rows]);
+            let there = levels.map_or(rows, |levels| {
+                levels.iter().filter(|is_there| **is_there).count()
+            });
+            let numbers = &numbers[next..next + there];
+            next += there;
+            if is_plain {
+                self.pages
+                    .data(zstd, rows, levels, Encoding::PLAIN, |page| {
+                        for number in numbers {
+                            value(used[*number as usize], page);
+                        }
+                    })?;
+            } else {
+                let encoding = Encoding::RLE_DICTIONARY;
+                self.pages.data(zstd, rows, levels, encoding, |page| {
+                    pages::places(numbers, width, page);
+                })?;
+            }
+        }
+        let mut stated: Option<(&ByteArray, &ByteArray)> = None;
+        for text in used.iter().filter_map(|place| texts.get(*place as usize)) {
+            let (least, most) = stated.unwrap_or((text, text));
+            stated = Some((
+                if text.data() < least.data() {
+                    text
+                } else {
+                    least
+                },
+                if text.data() > most.data() {
+                    text
+                } else {
+                    most
+                },
+            ));
+        }
+        Ok(stated
+            .filter(|(least, most)| least.len() <= STATED && most.len() <= STATED)
+            .map(|(least, most)| (least.clone(), most.clone())))
+    }
+
+    /// Ends the pages of a row group.
+    fn close(
+        &mut self,
+        column: ColumnDescPtr,
+        texts: Option<(ByteArray, ByteArray)>,
+    ) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
+        let (kind, range) = (self.kind, self.range.take());
+        let statistics = |nulls| {
+            let nulls = Some(nulls);
+            if let Some((least, most)) = texts {
+                return Some(Statistics::byte_array(
+                    Some(least),
+                    Some(most),
+                    None,
+                    nulls,
+                    false,
+                ));
+            }
+            let (least, most) = range?;
+            let [least, most] = [least, most].map(|order| disordered(kind, order));
+            if kind == Kind::Integer {
+                let [least, most] = [least, most].map(u64::cast_signed);
+                return Some(Statistics::int64(
+                    Some(least),
+                    Some(most),
+                    None,
+                    nulls,
+                    false,
+                ));
+            }
+            // Readers hold both zeros for one.
+            let [mut least, mut most] = [least, most].map(f64::from_bits);
+            if least == 0.0 {
+                least = -0.0;
+            }
+            if most == 0.0 {
+                most = 0.0;
+            }
+            Some(Statistics::double(
+                Some(least),
+                Some(most),
+                None,
+                nulls,
+                false,
+            ))
+        };
+        let (bytes, close) = take(&mut self.pages).close(column, statistics)?;
+        Ok((bytes.into(), close))
+    }
+
+    fn clear(&mut self) {
+        self.levels.clear();
+        match &mut self.values {
+            Values::Same(_) => {}
+            Values::Numbers(values) => values.clear(),
+            Values::Texts { places, .. } | Values::Functions(places) => places.clear(),
+            Values::Scales(values) => values.clear(),
+            Values::Tags(values) => values.clear(),
+        }
+    }
+
+    /// Numbers that are in the order of the values, NULL first.
+    fn ranks(&self) -> Vec<Vec<u64>> {
+        let mut ranks = Vec::new();
+        if self.is_optional {
+            ranks.push(self.levels.iter().copied().map(u64::from).collect());
+        }
+        match &self.values {
+            Values::Same(_) | Values::Tags(_) => {}
+            Values::Numbers(values) => {
+                ranks.push(
+                    values
+                        .iter()
+                        .map(|bits| ordered(self.kind, *bits))
+                        .collect(),
+                );
+            }
+            Values::Texts { places, texts, .. } => {
+                let mut order: Vec<usize> = (0..texts.len()).collect();
+                order.sort_by(|one, other| texts[*one].data().cmp(texts[*other].data()));
+                let mut rank = vec![0; texts.len()];
+                for (at, text) in order.into_iter().enumerate() {
+                    rank[text] = at as u64;
+                }
+                let of = |place: &u32| rank.get(*place as usize).copied().unwrap_or_default();
+                ranks.push(places.iter().map(of).collect());
+            }
+            Values::Functions(places) => {
+                ranks.push(places.iter().copied().map(u64::from).collect())
+            }
+            Values::Scales(scales) => ranks.push(scales.iter().copied().map(u64::from).collect()),
+        }
+        ranks
+    }
+}
+
+/// What a scale divides by.
+fn scale(place: u32) -> f64 {
+    SCALES.get(place as usize).copied().unwrap_or_default()
+}
+
+/// The places that rows have, each once, in the order in which they come, and for each value the number of its place among them.
+fn distinct(places: &[u32], levels: Option<&[bool]>, known: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut found = vec![NONE; known];
+    let (mut used, mut numbers) = (Vec::new(), Vec::with_capacity(places.len()));
+    for (at, place) in places.iter().enumerate() {
+        if levels.is_some_and(|levels| !levels[at]) {
+            continue;
+        }
+        let number = &mut found[*place as usize];
+        if *number == NONE {
+            *number = u32::try_from(used.len()).unwrap_or(NONE);
+            used.push(*place);
+        }
+        numbers.push(*number);
+    }
+    (used, numbers)
+}
+
+/// The order of rows by ranks: the first ones that fit are put into one number.
+fn order(rows: usize, mut ranks: Vec<Vec<u64>>) -> Vec<usize> {
+    let mut keys: Vec<(u64, usize)> = (0..rows).map(|row| (0, row)).collect();
+    let mut bits = 0;
+    let mut packed = 0;
+    for ranks in &mut ranks {
+        let least = ranks.iter().copied().min().unwrap_or_default();
+        ranks.iter_mut().for_each(|rank| *rank -= least);
+        let most = ranks.iter().copied().max().unwrap_or_default();
+        let width = u64::BITS - most.leading_zeros();
+        if bits + width > u64::BITS {
+            break;
+        }
+        if width > 0 {
+            for (key, rank) in keys.iter_mut().zip(ranks.iter()) {
+                key.0 = key.0.checked_shl(width).unwrap_or_default() | *rank;
+            }
+        }
+        bits += width;
+        packed += 1;
+    }
+    let rest = &ranks[packed..];
+    keys.sort_unstable_by(|one, other| {
+        let by_rest = || {
+            rest.iter().fold(Ordering::Equal, |found, ranks| {
+                found.then_with(|| ranks[one.1].cmp(&ranks[other.1]))
+            })
+        };
+        one.0
+            .cmp(&other.0)
+            .then_with(by_rest)
+            .then(one.1.cmp(&other.1))
+    });
+    keys.into_iter().map(|(_, row)| row).collect()
+}
+
 impl<'k, W: Write + Send> Rows<'k, W> {
-    /// Begins the file of a run in a table.
+    /// Begins the file of a run in a table. Rows of some tables come in their order.
     pub(super) fn new(
         table: &'static Table,
         run_uid: &str,
@@ -183,24 +519,18 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         out: W,
     ) -> Result<Self, DatasetError> {
         let writer = SerializedFileWriter::new(out, schema(table)?, Arc::new(properties(table)?))?;
-        let columns = table.columns.iter().map(|column| Buffer {
-            values: match column.kind {
-                Kind::Text if column.name == "run_uid" => Values::Same(run_uid.into()),
-                Kind::Text => Values::Texts(Vec::new()),
-                Kind::Integer => Values::Integers(Vec::new()),
-                Kind::Real => Values::Reals(Vec::new()),
-                Kind::Function => Values::Functions(Vec::new()),
-                Kind::Tags => Values::Tags(Vec::new()),
-            },
-            levels: Vec::new(),
-            is_optional: column.is_optional,
-        });
+        let columns = table
+            .files()
+            .iter()
+            .map(|column| Buffer::new(column, run_uid));
         Ok(Self {
             table,
             columns: columns.collect(),
             keys,
             rows: 0,
+            in_group: 0,
             writer,
+            zstd: Zstd::new()?,
             is_sorted,
         })
     }
@@ -209,54 +539,84 @@ impl<'k, W: Write + Send> Rows<'k, W> {
     #[inline]
     pub(super) fn end_row(&mut self) -> Result<(), DatasetError> {
         self.rows += 1;
-        if self.is_sorted && self.rows == ROWS {
-            self.flush()?;
+        self.in_group += 1;
+        if self.is_sorted && self.rows == PAGE {
+            self.page(0, self.rows)?;
+            self.rows = 0;
+            if self.in_group == ROWS {
+                self.group(0, ROWS)?;
+            }
         }
         Ok(())
-    }
-
-    #[inline]
-    fn level(&mut self, at: usize, is_there: bool) {
-        let buffer = &mut self.columns[at];
-        if buffer.is_optional {
-            buffer.levels.push(i16::from(is_there));
-        }
     }
 
     /// Adds a number to a column.
     #[inline]
     pub(super) fn integer(&mut self, at: usize, value: Option<i64>) {
-        if let Values::Integers(values) = &mut self.columns[at].values {
-            values.push(value.unwrap_or_default());
+        let buffer = &mut self.columns[at];
+        if let Values::Numbers(values) = &mut buffer.values {
+            values.push(value.unwrap_or_default().cast_unsigned());
         }
-        self.level(at, value.is_some());
+        buffer.level(value.is_some());
     }
 
     /// Adds a cost to a column.
     #[inline]
     pub(super) fn real(&mut self, at: usize, value: Option<f64>) {
-        if let Values::Reals(values) = &mut self.columns[at].values {
-            values.push(value.unwrap_or_default());
+        let buffer = &mut self.columns[at];
+        if let Values::Numbers(values) = &mut buffer.values {
+            values.push(value.unwrap_or_default().to_bits());
         }
-        self.level(at, value.is_some());
+        buffer.level(value.is_some());
+    }
+
+    /// Adds what digits are divided by to a column.
+    #[inline]
+    pub(super) fn scale(&mut self, at: usize, place: u8) {
+        if let Values::Scales(values) = &mut self.columns[at].values {
+            values.push(place);
+        }
     }
 
     /// Adds a text to a column.
     #[inline]
     pub(super) fn text(&mut self, at: usize, value: Option<&[u8]>) {
-        if let Values::Texts(values) = &mut self.columns[at].values {
-            values.push(value.map_or_else(|| ByteArray::from(Vec::new()), text));
+        let buffer = &mut self.columns[at];
+        if let Values::Texts {
+            places,
+            texts,
+            by_text,
+        } = &mut buffer.values
+        {
+            let last = places.last().copied();
+            places.push(match value {
+                None => last.unwrap_or_default(),
+                Some(value) => match last {
+                    Some(last)
+                        if texts
+                            .get(last as usize)
+                            .is_some_and(|text| text.data() == value) =>
+                    {
+                        last
+                    }
+                    _ => *by_text.entry_ref(value).or_insert_with(|| {
+                        texts.push(text(value));
+                        u32::try_from(texts.len() - 1).unwrap_or(NONE)
+                    }),
+                },
+            });
         }
-        self.level(at, value.is_some());
+        buffer.level(value.is_some());
     }
 
     /// Adds a function to a column, by the place of its key.
     #[inline]
     pub(super) fn function(&mut self, at: usize, place: Option<u32>) {
-        if let Values::Functions(values) = &mut self.columns[at].values {
-            values.push(place.unwrap_or(NONE));
+        let buffer = &mut self.columns[at];
+        if let Values::Functions(values) = &mut buffer.values {
+            values.push(place.unwrap_or_default());
         }
-        self.level(at, place.is_some());
+        buffer.level(place.is_some());
     }
 
     /// Adds a tag to the one row of a table.
@@ -268,7 +628,7 @@ impl<'k, W: Write + Send> Rows<'k, W> {
 
     /// Adds a value of any kind to a column that takes it.
     pub(super) fn cell(&mut self, at: usize, cell: &Cell<'_>) -> Result<(), DatasetError> {
-        let column = &self.table.columns[at];
+        let column = &self.table.files()[at];
         let is_null = *cell == Cell::Null;
         match (column.kind, cell) {
             (Kind::Integer, Cell::Integer(value)) => self.integer(at, Some(*value)),
@@ -296,43 +656,18 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         Ok(())
     }
 
-    /// The order of two rows in a column.
-    fn compare(&self, at: usize, one: usize, other: usize) -> Ordering {
-        let buffer = &self.columns[at];
-        let levels = match (buffer.levels.get(one), buffer.levels.get(other)) {
-            (Some(one), Some(other)) => one.cmp(other),
-            _ => Ordering::Equal,
-        };
-        levels.then_with(|| match &buffer.values {
-            Values::Same(_) | Values::Tags(_) => Ordering::Equal,
-            Values::Integers(values) => values[one].cmp(&values[other]),
-            Values::Reals(values) => values[one].total_cmp(&values[other]),
-            Values::Texts(values) => values[one].data().cmp(values[other].data()),
-            Values::Functions(values) => values[one].cmp(&values[other]),
-        })
-    }
-
     /// Puts the rows in the order of the table.
     fn sort(&mut self) {
-        let by: Vec<usize> = self
-            .table
-            .order
-            .iter()
-            .filter_map(|name| self.table.column(name))
-            .collect();
-        let mut order: Vec<usize> = (0..self.rows).collect();
-        order.sort_by(|one, other| {
-            by.iter().fold(Ordering::Equal, |found, at| {
-                found.then_with(|| self.compare(*at, *one, *other))
-            })
-        });
+        let by = self.table.order.iter();
+        let columns = by.filter_map(|name| self.table.file_column(name));
+        let ranks = columns.flat_map(|at| self.columns[at].ranks());
+        let order = order(self.rows, ranks.collect());
         for buffer in &mut self.columns {
             match &mut buffer.values {
                 Values::Same(_) | Values::Tags(_) => {}
-                Values::Integers(values) => permute(values, &order),
-                Values::Reals(values) => permute(values, &order),
-                Values::Texts(values) => permute(values, &order),
-                Values::Functions(values) => permute(values, &order),
+                Values::Numbers(values) => permute(values, &order),
+                Values::Texts { places, .. } | Values::Functions(places) => permute(places, &order),
+                Values::Scales(values) => permute(values, &order),
             }
             if !buffer.levels.is_empty() {
                 permute(&mut buffer.levels, &order);
@@ -340,138 +675,125 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         }
     }
 
-    /// Writes the rows that there are.
-    fn flush(&mut self) -> Result<(), DatasetError> {
-        let mut from = 0;
-        while from < self.rows {
-            let to = self.rows.min(from + ROWS);
-            let mut group = self.writer.next_row_group()?;
-            for buffer in &self.columns {
-                write_column(&mut group, buffer, self.keys, from, to)?;
-            }
-            group.close()?;
-            from = to;
-        }
-        self.rows = 0;
+    /// Makes pages of some rows of the columns of numbers.
+    fn page(&mut self, from: usize, to: usize) -> Result<(), DatasetError> {
         for buffer in &mut self.columns {
-            buffer.levels.clear();
-            match &mut buffer.values {
-                Values::Same(_) => {}
-                Values::Integers(values) => values.clear(),
-                Values::Reals(values) => values.clear(),
-                Values::Texts(values) => values.clear(),
-                Values::Functions(values) => values.clear(),
-                Values::Tags(values) => values.clear(),
+            if !matches!(buffer.values, Values::Numbers(_)) {
+                continue;
+            }
+            for start in (from..to).step_by(PAGE) {
+                buffer.page_of_numbers(&mut self.zstd, start, to.min(start + PAGE))?;
+            }
+            if self.is_sorted {
+                buffer.clear();
             }
         }
+        Ok(())
+    }
+
+    /// Writes a row group: numbers are in pages already.
+    fn group(&mut self, from: usize, to: usize) -> Result<(), DatasetError> {
+        let columns = self.writer.schema_descr().columns().to_vec();
+        let mut columns = columns.into_iter();
+        let mut group = self.writer.next_row_group()?;
+        for buffer in &mut self.columns {
+            let Some(column) = columns.next() else {
+                break;
+            };
+            if let Values::Tags(tags) = &buffer.values {
+                columns.next();
+                write_tags(&mut group, tags)?;
+            } else {
+                let texts = buffer.pages_of_places(&mut self.zstd, self.keys, from, to)?;
+                let (bytes, close) = buffer.close(column, texts)?;
+                group.append_column(&bytes, close)?;
+            }
+            if self.is_sorted {
+                buffer.clear();
+            }
+        }
+        group.close()?;
+        self.in_group = 0;
         Ok(())
     }
 
     /// Writes what there is, and ends the file.
     pub(super) fn finish(mut self) -> Result<(), DatasetError> {
-        if !self.is_sorted {
+        if self.is_sorted {
+            if self.in_group > 0 {
+                self.page(0, self.rows)?;
+                self.group(0, self.in_group)?;
+            }
+        } else {
             self.sort();
+            for from in (0..self.rows).step_by(ROWS) {
+                let to = self.rows.min(from + ROWS);
+                self.page(from, to)?;
+                self.group(from, to)?;
+            }
         }
-        self.flush()?;
         self.writer.close()?;
         Ok(())
     }
 }
 
-fn permute<T: Clone>(values: &mut Vec<T>, order: &[usize]) {
-    *values = order.iter().map(|at| values[*at].clone()).collect();
+fn permute<T: Copy>(values: &mut Vec<T>, order: &[usize]) {
+    *values = order.iter().map(|at| values[*at]).collect();
 }
 
-/// Writes the rows `from..to` of a column.
-fn write_column<W: Write + Send>(
+/// Writes the tags of the one row of a table. A row without tags has one entry in each column, which says that there is none.
+fn write_tags<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
-    buffer: &Buffer,
-    keys: &[ByteArray],
-    from: usize,
-    to: usize,
+    tags: &[(ByteArray, ByteArray)],
 ) -> Result<(), DatasetError> {
-    let Some(mut column) = group.next_column()? else {
-        return Ok(());
-    };
-    if let Values::Tags(tags) = &buffer.values {
-        // A row without tags has one entry in each column, which says that there is none.
-        let count = tags.len().max(1);
-        let defined = vec![i16::from(!tags.is_empty()); count];
-        let repeated: Vec<i16> = (0..count).map(|at| i16::from(at > 0)).collect();
-        let keys: Vec<ByteArray> = tags.iter().map(|(key, _)| key.clone()).collect();
-        let values: Vec<ByteArray> = tags.iter().map(|(_, value)| value.clone()).collect();
-        let typed = column.typed::<ByteArrayType>();
-        typed.write_batch(&keys, Some(&defined), Some(&repeated))?;
-        column.close()?;
+    let count = tags.len().max(1);
+    let defined = vec![i16::from(!tags.is_empty()); count];
+    let repeated: Vec<i16> = (0..count).map(|at| i16::from(at > 0)).collect();
+    let (keys, values): (Vec<_>, Vec<_>) = tags.iter().cloned().unzip();
+    for texts in [keys, values] {
         if let Some(mut column) = group.next_column()? {
             let typed = column.typed::<ByteArrayType>();
-            typed.write_batch(&values, Some(&defined), Some(&repeated))?;
+            typed.write_batch(&texts, Some(&defined), Some(&repeated))?;
             column.close()?;
         }
-        return Ok(());
     }
-    let mut texts: Vec<ByteArray> = Vec::new();
-    if let Values::Same(text) = &buffer.values {
-        texts = vec![text.clone(); AT_ONCE.min(to - from)];
-    }
-    let mut integers = Vec::new();
-    let mut reals = Vec::new();
-    let mut at = from;
-    while at < to {
-        let end = to.min(at + AT_ONCE);
-        let levels = buffer.levels.get(at..end);
-        let is_there = |place: usize| levels.is_none_or(|levels| levels[place - at] == 1);
-        match &buffer.values {
-            Values::Same(_) => {
-                let typed = column.typed::<ByteArrayType>();
-                typed.write_batch(&texts[..end - at], None, None)?;
-            }
-            Values::Integers(values) => {
-                let typed = column.typed::<Int64Type>();
-                if levels.is_none() {
-                    typed.write_batch(&values[at..end], None, None)?;
-                } else {
-                    integers.clear();
-                    integers.extend((at..end).filter(|at| is_there(*at)).map(|at| values[at]));
-                    typed.write_batch(&integers, levels, None)?;
-                }
-            }
-            Values::Reals(values) => {
-                let typed = column.typed::<DoubleType>();
-                if levels.is_none() {
-                    typed.write_batch(&values[at..end], None, None)?;
-                } else {
-                    reals.clear();
-                    reals.extend((at..end).filter(|at| is_there(*at)).map(|at| values[at]));
-                    typed.write_batch(&reals, levels, None)?;
-                }
-            }
-            Values::Texts(values) => {
-                texts.clear();
-                texts.extend(
-                    (at..end)
-                        .filter(|at| is_there(*at))
-                        .map(|at| values[at].clone()),
-                );
-                column
-                    .typed::<ByteArrayType>()
-                    .write_batch(&texts, levels, None)?;
-            }
-            Values::Functions(values) => {
-                texts.clear();
-                texts.extend(
-                    (at..end)
-                        .filter(|at| is_there(*at))
-                        .map(|at| keys[values[at] as usize].clone()),
-                );
-                column
-                    .typed::<ByteArrayType>()
-                    .write_batch(&texts, levels, None)?;
-            }
-            Values::Tags(_) => {}
-        }
-        at = end;
-    }
-    column.close()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, disordered, order, ordered};
+
+    #[test]
+    fn rows_are_ordered_by_all_ranks() {
+        let order_of = |ranks: &[&[u64]]| {
+            order(
+                ranks[0].len(),
+                ranks.iter().map(|ranks| ranks.to_vec()).collect(),
+            )
+        };
+        assert_eq!(order_of(&[&[2, 1, 1], &[0, 9, 8]]), [2, 1, 0]);
+        // Too many bits for one number.
+        assert_eq!(
+            order_of(&[&[0, u64::MAX, 0, 0], &[1, 0, u64::MAX, 0], &[0; 4]]),
+            [3, 0, 2, 1]
+        );
+        // What is equal stays in its order.
+        assert_eq!(order_of(&[&[5, 5, 5]]), [0, 1, 2]);
+    }
+
+    #[test]
+    fn numbers_keep_their_order() {
+        let whole = [i64::MIN, -1, 0, 1, i64::MAX].map(i64::cast_unsigned);
+        let costs = [f64::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-9, f64::INFINITY].map(f64::to_bits);
+        for (kind, numbers) in [(Kind::Integer, &whole[..]), (Kind::Real, &costs)] {
+            let orders: Vec<u64> = numbers.iter().map(|bits| ordered(kind, *bits)).collect();
+            assert!(orders.is_sorted(), "{orders:?}");
+            let again: Vec<u64> = orders
+                .iter()
+                .map(|order| disordered(kind, *order))
+                .collect();
+            assert_eq!(again, numbers);
+        }
+    }
 }

@@ -6,9 +6,13 @@
 pub mod about;
 #[cfg(feature = "parquet")]
 mod columns;
+#[cfg(feature = "parquet")]
+mod digits;
 mod error;
 #[cfg(feature = "parquet")]
 mod functions;
+#[cfg(feature = "parquet")]
+mod pages;
 pub mod place;
 #[cfg(feature = "parquet")]
 mod read;

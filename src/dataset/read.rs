@@ -8,9 +8,11 @@ use parquet::basic::Type as Physical;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::schema::types::SchemaDescriptor;
 
+use super::digits::{SCALES, number};
 use super::error::DatasetError;
-use super::tables::{Kind, TABLES, Table};
+use super::tables::{Column, Kind, TABLES, Table};
 use crate::base::error::Stop;
 use crate::base::panics::caught;
 use crate::source::Stopped;
@@ -180,9 +182,39 @@ fn each_row(
 ) -> Result<(), DatasetError> {
     let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    // The places of the columns in the file, of a map those of its keys and its values.
+    // Files of version 1 have the columns of SQL.
+    let has = |columns: &[Column]| {
+        columns.iter().all(|column| {
+            (0..schema.num_columns()).any(|leaf| schema.column(leaf).name() == column.name)
+        })
+    };
+    let is_as_in_sql = !has(table.files()) && has(table.columns);
+    let columns = if is_as_in_sql {
+        table.columns
+    } else {
+        table.files()
+    };
+    let places = places(&schema, columns)?;
+    let mut each = |cells: &[Owned], tags: &mut Vec<Tag>| -> Result<(), DatasetError> {
+        if is_as_in_sql {
+            return each(cells, tags);
+        }
+        match as_in_sql(table, cells)? {
+            Some(cells) => each(&cells, tags),
+            None => each(cells, tags),
+        }
+    };
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group)?;
+        rows_of_group(table, group.as_ref(), &places, stop, &mut each)?;
+    }
+    Ok(())
+}
+
+/// The places of columns in a file, of a map those of its keys and its values.
+fn places(schema: &SchemaDescriptor, columns: &[Column]) -> Result<Vec<Vec<usize>>, DatasetError> {
     let mut places = Vec::new();
-    for column in table.columns {
+    for column in columns {
         let leaves: Vec<usize> = (0..schema.num_columns())
             .filter(|leaf| {
                 schema
@@ -196,7 +228,7 @@ fn each_row(
         let physical = match column.kind {
             Kind::Text | Kind::Function | Kind::Tags => Physical::BYTE_ARRAY,
             Kind::Integer => Physical::INT64,
-            Kind::Real => Physical::DOUBLE,
+            Kind::Real | Kind::Scale => Physical::DOUBLE,
         };
         let wanted = if column.kind == Kind::Tags { 2 } else { 1 };
         let is_such = |leaf: &usize| {
@@ -213,11 +245,123 @@ fn each_row(
         }
         places.push(leaves);
     }
-    for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group)?;
-        rows_of_group(table, group.as_ref(), &places, stop, each)?;
+    Ok(places)
+}
+
+/// A row of a file as SQL shows it; `None` where it is the same. What `queries/dataset/columns.sql` says, in our words.
+fn as_in_sql(table: &Table, cells: &[Owned]) -> Result<Option<Vec<Owned>>, DatasetError> {
+    let [first, rest @ ..] = cells else {
+        return Ok(None);
+    };
+    let row = match (table.name, rest) {
+        (
+            "nodes",
+            [
+                node,
+                up,
+                size,
+                outer_up,
+                depth,
+                function,
+                line,
+                col,
+                file,
+                calls,
+                costs @ ..,
+            ],
+        ) => {
+            let [exclusive, cumulative] = costs_of(costs)?;
+            let mut row = vec![
+                first.clone(),
+                node.clone(),
+                moved(node, up, i64::checked_sub)?,
+                moved(node, size, i64::checked_add)?,
+                moved(node, outer_up, i64::checked_sub)?,
+            ];
+            row.extend([depth, function, line, col, file, calls].map(Owned::clone));
+            row.extend([exclusive, cumulative]);
+            row
+        }
+        ("node_costs", [metric, node, costs @ ..]) => {
+            let [exclusive, cumulative] = costs_of(costs)?;
+            vec![
+                first.clone(),
+                metric.clone(),
+                node.clone(),
+                exclusive,
+                cumulative,
+            ]
+        }
+        ("edges", [.., cumulative, outermost, seen]) => {
+            let mut row = cells[..cells.len() - 2].to_vec();
+            row.extend([outermost, seen].map(|other| usual_or(cumulative, other)));
+            row
+        }
+        ("line_info", [.., exclusive, recorded, cumulative]) => {
+            let mut row = cells[..cells.len() - 2].to_vec();
+            row.extend([usual_or(exclusive, cumulative), recorded.clone()]);
+            row
+        }
+        ("function_info", [.., cumulative, recorded, seen]) => {
+            let mut row = cells[..cells.len() - 2].to_vec();
+            row.extend([usual_or(cumulative, seen), recorded.clone()]);
+            row
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(row))
+}
+
+/// The number of a node that is so many away from another one.
+fn moved(
+    node: &Owned,
+    by: &Owned,
+    how: impl Fn(i64, i64) -> Option<i64>,
+) -> Result<Owned, DatasetError> {
+    match (node, by) {
+        (Owned::Integer(node), Owned::Integer(by)) => how(*node, *by)
+            .map(Owned::Integer)
+            .ok_or_else(|| DatasetError::Content("a node out of range".to_owned())),
+        _ => Ok(Owned::Null),
     }
-    Ok(())
+}
+
+/// What a column whose name ends in `_other` says: infinite is unknown, and NULL is what is usual.
+fn usual_or(usual: &Owned, other: &Owned) -> Owned {
+    match other {
+        Owned::Null => usual.clone(),
+        Owned::Real(f64::INFINITY) => Owned::Null,
+        other => other.clone(),
+    }
+}
+
+/// Exclusive and cumulative cost of six columns.
+fn costs_of(cells: &[Owned]) -> Result<[Owned; 2], DatasetError> {
+    let [digits, scale, other, all_digits, all_scale, all_other] = cells else {
+        return Err(DatasetError::Content("expected costs".to_owned()));
+    };
+    let exclusive = match digits {
+        Owned::Null => other.clone(),
+        digits => quotient(digits, scale)?,
+    };
+    let cumulative = match (all_digits, all_scale, all_other) {
+        (_, Owned::Real(0.0), _) => Owned::Null,
+        (Owned::Null, _, Owned::Null) => exclusive.clone(),
+        (Owned::Null, _, other) => other.clone(),
+        (digits, scale, _) => quotient(digits, scale)?,
+    };
+    Ok([exclusive, cumulative])
+}
+
+fn quotient(digits: &Owned, scale: &Owned) -> Result<Owned, DatasetError> {
+    match (digits, scale) {
+        (Owned::Integer(digits), Owned::Real(scale)) if SCALES.contains(scale) => {
+            Ok(Owned::Real(number(*digits, *scale)))
+        }
+        _ => Err(DatasetError::Content(
+            "expected digits that are divided by a power of ten".to_owned(),
+        )),
+    }
 }
 
 fn rows_of_group(

@@ -11,6 +11,8 @@ pub enum Kind {
     Real,
     /// The key of a function: text. A row of the database has the number of the function in its place.
     Function,
+    /// What digits are divided by: a power of ten, or 0, as a floating-point number.
+    Scale,
     /// A map from text to text.
     Tags,
 }
@@ -22,7 +24,7 @@ impl Kind {
         match self {
             Self::Text | Self::Function => "string",
             Self::Integer => "int64",
-            Self::Real => "double",
+            Self::Real | Self::Scale => "double",
             Self::Tags => "map<string, string>",
         }
     }
@@ -48,9 +50,11 @@ pub struct Table {
     pub name: &'static str,
     /// What a row of it is.
     pub meaning: &'static str,
-    /// Its columns, the uid of the run first.
+    /// Its columns in SQL, the uid of the run first.
     pub columns: &'static [Column],
-    /// By which columns the rows of a run are sorted.
+    /// Its columns in files, where these are others: SQL computes the rest of them (`queries/dataset/columns.sql`). None: the same.
+    stored: &'static [Column],
+    /// By which columns the rows of a run are sorted; files have them.
     pub order: &'static [&'static str],
 }
 
@@ -101,6 +105,184 @@ const RUN: Column = text("run_uid", "the run: runs.run_uid");
 
 /// The metric that a row belongs to.
 const METRIC: Column = text("metric", "the metric of the run: metrics.metric");
+
+/// The columns of nodes in files.
+const NODES: [Column; 17] = [
+    RUN,
+    integer("node_id", "number in pre-order, from 1"),
+    integer_or_null("up", "node_id less that of the node above; NULL at a root"),
+    integer("size", "how many nodes are below"),
+    integer_or_null(
+        "outer_up",
+        "node_id less that of the nearest enclosing node of the same function (of the same line); NULL if outermost: add cumulative only there",
+    ),
+    integer("depth", "how many nodes are above: 0 at a root"),
+    function("function_key", "the function that was running"),
+    integer_or_null("line", "line number; NULL in function nodes"),
+    integer_or_null("col", "column or clause of the line"),
+    text_or_null(
+        "file",
+        "file of the line where it is not the function's own; else NULL",
+    ),
+    integer_or_null("calls", "how often called (lines: executed) here"),
+    integer_or_null(
+        "exclusive_digits",
+        "cost of the node itself, in the run's default metric, as a decimal number without its point; NULL where it has too many digits",
+    ),
+    column(
+        "exclusive_scale",
+        Kind::Scale,
+        false,
+        "what exclusive_digits are divided by, as floating-point numbers: a power of ten",
+    ),
+    real_or_null(
+        "exclusive_other",
+        "the same cost where it has too many digits",
+    ),
+    integer_or_null(
+        "cumulative_digits",
+        "cost with everything called, in the same metric, as a decimal number without its point; NULL where cumulative_other has it, where it is the exclusive cost, and where it is unknown",
+    ),
+    column(
+        "cumulative_scale",
+        Kind::Scale,
+        false,
+        "what cumulative_digits are divided by; 0 where the cost is unknown",
+    ),
+    real_or_null(
+        "cumulative_other",
+        "the same cost where it has too many digits",
+    ),
+];
+
+/// The columns of node_costs in files.
+const NODE_COSTS: [Column; 9] = [
+    RUN,
+    METRIC,
+    integer("node_id", "the node"),
+    integer_or_null(
+        "exclusive_digits",
+        "cost of the node itself, in the metric's unit, as a decimal number without its point; NULL where it has too many digits",
+    ),
+    column(
+        "exclusive_scale",
+        Kind::Scale,
+        false,
+        "what exclusive_digits are divided by, as floating-point numbers: a power of ten",
+    ),
+    real_or_null(
+        "exclusive_other",
+        "the same cost where it has too many digits",
+    ),
+    integer_or_null(
+        "cumulative_digits",
+        "cost with everything called, in the same metric, as a decimal number without its point; NULL where cumulative_other has it, where it is the exclusive cost, and where it is unknown",
+    ),
+    column(
+        "cumulative_scale",
+        Kind::Scale,
+        false,
+        "what cumulative_digits are divided by; 0 where the cost is unknown",
+    ),
+    real_or_null(
+        "cumulative_other",
+        "the same cost where it has too many digits",
+    ),
+];
+
+/// The columns of edges in files.
+const EDGES: [Column; 13] = [
+    RUN,
+    METRIC,
+    function("callee_key", "who was called: functions.function_key"),
+    column(
+        "caller_key",
+        Kind::Function,
+        true,
+        "who called; NULL: nobody, it was at the root",
+    ),
+    text(
+        "line_file",
+        "file of that line where it is not the caller's own, else ''",
+    ),
+    integer(
+        "caller_line",
+        "from which line; -1 if unknown (0 is a line)",
+    ),
+    integer(
+        "caller_col",
+        "from which column or clause of that line; 0 if unknown",
+    ),
+    integer(
+        "back",
+        "1 for a call known to exist, without cost of its own; else 0",
+    ),
+    integer_or_null("calls", "how often"),
+    real_or_null(
+        "exclusive",
+        "the callee's own cost when called here, in the metric's unit",
+    ),
+    real_or_null(
+        "cumulative",
+        "what the caller spent in the callee: on each path the pair counts once, at the outer call",
+    ),
+    real_or_null(
+        "outermost_other",
+        "outermost where it is not cumulative; infinite where it is unknown and cumulative is not",
+    ),
+    real_or_null(
+        "seen_other",
+        "seen where it is not cumulative; infinite where it is unknown and cumulative is not",
+    ),
+];
+
+/// The columns of line_info in files.
+const LINE_INFO: [Column; 10] = [
+    RUN,
+    METRIC,
+    function("function_key", "the function"),
+    text(
+        "file",
+        "file of the line where it is not the function's own, else ''",
+    ),
+    integer("line", "the line"),
+    integer("col", "column or clause; 0 if unknown"),
+    integer_or_null("calls", "how often executed"),
+    real_or_null("exclusive", "cost of the line itself, in the metric's unit"),
+    integer(
+        "recorded",
+        "1 if the file itself gave any of these figures; else 0",
+    ),
+    real_or_null(
+        "cumulative_other",
+        "cumulative where it is not exclusive; infinite where it is unknown and exclusive is not",
+    ),
+];
+
+/// The columns of function_info in files.
+const FUNCTION_INFO: [Column; 9] = [
+    RUN,
+    METRIC,
+    function("function_key", "the function: functions.function_key"),
+    integer_or_null("calls", "how often called"),
+    integer_or_null("primitive", "calls not made while it was already open"),
+    real_or_null(
+        "exclusive",
+        "cost of the function itself, in the metric's unit",
+    ),
+    real_or_null(
+        "cumulative",
+        "cost with what it called, recursion counted once, in the metric's unit",
+    ),
+    integer(
+        "recorded",
+        "1 if the file itself gave any of these figures; else 0",
+    ),
+    real_or_null(
+        "seen_other",
+        "seen where it is not cumulative; infinite where it is unknown and cumulative is not",
+    ),
+];
 
 /// The tables. `runs` is the last one that is written: a run is there when its row is.
 pub const TABLES: [Table; 14] = [
@@ -169,6 +351,7 @@ pub const TABLES: [Table; 14] = [
                 "what the user says of it: commit, host, branch",
             ),
         ],
+        stored: &[],
         order: &["run_uid"],
     },
     Table {
@@ -204,6 +387,7 @@ pub const TABLES: [Table; 14] = [
             ),
             real_or_null("quantum", "what each sample adds, in unit"),
         ],
+        stored: &[],
         order: &["position"],
     },
     Table {
@@ -260,6 +444,7 @@ pub const TABLES: [Table; 14] = [
                 "place among the functions of the run in the database that it was exported from, from 1",
             ),
         ],
+        stored: &[],
         order: &["function_key"],
     },
     Table {
@@ -285,6 +470,7 @@ pub const TABLES: [Table; 14] = [
                 "1 if the file itself gave any of these figures; else 0",
             ),
         ],
+        stored: &FUNCTION_INFO,
         order: &["metric", "function_key"],
     },
     Table {
@@ -311,6 +497,7 @@ pub const TABLES: [Table; 14] = [
                 "1 if the file itself gave any of these figures; else 0",
             ),
         ],
+        stored: &LINE_INFO,
         order: &["metric", "function_key", "file", "line", "col"],
     },
     Table {
@@ -343,6 +530,7 @@ pub const TABLES: [Table; 14] = [
                 "cost with everything called, in the same metric",
             ),
         ],
+        stored: &NODES,
         order: &["node_id"],
     },
     Table {
@@ -358,6 +546,7 @@ pub const TABLES: [Table; 14] = [
                 "cost with everything called, in the metric's unit",
             ),
         ],
+        stored: &NODE_COSTS,
         order: &["metric", "node_id"],
     },
     Table {
@@ -404,6 +593,7 @@ pub const TABLES: [Table; 14] = [
             ),
             real_or_null("seen", "cost with every level of recursion counted"),
         ],
+        stored: &EDGES,
         order: &[
             "metric",
             "callee_key",
@@ -428,6 +618,7 @@ pub const TABLES: [Table; 14] = [
                 "what a number is counted in; '' for text, and if unknown",
             ),
         ],
+        stored: &[],
         order: &["set_id", "key", "text", "number", "unit"],
     },
     Table {
@@ -440,6 +631,7 @@ pub const TABLES: [Table; 14] = [
             integer("set_id", "the labels: a set of the run"),
             real("exclusive", "cost of the node itself, in the metric's unit"),
         ],
+        stored: &[],
         order: &["metric", "node_id", "set_id"],
     },
     Table {
@@ -450,6 +642,7 @@ pub const TABLES: [Table; 14] = [
             text("key", "name as in the file"),
             text("value", "text as in the file"),
         ],
+        stored: &[],
         order: &["key"],
     },
     Table {
@@ -466,6 +659,7 @@ pub const TABLES: [Table; 14] = [
             integer_or_null("line", "place: line of the file, from 1"),
             text("message", "the remark"),
         ],
+        stored: &[],
         order: &["position"],
     },
     Table {
@@ -484,6 +678,7 @@ pub const TABLES: [Table; 14] = [
                 "number of its first line: source_texts.first_line",
             ),
         ],
+        stored: &[],
         order: &["function_key", "file"],
     },
     Table {
@@ -496,6 +691,7 @@ pub const TABLES: [Table; 14] = [
             integer("line", "number of the line, as the profiler counts"),
             text("text", "the line, without the blanks around it"),
         ],
+        stored: &[],
         order: &["sha256", "first_line", "line"],
     },
 ];
@@ -507,9 +703,19 @@ pub fn table(name: &str) -> Option<&'static Table> {
 }
 
 impl Table {
-    /// The place of a column.
+    /// Its columns in files, the uid of the run first.
     #[must_use]
-    pub fn column(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column.name == name)
+    pub fn files(&self) -> &'static [Column] {
+        if self.stored.is_empty() {
+            self.columns
+        } else {
+            self.stored
+        }
+    }
+
+    /// The place of a column in files.
+    #[must_use]
+    pub fn file_column(&self, name: &str) -> Option<usize> {
+        self.files().iter().position(|column| column.name == name)
     }
 }

@@ -39,6 +39,9 @@ pub const VIEWS: [(&str, &str); 20] = [
     view!("function_tree"),
 ];
 
+/// Columns that are computed, by table.
+const COMPUTED: &str = include_str!("../../queries/dataset/columns.sql");
+
 /// Columns whose values are added up by whoever asks, and whose sums may need more than 64 bits.
 const ADDED_UP: [&str; 2] = ["calls", "primitive"];
 
@@ -89,12 +92,24 @@ fn settings(dialect: Dialect) -> &'static [&'static str] {
     }
 }
 
+/// The expression of a column that files do not have as it is.
+fn computed(table: &str, column: &str) -> Option<&'static str> {
+    let mut lines = COMPUTED.lines();
+    lines.find(|line| line.strip_prefix("-- ") == Some(table))?;
+    lines
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_once(": "))
+        .find_map(|(name, expression)| (name == column).then_some(expression))
+}
+
 /// A SELECT of the rows of a table, with the day of their partition.
 fn read(dialect: Dialect, dataset: &str, table: &Table) -> String {
     let mut columns = Vec::new();
     for column in table.columns {
         let name = column.name;
-        columns.push(if ADDED_UP.contains(&name) {
+        columns.push(if let Some(computed) = computed(table.name, name) {
+            format!("{computed} AS {name}")
+        } else if ADDED_UP.contains(&name) {
             format!("CAST(t.{name} AS {}) AS {name}", dialect.whole())
         } else {
             format!("t.{name} AS {name}")
@@ -148,6 +163,25 @@ fn tags(dialect: Dialect) -> &'static str {
         }
         Dialect::ClickHouse => {
             "SELECT r.run_uid AS run_uid, t.1 AS key, t.2 AS value\nFROM runs AS r\nARRAY JOIN CAST(r.tags AS Array(Tuple(String, String))) AS t"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TABLES, computed};
+
+    #[test]
+    fn every_column_is_in_files_or_computed() {
+        for table in &TABLES {
+            for column in table.columns {
+                let is_stored = table
+                    .files()
+                    .iter()
+                    .any(|stored| stored.name == column.name);
+                let is_computed = computed(table.name, column.name).is_some();
+                assert!(is_stored != is_computed, "{}.{}", table.name, column.name);
+            }
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
-use super::columns::{Rows, is_of_nodes};
+use super::columns::{Rows, UNKNOWN, is_of_nodes};
+use super::digits::Digits;
 use super::error::DatasetError;
 use super::functions::Functions;
 use super::place::is_name;
 use super::tables::{Kind, TABLES, Table};
-use crate::store::{Cell, Costs, Database, DatasetRun, Labels, Nodes, Tables};
+use crate::store::{Cell, Cost, Costs, Database, DatasetRun, Labels, Nodes, Tables};
 
 /// A run of a database, as it is at one moment, to be written table by table.
 pub struct RunRows<'d> {
@@ -85,7 +86,7 @@ impl<'d> RunRows<'d> {
         let mut each = |cells: &[Cell<'_>]| -> Result<(), DatasetError> {
             number += 1;
             for (cell, at) in cells.iter().zip(1..) {
-                let is_function = table.columns[at].kind == Kind::Function;
+                let is_function = table.files()[at].kind == Kind::Function;
                 match cell {
                     Cell::Integer(id) if is_function => {
                         rows.function(at, Some(self.functions.place(*id)?));
@@ -107,7 +108,7 @@ impl<'d> RunRows<'d> {
             })?;
         outcome?;
         if table.name == "runs"
-            && let Some(tags) = table.column("tags")
+            && let Some(tags) = table.file_column("tags")
         {
             self.database
                 .each_dataset_row("run_tags", self.run.run_id, |cells| {
@@ -125,20 +126,20 @@ impl<'d> RunRows<'d> {
         };
         let damaged = |source| self.database.damaged_rows(source);
         let mut nodes = Nodes::new(&self.tables, (first, last)).map_err(damaged)?;
+        let mut costs = CostColumns::default();
         while let Some(node) = nodes.next().map_err(damaged)? {
             let id = node.id.wrapping_sub(first).wrapping_add(1);
             rows.integer(1, Some(id));
-            rows.integer(2, node.up.map(|up| id.wrapping_sub(up)));
-            rows.integer(3, Some(id.wrapping_add(node.size)));
-            rows.integer(4, node.outer_up.map(|up| id.wrapping_sub(up)));
+            rows.integer(2, node.up);
+            rows.integer(3, Some(node.size));
+            rows.integer(4, node.outer_up);
             rows.integer(5, Some(node.depth));
             rows.function(6, Some(self.functions.place(node.function_id)?));
             rows.integer(7, node.line);
             rows.integer(8, node.col);
             rows.text(9, node.file);
             rows.integer(10, node.calls);
-            rows.real(11, Some(node.cost.exclusive));
-            rows.real(12, node.cost.cumulative);
+            costs.add(rows, 11, node.cost);
             rows.end_row()?;
         }
         Ok(())
@@ -158,14 +159,14 @@ impl<'d> RunRows<'d> {
         let damaged = |source| self.database.damaged_rows(source);
         for (metric, name) in self.metrics() {
             let mut costs = Costs::new(&self.tables, *metric, (first, last)).map_err(damaged)?;
+            let mut columns = CostColumns::default();
             while let Some(node) = costs.next_node() {
                 let Some(cost) = costs.of(node).map_err(damaged)? else {
                     break;
                 };
                 rows.text(1, Some(name.as_bytes()));
                 rows.integer(2, Some(node.wrapping_sub(first).wrapping_add(1)));
-                rows.real(3, Some(cost.exclusive));
-                rows.real(4, cost.cumulative);
+                columns.add(rows, 3, cost);
                 rows.end_row()?;
             }
         }
@@ -192,5 +193,35 @@ impl<'d> RunRows<'d> {
             }
         }
         Ok(())
+    }
+}
+
+/// Exclusive and cumulative costs of nodes as six columns of files.
+#[derive(Default)]
+struct CostColumns {
+    exclusive: Digits,
+    cumulative: Digits,
+}
+
+impl CostColumns {
+    /// Adds what a node cost to six columns, the first of which is given.
+    #[inline]
+    fn add<W: Write + Send>(&mut self, rows: &mut Rows<'_, W>, first: usize, cost: Cost) {
+        let (digits, scale) = self.exclusive.of(cost.exclusive);
+        rows.integer(first, digits);
+        rows.scale(first + 1, scale);
+        rows.real(first + 2, digits.is_none().then_some(cost.exclusive));
+        let is_exclusive = |cumulative: f64| cumulative.to_bits() == cost.exclusive.to_bits();
+        let (digits, scale, other) = match cost.cumulative {
+            None => (None, UNKNOWN, None),
+            Some(cumulative) if is_exclusive(cumulative) => (None, self.cumulative.scale(), None),
+            Some(cumulative) => {
+                let (digits, scale) = self.cumulative.of(cumulative);
+                (digits, scale, digits.is_none().then_some(cumulative))
+            }
+        };
+        rows.integer(first + 3, digits);
+        rows.scale(first + 4, scale);
+        rows.real(first + 5, other);
     }
 }

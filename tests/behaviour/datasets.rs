@@ -185,6 +185,44 @@ fn runs_of_all_cases_come_back_table_by_table() {
     assert_eq!(fs::read(path.join("b.db")).expect("it is there"), database);
 }
 
+/// Datasets of the first layout, whose files had the columns of SQL, are read and not added to.
+#[test]
+fn a_dataset_of_version_1_is_read_and_not_added_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+    let old = format!("{root}/old/dataset-1");
+    let profile = format!("{root}/cases/dyalog_xml/shop-tree/case.in/run.xml");
+    done(path, &["import", "--from", "dataset", "--db", "a.db", &old]);
+    done(path, &["check", "--db", "a.db"]);
+    done(path, &["import", "--db", "b.db", &profile]);
+    for question in [
+        "SELECT * FROM nodes",
+        "SELECT * FROM node_costs",
+        "SELECT * FROM edges",
+        "SELECT * FROM line_info",
+        "SELECT * FROM function_info",
+        "SELECT * FROM function_nodes",
+    ] {
+        let asked = |db| done(path, &["sql", "--db", db, "--format", "csv", question]);
+        let found = asked("a.db");
+        assert!(found.lines().count() > 10, "{question}: {found}");
+        assert_eq!(found, asked("b.db"), "{question}");
+    }
+    let before = bytes(Path::new(&old));
+    let refused = tried(
+        path,
+        &[
+            "export", "--db", "b.db", "--format", "parquet", "--out", &old,
+        ],
+    );
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    let expected = "the dataset has version 1, this profdb writes version 2: export into another folder; `profdb import --from dataset` brings its runs into a database";
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(bytes(Path::new(&old)), before);
+}
+
 #[test]
 fn a_run_that_two_databases_have_is_there_once() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -388,13 +426,13 @@ fn other_folders_and_links_are_left_alone() {
     fs::create_dir(path.join("newer")).expect("a folder");
     fs::write(
         path.join("newer/profdb-dataset.json"),
-        r#"{"format": "profdb-dataset", "version": 2}"#,
+        r#"{"format": "profdb-dataset", "version": 3}"#,
     )
     .expect("room");
     refused(
         "newer",
         2,
-        "the dataset has version 2, this profdb knows versions up to 1: use a newer profdb",
+        "the dataset has version 3, this profdb knows versions up to 2: use a newer profdb",
     );
     fs::create_dir(path.join("other")).expect("a folder");
     fs::write(path.join("other/profdb-dataset.json"), "{}").expect("room");
