@@ -74,7 +74,7 @@ pub fn write(
     let mut outlines = Vec::new();
     for (database, run) in &content.runs {
         let room = (room - needed) / shares;
-        outlines.push(outline(database, run, request, room)?);
+        outlines.push(outline(database, run, request.source, request.sql, room)?);
     }
     let of_sql = outlines.iter().map(Outline::bytes_of_sql).sum();
     let sql = sql_of(content, request, of_sql, room - needed)?;
@@ -128,7 +128,8 @@ fn sql_of(
     match content.runs.first() {
         Some((database, _)) if request.sql == Sql::Inside => {
             let runs: Vec<&RunInfo> = content.runs.iter().map(|(_, run)| *run).collect();
-            sqlite::blocks(database, &runs, request.source, of_runs, room)
+            let with_source = request.source == Source::Stored;
+            sqlite::blocks(database, &runs, with_source, of_runs, room)
         }
         _ => Ok(None),
     }

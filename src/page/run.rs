@@ -6,7 +6,6 @@ use hashbrown::HashMap;
 use serde_json::{Value, json};
 
 use super::column::{self, Column};
-use super::document::Request;
 use super::error::PageError;
 use super::numbers::{Numbers, numbers};
 use super::sqlite::Sql;
@@ -83,7 +82,8 @@ pub(super) struct Outline {
 pub(super) fn outline(
     database: &Database,
     run: &RunInfo,
-    request: &Request,
+    source: Source,
+    sql: Sql,
     room: usize,
 ) -> Result<Outline, PageError> {
     let metrics = sorted_metrics(database, run)?;
@@ -126,7 +126,7 @@ pub(super) fn outline(
         let figures = function_figures(database, metric)?;
         let block = function_block(&figures, numbers)?;
         blocks.push((format!("functions-{at}"), block));
-        if request.sql == Sql::Inside {
+        if sql == Sql::Inside {
             let more = [
                 ("functions", more_of_functions(&figures)),
                 ("edges", more_of_calls(&calls)),
@@ -138,7 +138,7 @@ pub(super) fn outline(
     let mut names = names(&functions);
     names["line_files"] = json!(files.keys().collect::<Vec<_>>());
     blocks.push(("names".to_owned(), column::text(&names.to_string())));
-    if let Some(first) = first.filter(|_| request.sql == Sql::Inside) {
+    if let Some(first) = first.filter(|_| sql == Sql::Inside) {
         let identities = database.function_identities(first.metric_id)?;
         outline.of_sql.extend(more_names(&functions, identities));
     }
@@ -147,9 +147,9 @@ pub(super) fn outline(
         "statements".to_owned(),
         column::text(&statements.to_string()),
     ));
-    if let Some(text) = sources(database, run, numbers, request.source)? {
+    if let Some(text) = sources(database, run, numbers, source)? {
         blocks.push(("sources".to_owned(), column::text(&text.to_string())));
-    } else if request.source == Source::Left && !database.source_places(run.run_id)?.is_empty() {
+    } else if source == Source::Left && !database.source_places(run.run_id)?.is_empty() {
         outline.left["source"] = json!(true);
     }
     let found = line_blocks(database, &metrics, numbers, lines, &files)?;
@@ -157,7 +157,7 @@ pub(super) fn outline(
         .into_iter()
         .partition(|(name, _)| name.starts_with(MORE));
     outline.with_lines = with_lines;
-    if request.sql == Sql::Inside {
+    if sql == Sql::Inside {
         outline.of_sql.extend::<Vec<_>>(of_sql);
     }
     Ok(outline)

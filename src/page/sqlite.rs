@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::column;
 use super::error::PageError;
-use super::run::Source;
 use super::scripts::WORKER;
 use crate::store::{Database, RunInfo};
 
@@ -35,12 +34,12 @@ const LARGEST_PART: usize = 3;
 pub(super) fn blocks(
     database: &Database,
     runs: &[&RunInfo],
-    source: Source,
+    with_source: bool,
     of_runs: usize,
     room: usize,
 ) -> Result<Option<Blocks>, PageError> {
     let numbers: Vec<i64> = runs.iter().map(|run| run.run_id).collect();
-    let script = database.trimmed(&numbers, source == Source::Stored)?;
+    let script = database.trimmed(&numbers, with_source)?;
     let blocks = vec![
         ("sqlite/program".to_owned(), PROGRAM.to_vec()),
         ("sqlite/loader".to_owned(), LOADER.to_vec()),

@@ -67,9 +67,13 @@ pub(in crate::store) fn statements() -> String {
     for (_, sql) in VIEWS {
         text.extend([kept_text(sql), ";\n"]);
     }
-    text.push_str(&format!(
-        "PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"
-    ));
+    let marks = [
+        ("application_id", i64::from(APPLICATION_ID)),
+        ("user_version", VERSION),
+    ];
+    for (name, value) in marks {
+        text.extend(["PRAGMA ", name, " = ", &value.to_string(), ";\n"]);
+    }
     text
 }
 
