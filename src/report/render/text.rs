@@ -221,15 +221,22 @@ fn columns_of(text: &str) -> usize {
     }
 }
 
+/// What texts a column has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Texts {
+    None,
+    /// Of which no part can be missed.
+    Dates,
+    Words,
+}
+
 /// How wide a column has to be.
 struct Size {
     kind: Kind,
     title: usize,
     longest: usize,
     has_value: bool,
-    has_text: bool,
-    /// A text is no date: of dates, no part can be missed.
-    has_words: bool,
+    texts: Texts,
     has_decimals: bool,
 }
 
@@ -240,8 +247,7 @@ impl Size {
             title: column.title.width(),
             longest: 0,
             has_value: false,
-            has_text: false,
-            has_words: false,
+            texts: Texts::None,
             has_decimals: false,
         }
     }
@@ -250,8 +256,12 @@ impl Size {
         self.longest = self.longest.max(columns_of(cell));
         self.has_value |= *value != Value::Null;
         if matches!(value, Value::Text(_)) {
-            self.has_text = true;
-            self.has_words |= !is_date(cell);
+            let text = if is_date(cell) {
+                Texts::Dates
+            } else {
+                Texts::Words
+            };
+            self.texts = self.texts.max(text);
         }
         self.has_decimals |=
             self.kind != Kind::Any && matches!(value, Value::Real(_)) && cell.contains('.');
@@ -263,12 +273,12 @@ impl Size {
 
     /// Text that is no name: of a report, or of a list or a statement of the user's.
     fn is_text(&self) -> bool {
-        self.kind == Kind::Text || (self.kind == Kind::Any && self.has_text)
+        self.kind == Kind::Text || (self.kind == Kind::Any && self.texts != Texts::None)
     }
 
     /// Whether cells may be shortened so that names are not.
     fn is_shortened_first(&self) -> bool {
-        self.is_text() && self.has_words
+        self.is_text() && self.texts == Texts::Words
     }
 
     fn is_left(&self) -> bool {
