@@ -307,7 +307,9 @@ impl Buffer {
         let width = pages::width(used.len());
         if !is_plain {
             self.pages.dictionary(zstd, used.len(), |page| {
-                used.iter().for_each(|place| value(*place, page));
+                for place in &used {
+                    value(*place, page);
+                }
             })?;
         }
         let mut next = 0;
@@ -442,7 +444,7 @@ impl Buffer {
                 ranks.push(places.iter().map(of).collect());
             }
             Values::Functions(places) => {
-                ranks.push(places.iter().copied().map(u64::from).collect())
+                ranks.push(places.iter().copied().map(u64::from).collect());
             }
             Values::Scales(scales) => ranks.push(scales.iter().copied().map(u64::from).collect()),
         }
@@ -480,7 +482,9 @@ fn order(rows: usize, mut ranks: Vec<Vec<u64>>) -> Vec<usize> {
     let mut packed = 0;
     for ranks in &mut ranks {
         let least = ranks.iter().copied().min().unwrap_or_default();
-        ranks.iter_mut().for_each(|rank| *rank -= least);
+        for rank in ranks.iter_mut() {
+            *rank -= least;
+        }
         let most = ranks.iter().copied().max().unwrap_or_default();
         let width = u64::BITS - most.leading_zeros();
         if bits + width > u64::BITS {

@@ -106,7 +106,7 @@ const RUN: Column = text("run_uid", "the run: runs.run_uid");
 /// The metric that a row belongs to.
 const METRIC: Column = text("metric", "the metric of the run: metrics.metric");
 
-/// The columns of nodes in files.
+/// The columns of `nodes` in files.
 const NODES: [Column; 17] = [
     RUN,
     integer("node_id", "number in pre-order, from 1"),
@@ -155,7 +155,7 @@ const NODES: [Column; 17] = [
     ),
 ];
 
-/// The columns of node_costs in files.
+/// The columns of `node_costs` in files.
 const NODE_COSTS: [Column; 9] = [
     RUN,
     METRIC,
@@ -190,7 +190,7 @@ const NODE_COSTS: [Column; 9] = [
     ),
 ];
 
-/// The columns of edges in files.
+/// The columns of `edges` in files.
 const EDGES: [Column; 13] = [
     RUN,
     METRIC,
@@ -236,7 +236,7 @@ const EDGES: [Column; 13] = [
     ),
 ];
 
-/// The columns of line_info in files.
+/// The columns of `line_info` in files.
 const LINE_INFO: [Column; 10] = [
     RUN,
     METRIC,
@@ -259,7 +259,7 @@ const LINE_INFO: [Column; 10] = [
     ),
 ];
 
-/// The columns of function_info in files.
+/// The columns of `function_info` in files.
 const FUNCTION_INFO: [Column; 9] = [
     RUN,
     METRIC,
