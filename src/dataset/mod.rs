@@ -12,6 +12,8 @@ mod error;
 #[cfg(feature = "parquet")]
 mod functions;
 #[cfg(feature = "parquet")]
+mod order;
+#[cfg(feature = "parquet")]
 mod pages;
 pub mod place;
 #[cfg(feature = "parquet")]
