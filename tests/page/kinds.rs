@@ -289,7 +289,7 @@ fn what_does_not_fit_is_left_out_and_said() {
         "--html",
         "page.html",
         "--max-size",
-        "150kB",
+        "80kB",
     ];
     let refused = crate::shown::profdb(&shown.folder, &words);
     let errors = String::from_utf8_lossy(&refused.stderr);
