@@ -197,10 +197,15 @@ fn is_something(told: &str) {
         let rows = line.and_then(|line| line.strip_suffix(" rows")?.parse::<u64>().ok());
         assert!(rows.is_some_and(|rows| rows > 0), "report {name}: {told}");
     }
+    // The corpus of all cases has deeper ones.
     let levels = told
         .lines()
         .find_map(|line| line.strip_prefix("most levels of a recursion: "));
-    assert_eq!(levels, Some(LEVELS.to_string().as_str()), "{told}");
+    let levels = levels.and_then(|levels| levels.parse().ok());
+    assert!(
+        levels.is_some_and(|levels: usize| levels >= LEVELS),
+        "{told}"
+    );
     for what in ["sum of all calls", "most calls of an identity"] {
         let sum = told
             .lines()
