@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use profdb::base::ending::Doing;
 use profdb::base::error::Stop;
-use profdb::base::{limits, panics};
+use profdb::base::limits;
 use profdb::cli::{self, Failure};
 
 /// Between two looks at what an interrupted program is doing.
@@ -43,7 +43,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    panics::show_others();
+    #[cfg(feature = "parquet")]
+    profdb::base::panics::show_others();
     limits::heed_file_size();
     let stop = Stop::default();
     let asked = stop.clone();

@@ -6,6 +6,7 @@ pub(crate) mod hash_index;
 pub(crate) mod hex;
 pub(crate) mod interner;
 pub mod limits;
+#[cfg(feature = "parquet")]
 pub mod panics;
 pub(crate) mod scc;
 pub(crate) mod spool;

@@ -9,7 +9,7 @@ thread_local! {
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Has panics shown as before, except for those that [`caught`] waits for. To be called once, where the program begins.
+/// Has panics shown as before, except for those that are waited for as an answer. To be called once, where the program begins.
 pub fn show_others() {
     let show = take_hook();
     set_hook(Box::new(move |panic| {

@@ -1,6 +1,6 @@
 //! Names whose bytes are no UTF-8, as text: a byte that is part of no character is `\x{e9}`, and
 //! the backslash of a name that really has such text is `\x{5c}`. So two names never become one,
-//! and [`bytes`] gives back what was written.
+//! and [`bytes()`] gives back what was written.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -49,7 +49,7 @@ fn push(text: &mut String, byte: u8) {
     write!(text, "{START}{byte:02x}}}").expect("a string takes everything");
 }
 
-/// Whether [`bytes`] of a text are other ones.
+/// Whether [`bytes()`] of a text are other ones.
 pub(crate) fn has_escape(text: &str) -> bool {
     next(text).is_some()
 }
