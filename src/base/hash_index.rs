@@ -24,6 +24,14 @@ pub(crate) struct Slot {
 /// Marks an empty slot.
 const EMPTY: u32 = u32::MAX;
 
+impl Slot {
+    /// A slot without an entry.
+    const FREE: Self = Self {
+        half: 0,
+        entry: EMPTY,
+    };
+}
+
 impl HashIndex {
     /// All slots, and which of them a search for this hash reads first.
     pub(crate) fn first_slot(&self, hash: u64) -> (&[Slot], usize) {
@@ -64,15 +72,17 @@ impl HashIndex {
         self.used += 1;
     }
 
+    /// Forgets all entries, and keeps the room.
+    pub(crate) fn clear(&mut self) {
+        self.slots.fill(Slot::FREE);
+        self.used = 0;
+    }
+
     fn grow(&mut self) {
         // Twice as many slots, a power of two again, so that a mask takes the place of a division
         // in `home`.
-        let empty = Slot {
-            half: 0,
-            entry: EMPTY,
-        };
         let size = (2 * self.slots.len()).max(64);
-        let slots = std::mem::replace(&mut self.slots, vec![empty; size]);
+        let slots = std::mem::replace(&mut self.slots, vec![Slot::FREE; size]);
         slots
             .into_iter()
             .filter(|slot| slot.entry != EMPTY)
@@ -124,5 +134,9 @@ mod tests {
             );
         }
         assert_eq!(index.guess(7 << 32), None);
+        index.clear();
+        assert_eq!(index.guess(hash(1)), None);
+        index.insert(hash(1), 1);
+        assert_eq!(index.guess(hash(1)), Some(1));
     }
 }

@@ -49,6 +49,11 @@ impl<I: Id, T> Table<I, T> {
         self.entries.len()
     }
 
+    /// Forgets all entries, and keeps the room.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
     pub(crate) fn get(&self, id: I) -> Option<&T> {
         self.entries.get(id.index())
     }

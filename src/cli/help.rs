@@ -269,7 +269,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("TERM", "A terminal that is dumb has no pager"),
     (
         "TMPDIR",
-        "Folder for temporary files: of files that are asked, exports and tables",
+        "Folder for temporary files: of files that are asked, large trees of stacks, exports and tables",
     ),
 ];
 

@@ -1,9 +1,10 @@
 //! The builder: what is known of the run so far, and its nodes: how they open, how they close, and
 //! how their rows leave.
 
+use std::io;
 use std::sync::Arc;
 
-use super::call_tree::{CallTree, Step};
+use super::call_tree::{CallTree, Opened, Step, Steps, Walk};
 use super::functions::FunctionInterner;
 use super::ids::{CallNodeId, EdgeId, LineId};
 use super::labels::{LabelCosts, LabelSet, LabelSetInterner};
@@ -592,35 +593,46 @@ impl<O: Output> TreeBuilder<O> {
     }
 
     /// Opens and closes a node for each of the call tree. Where samples have labels, gives the
-    /// node that each has become.
+    /// node that each in memory has become.
     fn drain_call_tree(&mut self) -> Vec<u64> {
-        let tree = std::mem::take(&mut self.call_tree).complete();
         self.last_stack = Vec::new();
         self.label_costs.close();
         let mut nodes = Vec::new();
+        let walk = std::mem::take(&mut self.call_tree).walk();
+        if let Err(error) = walk.and_then(|walk| self.open_all(walk, &mut nodes)) {
+            self.refuse(&format!(
+                "the temporary file with merged stacks cannot be read: {error}"
+            ));
+        }
+        nodes
+    }
+
+    fn open_all(&mut self, mut walk: Walk, nodes: &mut Vec<u64>) -> io::Result<()> {
         // A number for each node of the tree, which may be tens of millions: only where labels
         // refer to them.
         if self.label_costs.have_costs() {
-            nodes.resize(tree.len(), 0);
+            nodes.resize(walk.in_memory(), 0);
         }
-        let mut walk = tree.walk();
+        let mut steps = Steps::default();
         loop {
-            let steps: Vec<Step> = walk.by_ref().take(STEPS_AHEAD).collect();
-            if steps.is_empty() {
-                return nodes;
+            walk.next(STEPS_AHEAD, &mut steps)?;
+            if steps.steps.is_empty() {
+                return Ok(());
             }
-            self.prefetch(&tree.functions(&steps, self.stack.len()));
-            for step in steps {
+            self.prefetch(&steps.functions(self.stack.len()));
+            for step in &steps.steps {
                 if self.failure.is_some() {
-                    return nodes;
+                    return Ok(());
                 }
                 match step {
-                    Step::Enter(at) => {
-                        if let Some(node) = nodes.get_mut(at.index()) {
+                    Step::Enter(opened) => {
+                        if let Some(at) = opened.in_memory
+                            && let Some(node) = nodes.get_mut(at.index())
+                        {
                             // `open` gives the node this number.
                             *node = self.next;
                         }
-                        self.open(&tree, at);
+                        self.open(opened, &steps);
                     }
                     Step::Leave => self.close(),
                 }
@@ -629,14 +641,13 @@ impl<O: Output> TreeBuilder<O> {
     }
 
     /// Opens a node of the call tree.
-    fn open(&mut self, tree: &CallTree, at: CallNodeId) {
-        let (function, line, calls) = tree.node(at);
-        match line {
-            None => self.open_function(function, calls),
-            Some(line) => self.open_line(function, line, calls),
+    fn open(&mut self, opened: &Opened, steps: &Steps) {
+        match opened.line {
+            None => self.open_function(opened.function, opened.calls),
+            Some(line) => self.open_line(opened.function, line, opened.calls),
         }
         for metric in (0..self.metrics.len()).map(MetricId::new) {
-            if let Some(cost) = tree.cost(at, metric) {
+            if let Some(cost) = steps.cost(opened, metric) {
                 self.set_cost(metric, Cost::Exclusive(cost));
             }
         }

@@ -83,9 +83,23 @@ impl<O: Output> TreeBuilder<O> {
             for holder in holders.into_iter().flatten() {
                 self.call_tree.add(holder, metric, value);
                 if let Some(labels) = sample.labels {
+                    self.call_tree.keep();
                     self.label_costs.add(holder, labels, metric, value);
                 }
             }
+        }
+        if self.call_tree.make_room() {
+            self.place_last_stack();
+        }
+    }
+
+    /// The nodes of the last stack have got other ids.
+    fn place_last_stack(&mut self) {
+        let path = self.call_tree.path();
+        for frame in &mut self.last_stack {
+            let has_line = frame.at != frame.function_at;
+            frame.at = path[frame.depth - 1];
+            frame.function_at = path[frame.depth - 1 - usize::from(has_line)];
         }
     }
 }

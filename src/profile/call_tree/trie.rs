@@ -1,19 +1,19 @@
-//! The call tree of samples: stacks, merged by their frames; children in the order in which they
-//! first came. It is a trie whose letters are functions and lines.
+//! The part of the call tree that is in memory: a trie whose letters are functions and lines.
 
 use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
 
-use super::ids::{CallNodeId, LineId};
-use super::sums::{CallCount, MaybeSum};
+use super::Key;
 use crate::base::hash_index::HashIndex;
 use crate::base::interner::{Id, Table};
 use crate::events::{FunctionId, MetricId};
+use crate::profile::ids::{CallNodeId, LineId};
+use crate::profile::sums::{CallCount, MaybeSum};
 
 /// Merged stacks. What most nodes do not have (calls, costs) lies apart: there may be tens of
 /// millions of nodes.
-pub(super) struct CallTree {
+pub(super) struct Trie {
     nodes: Table<CallNodeId, CallNode>,
     /// By parent, function and line, without the first child of each node: that is mostly the only
     /// one, and lies after it in memory.
@@ -45,17 +45,20 @@ struct CallNode {
 /// No sample ends at the node.
 const NO_SAMPLES: u32 = u32::MAX;
 
-pub(super) enum Step {
-    Enter(CallNodeId),
-    Leave,
-}
-
 /// The node above all stacks.
-fn top() -> CallNodeId {
+pub(super) fn top() -> CallNodeId {
     CallNodeId::new(0)
 }
 
-impl CallTree {
+impl Trie {
+    /// An empty trie for so many metrics.
+    pub(super) fn of_metrics(metrics: usize) -> Self {
+        Self {
+            metrics,
+            ..Self::default()
+        }
+    }
+
     /// Makes room for more metrics, in which no node has a cost yet.
     pub(super) fn set_metrics(&mut self, metrics: usize) {
         let old = std::mem::replace(&mut self.metrics, metrics);
@@ -179,12 +182,24 @@ impl CallTree {
         *samples as usize
     }
 
-    /// The whole tree, without what is only needed to add to it.
-    pub(super) fn complete(self) -> Self {
-        Self {
-            index: HashIndex::default(),
-            path: Vec::new(),
-            ..self
+    /// Forgets what is only needed to add to the tree.
+    pub(super) fn close(&mut self) {
+        self.index = HashIndex::default();
+        self.path = Vec::new();
+    }
+
+    /// Forgets all nodes but those of the last stack, which are new ones: nothing is known of them
+    /// but where they are. Keeps the room.
+    pub(super) fn start_again(&mut self) {
+        let path: Vec<Key> = self.path.iter().map(|at| self.key(*at)).collect();
+        self.nodes.clear();
+        self.nodes.push(CallNode::above_all());
+        self.index.clear();
+        self.calls.clear();
+        self.costs.clear();
+        self.path.clear();
+        for (depth, (function, line)) in path.into_iter().enumerate() {
+            self.below(depth, function, line);
         }
     }
 
@@ -193,67 +208,57 @@ impl CallTree {
         self.nodes.len()
     }
 
-    /// Function, line and calls of a node.
-    pub(super) fn node(&self, at: CallNodeId) -> (FunctionId, Option<LineId>, Option<u64>) {
+    /// The nodes of the last stack, outermost first.
+    pub(super) fn path(&self) -> &[CallNodeId] {
+        &self.path
+    }
+
+    /// How many metrics there are.
+    pub(super) fn metrics(&self) -> usize {
+        self.metrics
+    }
+
+    /// Function and line of a node.
+    pub(super) fn key(&self, at: CallNodeId) -> Key {
         let node = &self.nodes[at];
-        // Samples count calls of functions; what lies in the list for a line was never added to.
-        let calls = if node.line.is_none() {
-            // `NO_SAMPLES` is beyond the end of the list: calls of a node that was only passed
-            // through are unknown.
-            self.calls.get(node.samples as usize)
-        } else {
-            None
-        };
-        let calls = calls.copied().and_then(CallCount::get);
-        (node.function, node.line, calls)
+        (node.function, node.line)
     }
 
-    /// The cost that samples have at the node where they end.
-    pub(super) fn cost(&self, at: CallNodeId, metric: MetricId) -> Option<f64> {
-        match self.nodes[at].samples {
-            NO_SAMPLES => None,
-            samples => self.costs[samples as usize * self.metrics + metric.index()].get(),
-        }
+    /// Calls and costs of a node, if a sample ends there. Calls of lines mean nothing.
+    pub(super) fn figures(&self, at: CallNodeId) -> Option<(CallCount, &[MaybeSum])> {
+        let samples = self.nodes[at].samples;
+        // `NO_SAMPLES` is beyond the end of the list.
+        let calls = self.calls.get(samples as usize)?;
+        let first = samples as usize * self.metrics;
+        Some((*calls, &self.costs[first..first + self.metrics]))
     }
 
-    /// Depth and function of the nodes that these steps open, without lines.
-    pub(super) fn functions(&self, steps: &[Step], mut depth: usize) -> Vec<(usize, FunctionId)> {
-        let mut functions = Vec::with_capacity(steps.len());
-        for step in steps {
-            match step {
-                Step::Enter(at) => {
-                    let node = &self.nodes[*at];
-                    if node.line.is_none() {
-                        functions.push((depth, node.function));
-                    }
-                    depth += 1;
-                }
-                Step::Leave => depth = depth.saturating_sub(1),
-            }
-        }
-        functions
-    }
-
-    /// All nodes in pre-order, each closed after its children. Does not recurse: stacks may be a
-    /// million frames deep.
-    pub(super) fn walk(&self) -> impl Iterator<Item = Step> {
-        // Nodes that remain to be opened, the next one last, and how many of them are not below
-        // each open node.
+    /// All nodes in pre-order, without the one above them. Does not recurse: stacks may be a million
+    /// frames deep.
+    pub(super) fn pre_order(&self) -> impl Iterator<Item = CallNodeId> {
         let mut waiting: Vec<CallNodeId> = self.children_from_last(top()).collect();
-        let mut open: Vec<usize> = Vec::new();
         std::iter::from_fn(move || {
-            if open.pop_if(|others| *others == waiting.len()).is_some() {
-                return Some(Step::Leave);
-            }
             let next = waiting.pop()?;
-            open.push(waiting.len());
             // From the last one, so that the first one is taken next.
             waiting.extend(self.children_from_last(next));
-            Some(Step::Enter(next))
+            Some(next)
         })
     }
 
-    fn children_from_last(&self, parent: CallNodeId) -> impl Iterator<Item = CallNodeId> {
+    /// How much lies below each node, by its index, if each node has so much: a node comes after that above it.
+    pub(super) fn below_each(&self, size: impl Fn(CallNodeId) -> u64) -> Vec<u64> {
+        let mut below = vec![0; self.nodes.len()];
+        for at in (1..self.nodes.len()).rev().map(CallNodeId::new) {
+            below[self.nodes[at].parent.index()] += below[at.index()] + size(at);
+        }
+        below
+    }
+
+    /// The children of a node, the last one first.
+    pub(super) fn children_from_last(
+        &self,
+        parent: CallNodeId,
+    ) -> impl Iterator<Item = CallNodeId> {
         std::iter::successors(self.nodes[parent].last_child, move |at| {
             self.nodes[*at].previous_sibling
         })
@@ -261,6 +266,11 @@ impl CallTree {
 }
 
 impl CallNode {
+    /// The node above all stacks, which is of no function.
+    fn above_all() -> Self {
+        Self::new(top(), FunctionId(u32::MAX), None)
+    }
+
     /// A node without children, siblings and samples.
     fn new(parent: CallNodeId, function: FunctionId, line: Option<LineId>) -> Self {
         Self {
@@ -279,12 +289,10 @@ impl CallNode {
     }
 }
 
-impl Default for CallTree {
+impl Default for Trie {
     fn default() -> Self {
-        // Of no function, above the roots.
-        let above_all = CallNode::new(top(), FunctionId(u32::MAX), None);
         Self {
-            nodes: vec![above_all].into(),
+            nodes: vec![CallNode::above_all()].into(),
             index: HashIndex::default(),
             hasher: DefaultHashBuilder::default(),
             metrics: 0,
