@@ -259,15 +259,20 @@ impl<'s> Repository<'s> {
                     .to_owned(),
             ));
         }
+        // No walk: a shallow clone has no parents that could be looked at.
         let time = beside.ask(
-            &["rev-list", "--max-count=1", "--timestamp", &commit, "--"],
+            &["rev-list", "--no-walk", "--timestamp", &commit, "--"],
             None,
         )?;
-        let time = time.text();
-        let seconds = time.split(' ').next().and_then(|text| text.parse().ok());
+        let text = time.text();
+        let seconds = text.split(' ').next().and_then(|text| text.parse().ok());
         facts.commit_time = seconds
             .and_then(|seconds: i64| seconds.checked_mul(SECOND))
             .map(utc);
+        if facts.commit_time.is_none() {
+            let said = format!("no tag commit_time: {}", time.first_message());
+            facts.omissions.push(("commit_time", said));
+        }
         match beside.is_dirty() {
             Ok(Ok(is_dirty)) => facts.is_dirty = Some(is_dirty),
             Ok(Err(reason)) | Err(Unknown::Said(reason)) => {

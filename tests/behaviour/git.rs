@@ -269,6 +269,7 @@ fn what_is_unknown_is_left_out_and_said() {
     ]);
     let (tags, said) = repository.imported(&["--git=../shallow"]);
     assert!(tags.starts_with("branch=main commit="), "{tags}");
+    assert!(tags.contains(" commit_time=2"), "{tags}");
     assert!(!tags.contains("commit_count"), "{tags}");
     assert!(said.contains("shallow"), "{said}");
 
