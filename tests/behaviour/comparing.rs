@@ -244,6 +244,29 @@ fn the_exit_code_is_that_of_all_rows() {
     // One run of what is measured against one says nothing, and so stops nothing.
     let (_, _, code) = folder.run(&["diff", "a.folded", "b.folded", "--exit-code"]);
     assert_eq!(code, Some(0));
+    // A reader that has seen enough does not change the answer.
+    for (changed, expected) in [("b.folded", 1), ("a.folded", 0)] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let status = Command::new(env!("CARGO_BIN_EXE_profdb"))
+            .args([
+                "diff",
+                "a.folded",
+                changed,
+                "--noise",
+                "exact",
+                "--loose",
+                "--exit-code",
+            ])
+            .current_dir(folder.0.path())
+            .env_remove("PROFDB_DB")
+            .stdin(Stdio::null())
+            .stdout(writer)
+            .stderr(Stdio::null())
+            .status()
+            .expect("our own program");
+        assert_eq!(status.code(), Some(expected), "{changed}");
+    }
 }
 
 #[test]
