@@ -14,6 +14,7 @@ pub use crate::events::Noise;
 use crate::statistics::counts;
 use crate::statistics::factors::Shared;
 use crate::statistics::few;
+use crate::statistics::grain;
 use crate::statistics::multiple::false_discovery_rates;
 use crate::statistics::presence;
 use crate::statistics::ranks;
@@ -436,7 +437,8 @@ fn estimates(
     };
     let there: Vec<usize> = rows.iter().filter(is_there).copied().collect();
     let sides = matrix.costs.chosen(&there);
-    let found = match limits.test {
+    let grain = grain_of(&matrix.costs, matrix.factors.as_deref());
+    let mut found = match limits.test {
         Test::Ranks => by_ranks(&sides, limits),
         Test::Fitting if matrix.paired => times::test_pairs(&ratios_of_rounds(&sides)),
         Test::Fitting => match &matrix.history {
@@ -444,7 +446,27 @@ fn estimates(
             None => times::test(&sides, &of_costs),
         },
     };
+    for (row, estimate) in found.iter_mut().enumerate() {
+        *estimate = estimate.with_variance_of_at_least(grain::variance(grain, &sides, row));
+    }
     at_rows(rows, &there, found)
+}
+
+/// The unit to which costs are rounded, before the runs were divided by their factors.
+fn grain_of(costs: &Sides, factors: Option<&[f64]>) -> f64 {
+    let Some(factors) = factors else {
+        let rows = (0..costs.functions()).flat_map(|row| [costs.base.row(row), costs.new.row(row)]);
+        return grain::of(&rows.flatten());
+    };
+    let whole = |side: &Figures, factors: &[f64]| -> Vec<f64> {
+        let rows = (0..side.functions()).map(|row| side.row(row).iter().zip(factors));
+        rows.flatten()
+            .map(|(cost, factor)| cost * factor.exp())
+            .collect()
+    };
+    let (base, new) = factors.split_at(costs.base.runs());
+    let figures = [whole(&costs.base, base), whole(&costs.new, new)];
+    grain::of(&figures.iter().flatten())
 }
 
 /// What was found for some of the rows, at the places of all; both are in one order.
@@ -564,7 +586,7 @@ fn total(matrix: &Matrix, noise: Noise, repeats: Repeats, limits: &Limits) -> Ju
         .chain(new)
         .chain(earlier)
         .all(|figure| *figure > 0.0);
-    let estimate = if !is_there {
+    let estimate: Option<Estimate> = if !is_there {
         None
     } else if let Some(history) = &matrix.history {
         let totals = Figures::new(history.totals.len(), history.totals.clone());
@@ -579,6 +601,12 @@ fn total(matrix: &Matrix, noise: Noise, repeats: Repeats, limits: &Limits) -> Ju
         // No other function tells what runs share: the factor is in the variance of the totals themselves.
         times::test(&sides, &Shared::Given(vec![0.0; base.len() + new.len()])).pop()
     };
+    let rounding = grain::variance(
+        grain_of(&matrix.costs, matrix.factors.as_deref()),
+        &sides,
+        0,
+    );
+    let estimate = estimate.map(|estimate| estimate.with_variance_of_at_least(rounding));
     let found = estimate.map_or(Found::Presence(None), Found::Estimate);
     found.put(&mut row, limits);
     // It is one more verdict beside those of the functions, which share the rate that was asked for: at the same level, seven to

@@ -19,6 +19,7 @@ pub mod dispersion;
 pub mod distribution;
 pub mod factors;
 pub mod few;
+pub mod grain;
 pub mod limits;
 pub mod multiple;
 pub mod normalize;
@@ -170,6 +171,18 @@ impl Estimate {
                 variance: variance.value,
                 df: variance.df,
             },
+        }
+    }
+
+    /// The same estimate, where the variance of the logarithm of the ratio is known to be at least this much.
+    #[must_use]
+    pub fn with_variance_of_at_least(self, least: f64) -> Self {
+        match self.shape {
+            Shape::Student { variance, df } if variance < least && self.ln_ratio.is_finite() => {
+                let variance = Variance { value: least, df };
+                Estimate::student(self.ln_ratio, variance, self.dispersion)
+            }
+            _ => self,
         }
     }
 

@@ -125,6 +125,8 @@ pub(super) struct Cell {
     pub(super) samples: f64,
     /// Share of the functions that vary four times as much as the others.
     pub(super) wild: f64,
+    /// What times are rounded to; 0 where they are not.
+    pub(super) grain: f64,
 }
 
 impl Cell {
@@ -136,6 +138,7 @@ impl Cell {
         burst: 1.0,
         samples: 20_000.0,
         wild: 0.0,
+        grain: 0.0,
     };
 
     fn name(&self) -> String {
@@ -156,6 +159,9 @@ impl Cell {
         }
         if self.wild > 0.0 {
             let _ = write!(name, ", {} % wild", 100.0 * self.wild);
+        }
+        if self.grain > 0.0 {
+            let _ = write!(name, ", in units of {}", self.grain);
         }
         name
     }
@@ -237,6 +243,7 @@ impl Draw {
             for factor in &factors {
                 let mean = cost * factor * self.lognormal(variation);
                 figures.push(match cell.kind {
+                    Kind::Timed if cell.grain > 0.0 => (mean / cell.grain).round() * cell.grain,
                     Kind::Timed => mean,
                     Kind::Sampled => {
                         let bursts = Poisson::new(mean / cell.burst).expect("it is above 0");
@@ -412,6 +419,38 @@ fn noise_is_seldom_taken_for_change() {
         table.push('\n');
     }
     keep("noise.md", &table);
+    assert!(found.is_empty(), "{found:?}\n{table}");
+}
+
+/// Small times in whole units: repeats often agree to the last digit, which tells nothing of how much they vary.
+#[test]
+fn rounded_times_are_seldom_taken_for_change() {
+    let comparisons = Form::Noise.times("NOISE", 60, 600);
+    let mut table = String::new();
+    let mut found = Vec::new();
+    for runs in [1, 3, 5, 10] {
+        for (variation, samples, grain) in [
+            (0.02, 3_000.0, 1.0),
+            (0.02, 1_000.0, 1.0),
+            (0.005, 20_000.0, 1.0),
+            (0.05, 3.0, 0.01),
+        ] {
+            let cell = Cell {
+                kind: Kind::Timed,
+                runs,
+                variation,
+                samples,
+                grain,
+                ..Cell::QUIET
+            };
+            let any = outcome(judge, &cell, comparisons).any;
+            let _ = writeln!(table, "| {} | {:.1} |", cell.name(), 100.0 * any.mean());
+            if !any.is_at_most(0.06) {
+                found.push(cell.name());
+            }
+        }
+    }
+    keep("noise-rounded.md", &table);
     assert!(found.is_empty(), "{found:?}\n{table}");
 }
 

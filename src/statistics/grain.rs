@@ -1,0 +1,84 @@
+//! Rounding: what figures that were written with few digits cannot tell.
+//!
+//! Repeats of a small time that is rounded to whole units often agree to the last digit, as 17, 17, 17 and 16, 16, 16 do. That is
+//! no evidence of a small variance: a time between two units is rounded now up, now down.
+
+use super::summary::mean;
+use super::{Figures, Sides};
+
+/// Whole multiples of a grain, as floating-point numbers are: products of a few units in the last place.
+const TOLERANCE: f64 = 1e-9;
+
+/// Figures that have more digits than this are not rounded in a way that matters.
+const DIGITS: i32 = 9;
+
+/// The unit to which figures are rounded: the largest power of ten of which all of them are multiples. 0 where none is that
+/// matters beside the largest figure.
+#[must_use]
+pub fn of<'figures>(figures: &(impl Iterator<Item = &'figures f64> + Clone)) -> f64 {
+    let largest = figures
+        .clone()
+        .fold(0.0, |most: f64, figure| most.max(figure.abs()));
+    if largest <= 0.0 || !largest.is_finite() {
+        return 0.0;
+    }
+    let exponent = largest.log10().floor() as i32;
+    let is_grain = |grain: &f64| {
+        figures.clone().all(|figure| {
+            let multiple = figure / grain;
+            (multiple - multiple.round()).abs() <= TOLERANCE * multiple.abs().max(1.0)
+        })
+    };
+    let grains = (0..DIGITS).map(|digits| 10.0_f64.powi(exponent - digits));
+    grains.into_iter().find(is_grain).unwrap_or(0.0)
+}
+
+/// The variance of the logarithm of the ratio of the sides' means that rounding to a grain may cause in a function whose figures
+/// are above 0: a figure half way between two multiples is either, with a standard deviation of half a grain, and nothing lies
+/// farther apart.
+#[must_use]
+pub fn variance(grain: f64, sides: &Sides, function: usize) -> f64 {
+    let of_side = |side: &Figures| {
+        let relative = grain / 2.0 / mean(side.row(function));
+        relative * relative / side.runs() as f64
+    };
+    of_side(&sides.base) + of_side(&sides.new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grain_is_the_last_digit_that_is_written() {
+        for (figures, grain) in [
+            (&[17.0, 16.0, 400.0][..], 1.0),
+            (&[170.0, 160.0, 400.0], 10.0),
+            (&[0.25, 0.75, 12.0], 0.01),
+            (&[0.012, 3.4, 0.0], 0.001),
+            (&[1.0 / 3.0, 2.0], 0.0),
+            (&[123_456_789_012.0, 1.0], 0.0),
+            (&[0.0, 0.0], 0.0),
+            (&[], 0.0),
+            (&[f64::INFINITY, 1.0], 0.0),
+            (&[-3.0, 20.0], 1.0),
+        ] {
+            let found = of(&figures.iter());
+            assert!(
+                (found - grain).abs() <= grain * 1e-12,
+                "{figures:?}: {found}"
+            );
+        }
+    }
+
+    #[test]
+    fn rounding_varies_by_half_a_grain() {
+        let sides = Sides {
+            base: Figures::new(3, vec![17.0; 3]),
+            new: Figures::new(3, vec![16.0; 3]),
+        };
+        let expected = (1.0 / (4.0 * 17.0 * 17.0) + 1.0 / (4.0 * 16.0 * 16.0)) / 3.0;
+        assert!((variance(1.0, &sides, 0) - expected).abs() < 1e-15);
+        assert_eq!(variance(0.0, &sides, 0), 0.0);
+    }
+}
