@@ -18,6 +18,9 @@ const PEOPLE: &[Medium] = &[Medium::Text];
 const PROGRAMS: &[Medium] = &[Medium::Csv, Medium::Xml, Medium::Json];
 const ALL: &[Medium] = &[Medium::Text, Medium::Csv, Medium::Xml, Medium::Json];
 
+/// Columns of text that is figures, or a verdict: no part of it can be missed.
+const WHOLE: &[&str] = &["ratio (95 %)", "q", "verdict"];
+
 /// The columns: name, kind, what it shows if it has a title of its own, where.
 const COLUMNS: &[(&str, Kind, Option<Meaning>, &[Medium])] = &[
     ("function", Kind::Name, None, ALL),
@@ -115,6 +118,7 @@ pub fn answer<'d>(
     let columns = columns.map(|(name, kind, shows, media)| Column {
         shows: *shows,
         media: media.to_vec(),
+        is_whole: WHOLE.contains(name),
         ..Column::plain((*name).to_owned(), *kind)
     });
     let chosen = |values: Vec<Value>| -> Vec<Value> {

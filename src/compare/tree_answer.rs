@@ -38,10 +38,14 @@ pub struct Shown {
 const ALL: &[Medium] = &[Medium::Text, Medium::Csv, Medium::Xml, Medium::Json];
 const PROGRAMS: &[Medium] = &[Medium::Csv, Medium::Xml, Medium::Json];
 
+/// Columns of text that is figures, or a verdict: no part of it can be missed.
+const WHOLE: &[&str] = &["status", "verdict"];
+
 fn columns(columns: &[(&str, Kind, Option<Meaning>, &[Medium])]) -> Vec<Column<'static>> {
     let column = |(name, kind, shows, media): &(&str, Kind, Option<Meaning>, &[Medium])| Column {
         shows: *shows,
         media: media.to_vec(),
+        is_whole: WHOLE.contains(name),
         ..Column::plain((*name).to_owned(), *kind)
     };
     columns.iter().map(column).collect()

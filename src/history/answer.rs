@@ -203,6 +203,8 @@ pub fn answer<'d>(database: &'d Database, history: &History) -> Answer<'d> {
                 _ => None,
             },
             optional: *name == "calls" || *media == PEOPLE,
+            // The start of a commit's name is short as it is.
+            is_whole: *name == "commit",
             ..Column::plain(title.to_owned(), *kind)
         }
     });

@@ -208,6 +208,7 @@ pub(super) fn joined<'d>(
         columns: shown,
         script,
         remarks,
+        dispensable: Vec::new(),
         rows: Rows::Kept(rows),
         author: Author::Us,
         database,

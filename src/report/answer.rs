@@ -165,6 +165,9 @@ pub struct Answer<'d> {
     pub script: String,
     /// What there is to say of the question: a filter that found nothing to leave out.
     pub remarks: Vec<String>,
+    /// Numbers of columns that tables for people leave out where they have no room on a screen, those
+    /// that matter least first.
+    pub dispensable: Vec<usize>,
     pub(super) rows: Rows<'d>,
     pub(super) author: Author,
     pub(super) database: &'d Database,

@@ -199,6 +199,7 @@ fn answer<'d>(
         },
         columns: question.header.columns.clone(),
         remarks: selection.remarks.clone(),
+        dispensable: Vec::new(),
         rows,
         author: Author::Us,
         database,

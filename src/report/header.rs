@@ -138,6 +138,8 @@ pub struct Column<'a> {
     pub unless: Option<&'a str>,
     /// Which of the metrics of the answer its costs are of, from 0.
     pub metric: usize,
+    /// Its texts are figures, or verdicts, of which no part can be missed: a narrow screen shortens none.
+    pub is_whole: bool,
     /// What it means.
     pub meaning: &'a str,
 }
@@ -162,6 +164,7 @@ impl Column<'_> {
             when: None,
             unless: None,
             metric: 0,
+            is_whole: false,
             meaning: "",
         }
     }
@@ -482,6 +485,7 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
         when: None,
         unless: None,
         metric: 0,
+        is_whole: false,
         meaning,
     };
     for attribute in attributes {

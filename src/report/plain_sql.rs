@@ -17,6 +17,7 @@ pub fn table<'d>(database: &'d Database, columns: &[&str], rows: Vec<Vec<Value>>
         columns: columns.iter().map(column).collect(),
         script: String::new(),
         remarks: Vec::new(),
+        dispensable: Vec::new(),
         rows: Rows::Kept(rows),
         author: Author::Us,
         database,
@@ -94,16 +95,19 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
             "only statements that read: SELECT, WITH, VALUES, EXPLAIN".to_owned(),
         ));
     }
-    let columns = statement
+    let columns: Vec<Column<'_>> = statement
         .column_names()
         .map(|name| Column::plain(name.to_owned(), Kind::Any))
         .collect();
+    // Who writes a statement names first what matters most.
+    let dispensable = (1..columns.len()).rev().collect();
     Ok(Answer {
         subject: None,
         heading: None,
         columns,
         script: sql.to_owned(),
         remarks: Vec::new(),
+        dispensable,
         rows: Rows::Statement(statement),
         author: Author::User,
         database,

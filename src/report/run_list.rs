@@ -20,6 +20,10 @@ const TAGS: &str = include_str!("../../queries/lists/tags.sql");
 /// Tags that get a column. A table of more is no longer read; it is asked for by SQL.
 const MOST_TAGS: usize = 32;
 
+/// Columns that a narrow screen can do without, those that matter least first; tags go after them,
+/// the last one first.
+const LEAST: &[&str] = &["fidelity", "metrics", "functions", "nodes", "format"];
+
 /// How the list shows totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Totals {
@@ -44,6 +48,7 @@ pub fn run_list<'d>(
     let runs = runs.map(listed);
     let mut answer = query(database, RUNS)?;
     answer.author = Author::Us;
+    answer.dispensable.clear();
     let read: Vec<Column<'d>> = mem::take(&mut answer.columns);
     answer.columns.clone_from(&read);
     if totals == Totals::Scaled {
@@ -74,6 +79,12 @@ pub fn run_list<'d>(
         };
         answer.columns.push(Column::plain(name, Kind::Text));
     }
+    let of_name = |name: &&str| {
+        let mut own = answer.columns.iter().take(shown);
+        own.position(|column| column.name == *name)
+    };
+    let least = LEAST.iter().filter_map(of_name);
+    answer.dispensable = least.chain((shown..answer.columns.len()).rev()).collect();
     answer.rows = Rows::Computed(Box::new(RunRows {
         database,
         runs,

@@ -43,6 +43,8 @@ pub(crate) struct Shown {
     pub(crate) kind: Kind,
     /// Which of the metrics of the table its costs are of, from 0.
     pub(crate) metric: usize,
+    /// Its texts are never shortened.
+    pub(crate) is_whole: bool,
     pub(crate) title: String,
 }
 

@@ -14,6 +14,7 @@ mod doubts;
 mod endings;
 mod examples;
 mod files;
+mod first_hour;
 mod folders;
 mod function;
 mod gate;

@@ -253,6 +253,7 @@ impl<'p, 'd> Table<'p, 'd> {
         let mut columns = Vec::new();
         let mut add = |title: &str, kind| {
             columns.push(Shown {
+                is_whole: false,
                 at: columns.len(),
                 kind,
                 metric: 0,

@@ -27,6 +27,9 @@ const SHORT_COMMIT: usize = 12;
 /// The column that says for people what a row is about; its title is what a row is.
 const NAMED: &str = "named";
 
+/// Columns of text that is figures, or a verdict: no part of it can be missed.
+const WHOLE: &[&str] = &["between", "ratio (95 %)", "q", "state"];
+
 /// The columns: name, kind, what it shows if it has a title of its own, where.
 const COLUMNS: &[(&str, Kind, Option<Meaning>, &[Medium])] = &[
     (NAMED, Kind::Name, None, PEOPLE),
@@ -160,6 +163,7 @@ pub fn answer<'d>(database: &'d Database, steps: &Steps, rules: Option<&str>) ->
         Column {
             shows: *shows,
             media: media.to_vec(),
+            is_whole: WHOLE.contains(name),
             ..Column::plain(title.to_owned(), *kind)
         }
     });

@@ -194,6 +194,7 @@ pub(super) fn shown(
                 at,
                 kind: column.kind,
                 metric: column.metric,
+                is_whole: column.is_whole,
                 title: title?,
             })
         });

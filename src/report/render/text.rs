@@ -2,8 +2,10 @@
 //!
 //! The column of names is one wider than its longest name, columns with decimals are one wider than
 //! their longest figure, and columns are two blanks apart. Where the output goes to a terminal,
-//! source and paths, then names, are shortened in their middle until a row fits; elsewhere, and where
-//! they are dates, they are whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
+//! source and paths, then names, are shortened in their middle until a row fits; elsewhere they are
+//! whole. Dates, figures and verdicts always are: where they leave no room, a list of runs and the
+//! answer of a statement lose columns, which the first line names, and other rows are longer than the
+//! screen. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
 //! A name of several functions in one table is followed by the module in parentheses, or by the
 //! file where the module does not tell them apart. A line of another file than its function's has
@@ -47,21 +49,28 @@ pub(super) fn write(
 ) -> Result<(), RenderError> {
     let Measured {
         table,
-        sizes,
+        mut sizes,
         mut cells,
     } = match side_by_side(answer, layout)? {
         Some(measured) => measured,
         None => measured(answer, layout)?,
     };
     let mut cell = String::new();
-    let mut widths: Vec<usize> = sizes.iter().map(Size::width).collect();
-    let mut shorten = |which| {
-        layout
-            .width
-            .and_then(|screen| shorten(&mut widths, &sizes, which, screen))
-    };
-    let longest_text = shorten(Size::is_shortened_first);
-    let longest_name = shorten(Size::is_name);
+    let Fitted {
+        widths,
+        longest_text,
+        longest_name,
+    } = fitted(&mut sizes, &table, &answer.dispensable, layout.width);
+    let left_out = table.columns.iter().zip(&sizes);
+    let left_out = left_out.filter(|(_, size)| size.is_left_out);
+    let left_out: Vec<&str> = left_out.map(|(column, _)| &*column.title).collect();
+    if !left_out.is_empty() {
+        writeln!(
+            out,
+            "Not shown: {}; --wide shows all\n",
+            left_out.join(", ")
+        )?;
+    }
     if let Some(title) = &layout.title {
         writeln!(out, "{}", plain(title))?;
     }
@@ -87,6 +96,9 @@ pub(super) fn write(
         for (at, ((column, size), width)) in columns.enumerate() {
             cell.clear();
             push(column, &mut cell)?;
+            if size.is_left_out {
+                continue;
+            }
             let limit = if size.is_name() {
                 longest_name
             } else {
@@ -96,6 +108,7 @@ pub(super) fn write(
                 shorten_cell(&mut cell, limit);
             }
             let padding = width.saturating_sub(columns_of(&cell));
+            // The first column is never left out.
             if at > 0 {
                 line.push_str(GAP);
             }
@@ -135,6 +148,50 @@ pub(super) fn write(
 
 /// Adds the cell of a column in the current row to a text.
 type PushCell<'p> = dyn FnMut(&Shown, &mut String) -> io::Result<()> + 'p;
+
+/// How wide columns are, and the longest cells that fit, where cells have to be shortened.
+struct Fitted {
+    widths: Vec<usize>,
+    longest_text: Option<usize>,
+    longest_name: Option<usize>,
+}
+
+/// Fits a table into a screen: text is shortened, then names, then columns are left out that the answer
+/// can do without. What is too wide even then stays so.
+fn fitted(
+    sizes: &mut [Size],
+    table: &Table,
+    dispensable: &[usize],
+    screen: Option<usize>,
+) -> Fitted {
+    let mut dispensable = dispensable.iter();
+    loop {
+        let mut widths: Vec<usize> = sizes.iter().map(Size::width).collect();
+        let mut shorten =
+            |which| screen.and_then(|screen| shorten(&mut widths, sizes, which, screen));
+        let longest_text = shorten(Size::is_shortened_first);
+        let longest_name = shorten(Size::is_name);
+        let fits = screen.is_none_or(|screen| gaps(sizes) + widths.iter().sum::<usize>() <= screen);
+        let least = if fits { None } else { dispensable.next() };
+        let Some(least) = least else {
+            return Fitted {
+                widths,
+                longest_text,
+                longest_name,
+            };
+        };
+        let of_it = |column: &Shown| column.at == *least;
+        if let Some(at) = table.columns.iter().position(of_it).filter(|at| *at > 0) {
+            sizes[at].is_left_out = true;
+        }
+    }
+}
+
+/// Blanks between columns.
+fn gaps(sizes: &[Size]) -> usize {
+    let shown = sizes.iter().filter(|size| !size.is_left_out).count();
+    GAP.len() * shown.saturating_sub(1)
+}
 
 /// A table and how wide its columns have to be.
 struct Measured {
@@ -188,8 +245,7 @@ fn side_by_side(answer: &mut Answer<'_>, layout: &Layout) -> Result<Option<Measu
     both.flags.push(BOTH.to_owned());
     let measured = measured(answer, &both)?;
     let sizes = &measured.sizes;
-    let gaps = GAP.len() * sizes.len().saturating_sub(1);
-    let width = gaps + sizes.iter().map(Size::width).sum::<usize>();
+    let width = gaps(sizes) + sizes.iter().map(Size::width).sum::<usize>();
     let mut costs = sizes.iter().filter(|size| size.kind == Kind::Cost);
     let is_better = width <= screen && costs.all(|size| size.has_value);
     Ok(is_better.then_some(measured))
@@ -225,30 +281,39 @@ fn columns_of(text: &str) -> usize {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Texts {
     None,
-    /// Of which no part can be missed.
-    Dates,
+    /// Of which no part can be missed: figures, and dates.
+    Figures,
     Words,
 }
 
 /// How wide a column has to be.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each of them holds or not, whichever others do"
+)]
 struct Size {
     kind: Kind,
+    is_whole: bool,
     title: usize,
     longest: usize,
     has_value: bool,
     texts: Texts,
     has_decimals: bool,
+    /// There is no room for it.
+    is_left_out: bool,
 }
 
 impl Size {
     fn of(column: &Shown) -> Self {
         Self {
             kind: column.kind,
+            is_whole: column.is_whole,
             title: column.title.width(),
             longest: 0,
             has_value: false,
             texts: Texts::None,
             has_decimals: false,
+            is_left_out: false,
         }
     }
 
@@ -256,8 +321,8 @@ impl Size {
         self.longest = self.longest.max(columns_of(cell));
         self.has_value |= *value != Value::Null;
         if matches!(value, Value::Text(_)) {
-            let text = if is_date(cell) {
-                Texts::Dates
+            let text = if is_date(cell) || is_figure(cell) {
+                Texts::Figures
             } else {
                 Texts::Words
             };
@@ -278,7 +343,7 @@ impl Size {
 
     /// Whether cells may be shortened so that names are not.
     fn is_shortened_first(&self) -> bool {
-        self.is_text() && self.texts == Texts::Words
+        self.is_text() && !self.is_whole && self.texts == Texts::Words
     }
 
     fn is_left(&self) -> bool {
@@ -291,6 +356,9 @@ impl Size {
     }
 
     fn width(&self) -> usize {
+        if self.is_left_out {
+            return 0;
+        }
         self.title.max(self.longest.min(WIDEST) + self.margin())
     }
 }
@@ -305,6 +373,14 @@ fn is_date(text: &str) -> bool {
         })
 }
 
+/// Whether a text is made of figures: `11.65 (6.12..22.17)`, `1,234`, `-3 %`.
+fn is_figure(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b" .,:+-%()<>".contains(&byte))
+}
+
 /// Makes some columns as narrow as the screen asks for. Gives back the longest cell that fits, if
 /// cells have to be shortened.
 fn shorten(
@@ -313,6 +389,7 @@ fn shorten(
     which: fn(&Size) -> bool,
     screen: usize,
 ) -> Option<usize> {
+    let which = |size: &Size| which(size) && !size.is_left_out;
     let chosen = || sizes.iter().filter(|size| which(size));
     let others: usize = sizes
         .iter()
@@ -320,7 +397,7 @@ fn shorten(
         .filter(|(size, _)| !which(size))
         .map(|(_, width)| width)
         .sum();
-    let gaps = GAP.len() * sizes.len().saturating_sub(1);
+    let gaps = gaps(sizes);
     let wanted = chosen().map(|size| size.title.max(size.longest + size.margin()));
     let room = widest(wanted.collect(), screen.saturating_sub(others + gaps))?
         // Names are not shortened to less than this: a row may then be wider than the screen.

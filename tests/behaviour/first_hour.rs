@@ -1,0 +1,156 @@
+//! What stops somebody in the first hour: figures that a narrow terminal cuts, files that become something
+//! else by being read, and answers that leave out what to do.
+
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::tools;
+
+const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
+
+/// What a command said.
+struct Said {
+    code: Option<i32>,
+    out: String,
+    errors: String,
+}
+
+fn profdb(folder: &Path, arguments: &[&str]) -> Said {
+    let done = Command::new(PROFDB)
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("PROFDB_DB")
+        .stdin(Stdio::null())
+        .output()
+        .expect("it was built");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Said {
+        code: done.status.code(),
+        out: text(done.stdout),
+        errors: text(done.stderr),
+    }
+}
+
+/// What a terminal shows, whose lines have so many columns; `None` where there is no `script`.
+fn on_terminal(folder: &Path, columns: usize, command: &str) -> Option<String> {
+    let script = tools::find("script")?;
+    let line = format!("stty rows 200 cols {columns}; PROFDB_PAGER= '{PROFDB}' {command}");
+    let done = Command::new(script)
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(folder)
+        .env_remove("PROFDB_DB")
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&done.stdout).replace("\r\n", "\n");
+    // What shows that a command is at work is written over by what comes after it.
+    let shown = said.lines().map(|line| {
+        let line = line.rsplit("\u{1b}[2K").next().unwrap_or_default();
+        line.rsplit('\r').next().unwrap_or_default()
+    });
+    Some(shown.collect::<Vec<_>>().join("\n"))
+}
+
+/// A folder with files.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    folder
+}
+
+/// Five recordings of a program, in which one function costs `factor` times as much.
+fn recordings(folder: &Path, side: &str, factor: u64) {
+    fs::create_dir_all(folder.join(side)).expect("a folder");
+    for (run, noise) in [97, 103, 110, 91, 105].into_iter().enumerate() {
+        let cost = |cost: u64, at: u64| cost * (noise + (at * 7 + run as u64 * 5) % 13) / 100;
+        let text = format!(
+            "main;a_function_whose_name_is_longer_than_others {}\nmain;std::parse<std::string, std::string> {}\nmain;c {}\n",
+            cost(40_000, 1),
+            cost(2000 * factor, 2),
+            cost(900, 3),
+        );
+        fs::write(folder.join(side).join(format!("{run}.folded")), text).expect("a file");
+    }
+}
+
+/// Words of a line.
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+#[test]
+fn a_narrow_terminal_cuts_no_figure() {
+    let folder = folder(&[]);
+    recordings(folder.path(), "old", 1);
+    recordings(folder.path(), "new", 11);
+    let whole = profdb(folder.path(), &["diff", "old", "new"]).out;
+    let table = |text: &str| -> Vec<String> {
+        let rows = text
+            .lines()
+            .skip_while(|line| !line.starts_with("function "));
+        rows.map(str::to_owned).collect()
+    };
+    assert_eq!(table(&whole).len(), 4, "{whole}");
+    assert!(whole.contains("unclear: "), "{whole}");
+    for columns in [80, 60, 40] {
+        let Some(narrow) = on_terminal(folder.path(), columns, "diff old new") else {
+            return;
+        };
+        for (whole, narrow) in table(&whole).iter().zip(table(&narrow)).skip(1) {
+            // Names may have blanks: what comes after them is compared.
+            let (whole, narrow) = (words(whole), words(&narrow));
+            let figures = whole.len().min(narrow.len()) - 1;
+            let tail = |words: &[&str]| words[words.len() - figures..].join(" ");
+            assert!(figures > 5);
+            assert_eq!(tail(&narrow), tail(&whole), "{columns} columns");
+        }
+        assert!(narrow.contains('…'), "{narrow}");
+    }
+}
+
+#[test]
+fn a_list_of_runs_fits_a_terminal_and_says_what_it_leaves_out() {
+    let folder = folder(&[("a-profile-with-a-name.folded", "main;f 1\n")]);
+    let at = folder.path();
+    profdb(at, &["import", "a-profile-with-a-name.folded"]);
+    let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
+    let Some(plain) = on_terminal(at, 80, "runs") else {
+        return;
+    };
+    let table = |text: &str| text.split_once("\n\n").expect("a table").1.to_owned();
+    assert!(plain.starts_with("Not shown: fidelity, metrics"), "{plain}");
+    assert!(plain.contains("; --wide shows all\n\n"), "{plain}");
+    assert!(widest(&table(&plain)) <= Some(80), "{plain}");
+    for tag in ["branch=main", "host=red", "note=words that take room"] {
+        profdb(at, &["tag", "1", tag]);
+    }
+    let tagged = on_terminal(at, 80, "runs").expect("script is there");
+    assert!(widest(&table(&tagged)) <= Some(80), "{tagged}");
+    assert!(tagged.contains("Z"), "{tagged}");
+    let all = on_terminal(at, 80, "runs --wide").expect("script is there");
+    assert_eq!(all.trim_end(), profdb(at, &["runs"]).out.trim_end());
+    let sql = on_terminal(at, 80, "sql 'SELECT * FROM runs'").expect("script is there");
+    assert!(
+        sql.contains("Not shown: ") && sql.contains("recorded_utc; --wide"),
+        "{sql}"
+    );
+    assert!(widest(&table(&sql)) <= Some(80), "{sql}");
+    // One column too wide for the screen stays.
+    let one = on_terminal(
+        at,
+        30,
+        "sql 'SELECT 1234567890123456789 AS a_title_wider_than_the_screen'",
+    );
+    assert!(
+        one.expect("script is there")
+            .contains("1234567890123456789")
+    );
+}
