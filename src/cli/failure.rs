@@ -9,7 +9,7 @@ use crate::base::error::Stop;
 use crate::base::limits;
 use crate::report::ReportError;
 use crate::store::{ChooseError, StoreError};
-use crate::text::plain::{is_unsafe, plain};
+use crate::text::plain::plain;
 
 /// What kept a command from doing what it was asked. It has been reported already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,15 +41,7 @@ pub(super) const WITHOUT_PARQUET: &str =
 
 /// Lets clap say what it has to say: help on standard output, complaints on standard error.
 pub(super) fn explain(error: &clap::Error) -> Failure {
-    // An argument may be the name of a file that another user has chosen.
-    let shown = error.render().to_string();
-    let printed = if shown.contains(|character| character != '\n' && is_unsafe(character)) {
-        let lines = shown.lines().map(plain).collect::<Vec<_>>().join("\n") + "\n";
-        io::stderr().write_all(lines.as_bytes())
-    } else {
-        error.print()
-    };
-    match printed {
+    match error.print() {
         // The command line is wrong also where standard error is closed.
         _ if error.use_stderr() => Failure::Usage,
         Ok(()) => Failure::ClosedPipe,

@@ -18,6 +18,7 @@ use crate::base::error::Stop;
 use crate::base::limits;
 use crate::store::{later_runs_by_pages, versions};
 
+use crate::text::plain::{is_unsafe, plain};
 /// Imports what profilers write into one SQLite database, and answers with SQL views and reports.
 #[derive(Debug, Parser)]
 #[command(
@@ -151,7 +152,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
             match sentence {
                 Some(sentence) => complain(sentence, Failure::Usage),
                 None if error.kind() == ErrorKind::DisplayVersion => explain_version(&error),
-                None => explain(&error),
+                None => complained(&arguments, &error),
             }
         })?;
     let begin = || {
@@ -172,13 +173,35 @@ fn carried_out(
 ) -> Result<(), Failure> {
     let matches = program.try_get_matches_from_mut(arguments);
     let matches = matches.map_err(|error| {
-        let sentence = report::explain_flags(arguments, &error).unwrap_or_else(|| {
-            // The first paragraph is what is wrong, with a line for each flag that is missing; usage follows.
-            let said = error.render().to_string();
-            let lines = said.lines().map(str::trim);
-            let wrong: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
-            wrong.join(" ").trim_start_matches("error: ").to_owned()
-        });
+/// Says what clap has to say. An argument may be the name of a file that another user has chosen: where
+/// one has what a terminal would obey, clap is asked about arguments in which that is escaped, as in
+/// messages of profdb.
+fn complained(arguments: &[OsString], error: &clap::Error) -> Failure {
+    let is_harmless = |argument: &OsString| !argument.to_string_lossy().contains(is_unsafe);
+    if arguments.iter().all(is_harmless) {
+        return explain(error);
+    }
+    let shown = arguments
+        .iter()
+        .map(|argument| plain(&argument.to_string_lossy()));
+    match program().try_get_matches_from(shown) {
+        Err(error) => explain(&error),
+        // Only what is wrong with the characters themselves is no longer wrong.
+        Ok(_) => complain(paragraph(error), Failure::Usage),
+    }
+}
+
+/// The first paragraph of a complaint, which is what is wrong, with a line for each flag that is missing;
+/// usage follows.
+fn paragraph(error: &clap::Error) -> String {
+    let said = error.render().to_string();
+    let lines = said.lines().map(str::trim);
+    let wrong: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    wrong.join(" ").trim_start_matches("error: ").to_owned()
+}
+
+        let sentence =
+            report::explain_flags(arguments, &error).unwrap_or_else(|| paragraph(&error));
         complain(sentence, Failure::Usage)
     })?;
     commanded(&matches, stop)

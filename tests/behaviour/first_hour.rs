@@ -154,3 +154,38 @@ fn a_list_of_runs_fits_a_terminal_and_says_what_it_leaves_out() {
             .contains("1234567890123456789")
     );
 }
+
+/// The name of a file that another user has chosen, where it is not expected, and as a value.
+#[test]
+fn what_clap_says_moves_no_cursor() {
+    let folder = folder(&[]);
+    let evil = "x\u{1b}]0;pwned\u{7}\u{1b}[2J\u{202e}.pstats";
+    let commands: [&[&str]; 8] = [
+        &["check", evil],
+        &["runs", evil],
+        &["report", "--first", evil],
+        &["report", "summary", "a.pstats", evil],
+        &["export", "--format", evil],
+        &["formats", "x", evil],
+        &["diff", "a", "b", "--by", evil],
+        &[evil, "--nothing"],
+    ];
+    for command in commands {
+        let said = profdb(folder.path(), command);
+        let raw = |letter: char| letter != '\n' && profdb::report::render::is_unsafe(letter);
+        assert!(!said.errors.contains(raw), "{command:?}: {:?}", said.errors);
+        assert_ne!(said.code, Some(0));
+        let quoted: Vec<String> = command.iter().map(|word| format!("'{word}'")).collect();
+        let Some(shown) = on_terminal(folder.path(), 100, &quoted.join(" ")) else {
+            return;
+        };
+        // Colours are clap's own.
+        let colours = shown.replace("\u{1b}[", "[");
+        let is_moved = shown.contains("\u{1b}]") || shown.contains("\u{1b}[2J");
+        assert!(
+            !is_moved && !colours.contains(raw),
+            "{command:?}: {shown:?}"
+        );
+        assert!(shown.contains("\\u{1b}]0;pwned"), "{command:?}: {shown:?}");
+    }
+}
