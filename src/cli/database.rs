@@ -92,12 +92,9 @@ pub(super) fn open_to_change(
     wait: &WaitArgs,
     stop: &Stop,
 ) -> Result<Database, Failure> {
-    let path = arguments.path();
-    if !path.exists() {
-        return Err(complain(StoreError::Missing(path), Failure::Database));
-    }
     let failed = |error| database(error, stop);
-    let mut target = Database::open_waiting(&path, wait.lock_wait(stop)).map_err(failed)?;
+    let opened = Database::open_to_change(&arguments.path(), wait.lock_wait(stop));
+    let mut target = opened.map_err(failed)?;
     target.heed(stop.clone()).map_err(failed)?;
     Ok(target)
 }

@@ -99,7 +99,11 @@ impl Asked<'_> {
             self.reader.insert(reader)
         } else {
             let opened = Database::open_read_only_waiting(self.path, self.lock_wait);
-            self.reader.insert(opened.map_err(interrupted)?)
+            match opened {
+                // The import makes a database of it.
+                Err(StoreError::Empty(_)) => return Ok(None),
+                opened => self.reader.insert(opened.map_err(interrupted)?),
+            }
         };
         if !database
             .has_source_of_size(about.len())

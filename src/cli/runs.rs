@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::args::run_set;
 use super::database::{DatabaseArgs, open_to_read};
-use super::failure::{Failure, complain, say, unanswered, unchosen};
+use super::failure::{Failure, complain, database as failed, say, unanswered, unchosen};
 use super::output::{ListArgs, print};
 use crate::base::error::Stop;
 use crate::report::render::Format;
@@ -39,5 +39,9 @@ pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
     let answer = run_list(&database, chosen.as_deref(), totals);
     let mut answer = answer.map_err(|error| unanswered(error, stop))?;
     answer.remarks.iter().for_each(say);
+    let any = database.run(None).map_err(|error| failed(error, stop))?;
+    if any.is_none() {
+        say("the database has no runs");
+    }
     print(&mut answer, &layout, &target, stop)
 }

@@ -22,6 +22,9 @@ pub enum StoreError {
     /// There is no such file.
     #[error("there is no database {}; `profdb import FILE` makes one", .0.display())]
     Missing(PathBuf),
+    /// The file has no byte, or no table.
+    #[error("{path} is empty, and no database yet: `profdb import --db {path} FILE` makes one of it", path = .0.display())]
+    Empty(PathBuf),
     /// The file is a folder.
     #[error("{} is a folder, not a database", .0.display())]
     Folder(PathBuf),

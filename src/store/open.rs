@@ -100,13 +100,24 @@ impl Database {
         }
     }
 
+    /// Opens a file for writing that has runs, or had some.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; and when there is no such file, or it is empty.
+    pub fn open_to_change(path: &Path, lock_wait: LockWait) -> Result<Self, StoreError> {
+        is_there(path)?;
+        let database = Self::open_waiting(path, lock_wait)?;
+        database.is_made()?;
+        Ok(database)
+    }
+
     /// Opens an existing file for reading only.
     ///
     /// A file that an interrupted program has left in the middle of a change, or whose schema is of
     /// an older version, is brought in order first, which needs the right to write.
     ///
     /// # Errors
-    /// When it does not exist, cannot be opened, is not ours, or is newer than this program.
+    /// When it does not exist, is empty, cannot be opened, is not ours, or is newer than this program.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         Self::open_read_only_waiting(path, &LockWait::default())
     }
@@ -117,9 +128,7 @@ impl Database {
     /// # Errors
     /// As [`Self::open_read_only`].
     pub fn open_read_only_waiting(path: &Path, lock_wait: &LockWait) -> Result<Self, StoreError> {
-        if !path.exists() {
-            return Err(StoreError::Missing(path.to_owned()));
-        }
+        is_there(path)?;
         let read_only = || {
             Self::with_flags(
                 path,
@@ -129,6 +138,10 @@ impl Database {
             )
         };
         let stale = match read_only() {
+            // Who only reads makes no database of a file.
+            Ok(database) if database.found == 0 => {
+                return Err(StoreError::Empty(path.to_owned()));
+            }
             Ok(database) if database.is_current()? => return Ok(database),
             Ok(database) => Some(database),
             Err(StoreError::Sqlite { source, .. }) if is_not_writable(&source) => None,
@@ -145,8 +158,6 @@ impl Database {
             {
                 match database.found {
                     VERSION => Ok(database),
-                    // A file without a byte.
-                    0 => Err(database.failed(source)),
                     found => Err(StoreError::Older {
                         path: path.to_owned(),
                         found,
@@ -169,6 +180,8 @@ impl Database {
     fn rewrite(path: &Path, lock_wait: &LockWait) -> Result<i64, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let mut database = Self::with_flags(path, flags, false, lock_wait.clone())?;
+        // What was interrupted may have been its beginning.
+        database.is_made()?;
         if !database.is_current()? {
             database.change(bring_up_to_date)?;
         }
@@ -333,6 +346,17 @@ impl Database {
         ))
     }
 
+    /// Whether there are tables in it.
+    ///
+    /// # Errors
+    /// If there are none.
+    fn is_made(&self) -> Result<(), StoreError> {
+        match self.found {
+            0 => Err(StoreError::Empty(self.path.clone())),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether tables and views are as this program wants them.
     fn is_current(&self) -> Result<bool, StoreError> {
         let current = || -> rusqlite::Result<bool> {
@@ -348,9 +372,7 @@ impl Database {
     /// # Errors
     /// When it cannot be read as it is.
     pub fn open_source(path: &Path, lock_wait: &LockWait) -> Result<Self, StoreError> {
-        if !path.exists() {
-            return Err(StoreError::Missing(path.to_owned()));
-        }
+        is_there(path)?;
         let opened = Self::with_flags(
             path,
             OpenFlags::SQLITE_OPEN_READ_ONLY,
@@ -365,6 +387,7 @@ impl Database {
                 }),
             error => error,
         })?;
+        source.is_made()?;
         if source.found < VERSION {
             return Err(StoreError::OlderSource {
                 path: path.to_owned(),
@@ -457,6 +480,18 @@ fn needs_recovery(path: &Path) -> Option<StoreError> {
     let log = log_beside(&fs::canonicalize(path).ok()?).ok()??;
     log.is_file()
         .then(|| StoreError::NeedsRecovery(path.to_owned()))
+}
+
+/// Whether there is a file, as far as this user may know that.
+///
+/// # Errors
+/// If there is none, or a folder may not be looked into.
+fn is_there(path: &Path) -> Result<(), StoreError> {
+    match fs::metadata(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(failed(path, error)),
+        Err(_) => Err(StoreError::Missing(path.to_owned())),
+    }
 }
 
 /// Whether SQLite would have to write, and cannot. A read-only connection fails so, too, where it

@@ -189,3 +189,86 @@ fn what_clap_says_moves_no_cursor() {
         assert!(shown.contains("\\u{1b}]0;pwned"), "{command:?}: {shown:?}");
     }
 }
+
+#[test]
+fn who_reads_an_empty_file_makes_no_database_of_it() {
+    let folder = folder(&[("notes.txt", ""), ("p.folded", "main;f 1\n")]);
+    let at = folder.path();
+    let commands: [&[&str]; 17] = [
+        &["runs"],
+        &["report"],
+        &["report", "state"],
+        &["report", "--html", "page.html"],
+        &["show"],
+        &["check"],
+        &["sql", "SELECT 1"],
+        &["export", "--format", "folded"],
+        &["export", "--format", "parquet", "--out", "dataset"],
+        &["compact"],
+        &["identify"],
+        &["tag", "1", "a=1"],
+        &["delete", "1"],
+        &["history"],
+        &["steps"],
+        &["diff", "1", "2"],
+        &["serve", "--no-browser"],
+    ];
+    let message = "profdb: notes.txt is empty, and no database yet: `profdb import --db notes.txt FILE` makes one of it\n";
+    for command in commands {
+        let mut arguments = command.to_vec();
+        if command[0] == "serve" {
+            arguments = vec!["serve", "notes.txt"];
+        } else {
+            arguments.extend(["--db", "notes.txt"]);
+        }
+        let said = profdb(at, &arguments);
+        assert_eq!(
+            (said.code, said.errors.as_str()),
+            (Some(5), message),
+            "{command:?}"
+        );
+        assert_eq!(
+            fs::read(at.join("notes.txt")).expect("it is there"),
+            b"",
+            "{command:?}"
+        );
+    }
+    assert_eq!(
+        profdb(at, &["merge", "all.db", "notes.txt"]).errors,
+        message
+    );
+    assert!(!at.join("all.db").exists());
+    // It is no file that another program would miss.
+    assert_eq!(
+        profdb(at, &["import", "--db", "notes.txt", "p.folded"]).code,
+        Some(0)
+    );
+    assert_eq!(
+        profdb(at, &["delete", "--db", "notes.txt", "1"]).code,
+        Some(0)
+    );
+    for command in &commands[1..2] {
+        let said = profdb(at, &[*command, &["--db", "notes.txt"]].concat());
+        assert_eq!(said.errors, "profdb: the database has no runs\n");
+    }
+    for command in [
+        &["show"][..],
+        &["tag", "1", "a=1"],
+        &["delete", "a=1"],
+        &["diff", "1", "2"],
+        &["export", "--format", "folded"],
+        &["history"],
+    ] {
+        let said = profdb(at, &[command, &["--db", "notes.txt"]].concat());
+        assert_eq!(
+            (said.code, said.errors.as_str()),
+            (Some(4), "profdb: the database has no runs\n"),
+            "{command:?}"
+        );
+    }
+    let listed = profdb(at, &["runs", "--db", "notes.txt"]);
+    assert_eq!(
+        (listed.code, listed.errors.as_str()),
+        (Some(0), "profdb: the database has no runs\n")
+    );
+}

@@ -346,7 +346,7 @@ fn every_command_is_tried() {
     assert_eq!(known, tried);
 }
 
-/// An empty file is a new database, as for SQLite.
+/// An empty file becomes a database by an import, and by nothing else.
 #[test]
 fn an_empty_file_has_no_runs() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -354,7 +354,10 @@ fn an_empty_file_has_no_runs() {
     let told = profdb(folder.path(), &["report", "summary"]);
     assert_eq!(
         (told.code, told.errors.as_str()),
-        (Some(4), "profdb: the database has no runs\n")
+        (
+            Some(5),
+            "profdb: profdb.db is empty, and no database yet: `profdb import --db profdb.db FILE` makes one of it\n"
+        )
     );
     fs::write(folder.path().join("again.csv"), AGAIN).expect("a file");
     assert_eq!(

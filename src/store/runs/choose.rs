@@ -133,6 +133,9 @@ impl Database {
 /// The runs that a set means, and what to say if there are none, or not all that it has by number.
 pub(super) fn choose(connection: &Connection, set: &RunSet) -> rusqlite::Result<Chosen> {
     let runs = members(connection, set)?;
+    if runs.is_empty() && !matches!(set, RunSet::File(_)) && all(connection)?.is_empty() {
+        return Ok(Err(NONE.to_owned()));
+    }
     match set {
         RunSet::Numbers(numbers) => {
             let missing = numbers.iter().find(|number| !runs.contains(number));
@@ -148,13 +151,7 @@ pub(super) fn choose(connection: &Connection, set: &RunSet) -> rusqlite::Result<
     if !runs.is_empty() {
         return Ok(Ok(runs));
     }
-    let sql = "SELECT EXISTS (SELECT 1 FROM runs)";
-    let any: bool = connection.query_row(sql, [], |row| row.get(0))?;
-    Ok(Err(match set {
-        RunSet::File(_) => unknown(set),
-        _ if !any => NONE.to_owned(),
-        set => unknown(set),
-    }))
+    Ok(Err(unknown(set)))
 }
 
 /// The runs that a set means, as far as there are any.
@@ -207,6 +204,7 @@ pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     all.query_map([], |row| row.get(0))?.collect()
 }
 
+/// What is said of any set where there is no run.
 const NONE: &str = "the database has no runs";
 
 /// What to say of a set that means no run.
