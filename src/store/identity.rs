@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
 use crate::base::hex::hex;
 use crate::events::Noise;
 use crate::input::Fingerprint;
 use crate::source::{Folder, SourceLines};
-
-/// The tag that says of which commit a run is.
-const COMMIT: &str = "commit";
 
 /// What is known of a run besides its rows.
 #[derive(Clone, Debug)]
@@ -118,22 +115,20 @@ impl RunMeta {
             .collect()
     }
 
-    /// The run that is equal to this one, if there is one; and how often it has been stored, itself and others of other commits,
-    /// whose tags were changed since: they are no longer equal, and have the identities that come first.
+    /// The run that is equal to this one, if there is one; and how often it has been stored, itself and others whose tags
+    /// were changed since: those that have lost a tag of this one are no longer equal, and have the identities that come
+    /// first.
     pub(super) fn equal_run(
         &self,
         connection: &Connection,
     ) -> rusqlite::Result<(Option<i64>, u32)> {
-        let wanted = self.stored_tags().get(COMMIT).copied();
+        let wanted = self.stored_tags();
         let mut repeat = 0;
         while let Some(there) = self.stored(connection, repeat)? {
-            let commit: Option<String> = connection
-                .prepare_cached("SELECT value FROM run_tags WHERE run_id = ?1 AND key = ?2")?
-                .query_row(params![there, COMMIT], |row| row.get(0))
-                .optional()?;
-            let is_another =
-                wanted.is_some_and(|wanted| commit.as_ref().is_some_and(|commit| commit != wanted));
-            if !is_another {
+            // Tags that it has got besides make no other run of it.
+            let tags: BTreeMap<String, String> = tags(connection, there)?.into_iter().collect();
+            let has = |(key, value): (&&str, &&str)| tags.get(*key).is_some_and(|own| own == value);
+            if wanted.iter().all(has) {
                 return Ok((Some(there), repeat));
             }
             repeat += 1;
@@ -188,8 +183,8 @@ pub(super) fn title(connection: &Connection, run: i64) -> rusqlite::Result<Optio
 
 /// The tags of a run, in the order of their keys.
 pub(super) fn tags(connection: &Connection, run: i64) -> rusqlite::Result<Vec<(String, String)>> {
-    let mut statement =
-        connection.prepare("SELECT key, value FROM run_tags WHERE run_id = ?1 ORDER BY key")?;
+    let mut statement = connection
+        .prepare_cached("SELECT key, value FROM run_tags WHERE run_id = ?1 ORDER BY key")?;
     statement
         .query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()

@@ -272,3 +272,64 @@ fn who_reads_an_empty_file_makes_no_database_of_it() {
         (Some(0), "profdb: the database has no runs\n")
     );
 }
+
+#[test]
+fn a_run_that_was_tagged_otherwise_since_is_another_one() {
+    let folder = folder(&[("p.folded", "main;f 1\n"), ("q.folded", "main;f 2\n")]);
+    let at = folder.path();
+    let import = |tags: &[&str]| {
+        let mut arguments = vec!["import", "p.folded"];
+        tags.iter().for_each(|tag| arguments.extend(["--tag", tag]));
+        let said = profdb(at, &arguments);
+        assert_eq!(said.code, Some(0));
+        said.out + &said.errors
+    };
+    let stored = |run: u32| format!("p.folded: run {run}, 2 nodes\n");
+    let known = |run: u32, tags: &str| {
+        format!(
+            "profdb: p.folded: already imported as run {run} ({tags}); --again stores it once more\n"
+        )
+    };
+    assert_eq!(import(&["a=1"]), stored(1));
+    assert_eq!(import(&["a=2"]), stored(2));
+    profdb(at, &["tag", "2", "a=1"]);
+    // No run has a=2 any more.
+    assert_eq!(import(&["a=2"]), stored(3));
+    assert_eq!(import(&["a=2"]), known(3, "a=2"));
+    assert_eq!(import(&["a=1"]), known(1, "a=1"));
+    // More tags make no other run of it, fewer do.
+    profdb(at, &["tag", "1", "reviewed=yes"]);
+    assert_eq!(import(&["a=1"]), known(1, "a=1, reviewed=yes"));
+    profdb(at, &["tag", "3", "--remove", "a"]);
+    assert_eq!(import(&["a=2"]), stored(4));
+    assert_eq!(import(&["a=2"]), known(4, "a=2"));
+    // Uids stay unique, and a merge finds nothing new.
+    let uids = profdb(
+        at,
+        &[
+            "sql",
+            "SELECT COUNT(*), COUNT(DISTINCT run_uid) FROM runs",
+            "--format",
+            "csv",
+        ],
+    );
+    assert_eq!(uids.out.lines().nth(1), Some("4,4"));
+    assert_eq!(
+        profdb(at, &["merge", "copy.db", "profdb.db"])
+            .out
+            .lines()
+            .count(),
+        4
+    );
+    assert_eq!(profdb(at, &["merge", "copy.db", "profdb.db"]).out, "");
+    // Files that are stored in groups, too.
+    let many = profdb(at, &["import", "--tag", "a=2", "p.folded", "q.folded"]);
+    assert_eq!(many.out, "q.folded: run 5, 2 nodes\n");
+    profdb(at, &["tag", "4,5", "a=3"]);
+    let many = profdb(at, &["import", "--tag", "a=2", "p.folded", "q.folded"]);
+    assert_eq!(
+        many.out,
+        "p.folded: run 6, 2 nodes\nq.folded: run 7, 2 nodes\n"
+    );
+    assert_eq!(profdb(at, &["check"]).code, Some(0));
+}
