@@ -88,7 +88,7 @@ fn candidates(mut program: Command, line: &str, replaced: Option<&str>) -> Optio
     // A line ends where a candidate ends.
     let mut found: Vec<String> = found
         .into_iter()
-        .filter(|value| value.starts_with(&said.start) && !value.contains(char::is_control))
+        .filter(|value| fits(value, &said.start) && !value.contains(char::is_control))
         .collect();
     found.truncate(MOST);
     let Some(replaced) = replaced else {
@@ -99,6 +99,14 @@ fn candidates(mut program: Command, line: &str, replaced: Option<&str>) -> Optio
     let whole = found.iter().map(|value| format!("{flag}{value}"));
     let ends = whole.filter_map(|whole| Some(quoted(whole.get(kept..)?, quote)));
     Some(ends.collect())
+}
+
+/// Whether a candidate goes on as it has been begun. Quotes that a value of a tag needs are rarely
+/// written before it is seen that it does.
+fn fits(value: &str, start: &str) -> bool {
+    let unquoted = |text: &str| text.replace(['"', '\''], "");
+    value.starts_with(start)
+        || (value.contains('=') && unquoted(value).starts_with(&unquoted(start)))
 }
 
 /// What the words of a line say as far as the question goes.
@@ -258,8 +266,10 @@ fn positional(command: &Command, position: usize) -> Option<&Arg> {
 /// Sets of runs: numbers and `latest`, the keys of tags, and the tags with a key that is there or
 /// the only one that fits.
 fn sets(database: &Database, start: &str) -> Result<Vec<String>, StoreError> {
-    // After a comma the set goes on.
-    let (head, tail) = match start.rfind(',') {
+    // After a comma the set goes on, unless it is part of a value in quotes.
+    let is_between = |(at, _): &(usize, &str)| start[..*at].matches('"').count() % 2 == 0;
+    let last = start.rmatch_indices(',').find(is_between);
+    let (head, tail) = match last.map(|(at, _)| at) {
         Some(at) => start.split_at(at + 1),
         None => ("", start),
     };

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command};
 use clap_complete::{Shell, generate};
 
 use super::complete::Kind;
 use super::failure::{Failure, output};
 use crate::formats::FORMATS;
+use crate::report::REPORTS;
 use crate::report::render::Format;
 
 #[derive(Debug, Args)]
@@ -23,14 +24,10 @@ pub(super) struct Completions {
 pub(super) fn run(completions: &Completions, program: Command) -> Result<(), Failure> {
     // `generate` panics where the output fails, a closed pipe for instance: a list does not.
     let mut script = Vec::new();
-    generate(
-        completions.shell,
-        &mut with_words(program),
-        "profdb",
-        &mut script,
-    );
+    let mut program = with_words(with_flags_of_the_default(program));
+    generate(completions.shell, &mut program, "profdb", &mut script);
     let script = String::from_utf8_lossy(&script);
-    let script = asking(completions.shell, &script);
+    let script = asking(completions.shell, &script, &program);
     io::stdout()
         .lock()
         .write_all(script.as_bytes())
@@ -49,13 +46,14 @@ const BASH: &str = r#"_profdb_known() {
 
 "#;
 
-/// In zsh the word at the cursor is known without its quotes, which `compadd` adds by itself.
+/// In zsh the word at the cursor is known without its quotes, which `compadd` adds by itself. What fits is
+/// not looked at again: a value in quotes fits what is written without them.
 const ZSH: &str = r#"_profdb_known() {
-    local -a found
+    local -a found whole
     found=("${(@f)$(profdb __complete "${(j: :)words[1,CURRENT-1]} ${(qq)${(Q)PREFIX}}" 2>/dev/null)}")
     [[ -n $found ]] || return 1
-    [[ $PREFIX != --*=* ]] || compset -P 1 '*='
-    compadd -V profdb -- "${found[@]}"
+    if [[ $PREFIX == --*=* ]]; then compset -P 1 '*='; else whole=(-U); fi
+    compadd "${whole[@]}" -V profdb -- "${found[@]}"
 }
 
 "#;
@@ -72,7 +70,7 @@ const FUNCTION: &str = "_profdb() {\n";
 
 /// Has a script ask the program for what is in the database. Where there is no answer, it does what
 /// it did without.
-fn asking(shell: Shell, script: &str) -> String {
+fn asking(shell: Shell, script: &str, program: &Command) -> String {
     let first = |known: &str, call: &str| {
         script.replacen(FUNCTION, &format!("{known}{FUNCTION}    {call}\n"), 1)
     };
@@ -92,10 +90,52 @@ fn asking(shell: Shell, script: &str) -> String {
                     format!("{line}\n")
                 }
             });
-            lines.chain([FISH.to_owned()]).collect()
+            let words = program.get_subcommands().filter_map(words_in_fish);
+            lines.chain([FISH.to_owned()]).chain(words).collect()
         }
         _ => script.to_owned(),
     }
+}
+
+/// What fish is told of the first argument of a command, which has no flag, where that is one of some
+/// words: the script that is made has nothing of it.
+fn words_in_fish(command: &Command) -> Option<String> {
+    let first = command.get_positionals().next()?;
+    let values = first.get_possible_values();
+    let words: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "complete -c profdb -n \"__fish_profdb_using_subcommand {}\" -f -a \"{}\"\n",
+            command.get_name(),
+            words.join(" ")
+        )
+    })
+}
+
+/// Gives `profdb report` the flags of the report that is meant where none is named.
+fn with_flags_of_the_default(program: Command) -> Command {
+    program.mut_subcommand("report", |reports| {
+        let default = reports.find_subcommand(REPORTS[0].name);
+        let flags = default.into_iter().flat_map(Command::get_opts);
+        let flags: Vec<Arg> = flags
+            .filter(|flag| !flag.is_hide_set())
+            .map(alone)
+            .collect();
+        reports.args(flags)
+    })
+}
+
+/// A flag without what it needs or excludes, of which the command that it is given to knows nothing.
+fn alone(flag: &Arg) -> Arg {
+    let names = flag.get_value_names().unwrap_or_default();
+    Arg::new(flag.get_id().clone())
+        .short(flag.get_short())
+        .long(flag.get_long().unwrap_or_default().to_owned())
+        .help(flag.get_help().cloned().unwrap_or_default())
+        .value_names(names.iter().map(ToString::to_string))
+        .action(flag.get_action().clone())
+        .value_parser(flag.get_value_parser().clone())
+        .value_hint(flag.get_value_hint())
 }
 
 /// Flags whose values are in the database.

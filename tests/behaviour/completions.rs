@@ -72,6 +72,8 @@ fn a_line_is_answered_with_what_fits() {
         ("report calls ", runs),
         ("show l", "latest"),
         ("show c", "commit=abc commit=abd"),
+        ("report --run l", "latest"),
+        ("report --fn=o --run commit=abd", "commit=abd"),
         ("show commit=abd", "commit=abd"),
         ("runs --where commit=abc,", "commit=abc,host="),
         ("delete 1,", "1,3 1,2"),
@@ -125,6 +127,11 @@ fn a_line_is_answered_with_what_fits() {
         asked(folder.path(), &["profdb show h"]),
         ["host=\"big, blue\""]
     );
+    for begun in ["host=", "host=b", "host=\"big, b", "commit=abc,host=bi"] {
+        let found = asked(folder.path(), &[&format!("profdb show '{begun}")]);
+        let expected = begun.split("host").next().unwrap_or_default();
+        assert_eq!(found, [format!("{expected}host=\"big, blue\"")], "{begun}");
+    }
     assert!(!folder.path().join("none.db").exists());
 }
 
@@ -165,7 +172,20 @@ const COMPLETED: &[(&str, &str, &str)] = &[
         r#"calls host=\"big,\ blue\" "#,
         "host=\"big, blue\"",
     ),
+    // What the quotes are for is seen only when they are written; fish takes nothing that does not go on as
+    // the word has begun.
+    ("calls host=b", r#"calls host=\"big,\ blue\" "#, ""),
     ("calls q.f", "calls q.folded ", "q.folded"),
+    // Without a name, the report is the summary.
+    ("--run commit=abd", "--run commit=abd ", "commit=abd"),
+    ("--fn std::ve", "--fn std::vec ", "std::vec"),
+    ("--metric s", "--metric samples ", "samples"),
+    ("--format cs", "--format csv ", "csv"),
+    ("--by modu", "--by module ", "module"),
+    ("--sort cal", "--sort calls ", "calls"),
+    ("--from pst", "--from pstats ", "pstats"),
+    ("--cumpc", "--cumpct ", "--cumpct"),
+    ("bottom", "bottom_up ", "bottom_up"),
     ("calls --metric s", "calls --metric samples ", "samples"),
     (
         "calls --from pyinstrument_j",
@@ -275,7 +295,7 @@ fn fish_completes_names_of_the_database() {
         return;
     };
     script(folder.path(), "fish", "profdb.fish");
-    for (line, _, expected) in COMPLETED {
+    for (line, _, expected) in COMPLETED.iter().filter(|(.., fish)| !fish.is_empty()) {
         let offered = Command::new(&fish)
             .current_dir(folder.path())
             .args(["--no-config", "-c"])
@@ -293,6 +313,32 @@ fn fish_completes_names_of_the_database() {
             .filter_map(|line| line.split('\t').next())
             .collect();
         assert_eq!(names, [*expected], "{line}");
+    }
+}
+
+/// Names that come without a flag.
+#[test]
+fn fish_completes_formats_and_tables() {
+    let folder = folder();
+    let Some(fish) = tools::find("fish") else {
+        return;
+    };
+    script(folder.path(), "fish", "profdb.fish");
+    for (line, expected) in [
+        ("formats pst", "pstats"),
+        ("schema run_t", "run_tags"),
+        ("completions z", "zsh"),
+    ] {
+        let offered = Command::new(&fish)
+            .current_dir(folder.path())
+            .args(["--no-config", "-c"])
+            .arg("source profdb.fish; complete -C $argv[1]")
+            .arg(format!("profdb {line}"))
+            .env("PATH", path())
+            .env("HOME", folder.path())
+            .env_remove("PROFDB_DB")
+            .output();
+        assert_eq!(lines(&offered.expect("it runs")), [expected], "{line}");
     }
 }
 
