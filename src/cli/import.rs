@@ -21,7 +21,7 @@ use super::known::{Asked, Known, Source};
 use super::options::FormatOptions;
 use super::output::{is_among, places};
 use super::parsers::{Begun, Parsers, Reading, file_name};
-use super::source::{STDIN, failed, format, open, warn};
+use super::source::{STDIN, format, not_imported, open, warn};
 use super::walk::{Hidden, walk};
 use crate::base::error::{ImportError, Stop};
 use crate::formats::Format;
@@ -446,7 +446,7 @@ impl Imports<'_> {
             self.told(file, outcome, given, done)?;
         }
         match (ended, failed_at) {
-            (Some(error), Some(file)) => Err(failed(&file.display().to_string(), error)),
+            (Some(error), Some(file)) => Err(not_imported(&file.display().to_string(), error)),
             _ => Ok(()),
         }
     }
@@ -578,7 +578,7 @@ impl Imports<'_> {
         done.profiles += 1;
         let told = match outcome {
             Ok(told) => self.tell(&name, told),
-            Err(error) => Err(failed(&name, error)),
+            Err(error) => Err(not_imported(&name, error)),
         };
         match told {
             Err(failure @ (Failure::Input | Failure::Output)) => {

@@ -364,7 +364,25 @@ impl<R> Watched<R> {
 
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    let instead = format!("`--db {name}` asks one of profdb");
+    failed_or(name, &instead, error)
+}
+
+/// Reports why a file was not imported.
+pub(super) fn not_imported(name: &str, error: pipeline::Failure) -> Failure {
+    let instead = format!("`profdb merge INTO {name}` takes over the runs of one of profdb");
+    failed_or(name, &instead, error)
+}
+
+/// Reports why a file was not read; `of_database` is what to do if it is a database.
+fn failed_or(name: &str, of_database: &str, error: pipeline::Failure) -> Failure {
         let read = self.reader.read(buffer)?;
+        pipeline::Failure::Input(ImportError::NotRecognised { found, .. })
+            if found == formats::DATABASE =>
+        {
+            let message = format!("{name}: expected a profile, found {found}: {of_database}");
+            complain(message, Failure::Input)
+        }
         if read == 0 {
             // What comes after the last byte is no reading.
             self.progress = None;

@@ -61,10 +61,13 @@ fn remedy(head: &[u8]) -> &'static str {
     }
 }
 
+/// What is found where a file is a database, which may be one of profdb.
+pub const DATABASE: &str = "an SQLite database";
+
 /// How files begin that hold no profile as they are, and what they are.
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\x89PNG", "a PNG image"),
-    (b"SQLite format 3\0", "an SQLite database"),
+    (b"SQLite format 3\0", DATABASE),
     (b"\x7fELF", "an ELF binary"),
     (b"%PDF", "a PDF document"),
     (b"PK\x03\x04", "a ZIP archive"),

@@ -93,7 +93,7 @@ mod speedscope;
 mod stackprof;
 mod v8;
 
-pub use detect::detect;
+pub use detect::{DATABASE, detect};
 pub use foreign::about as about_foreign;
 pub use format::{Confidence, Format};
 pub use options::{DRAWN_SVG, OptionDef, Options, Takes};

@@ -333,3 +333,33 @@ fn a_run_that_was_tagged_otherwise_since_is_another_one() {
     );
     assert_eq!(profdb(at, &["check"]).code, Some(0));
 }
+
+#[test]
+fn a_database_in_the_place_of_a_profile_has_a_remedy() {
+    let folder = folder(&[("p.folded", "main;f 1\n"), ("budget", "any <= +5 %\n")]);
+    let at = folder.path();
+    profdb(at, &["import", "--db", "a.db", "p.folded"]);
+    let asks: [&[&str]; 8] = [
+        &["report", "a.db"],
+        &["show", "a.db"],
+        &["diff", "a.db", "p.folded"],
+        &["convert", "a.db", "--to", "folded"],
+        &["export", "a.db", "--format", "folded"],
+        &["sql", "SELECT 1", "a.db"],
+        &["dump", "a.db"],
+        &["gate", "--budget", "budget", "p.folded", "a.db"],
+    ];
+    for command in asks {
+        let said = profdb(at, command);
+        let expected = "profdb: a.db: expected a profile, found an SQLite database: `--db a.db` asks one of profdb\n";
+        assert_eq!(
+            (said.code, said.errors.as_str()),
+            (Some(3), expected),
+            "{command:?}"
+        );
+    }
+    let said = profdb(at, &["import", "a.db"]);
+    let expected = "profdb: a.db: expected a profile, found an SQLite database: `profdb merge INTO a.db` takes over the runs \
+                    of one of profdb\n";
+    assert_eq!((said.code, said.errors.as_str()), (Some(3), expected));
+}
