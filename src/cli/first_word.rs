@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use super::source::STDIN;
@@ -122,7 +122,11 @@ pub(super) fn name_the_command(
             "{word} is a folder: `profdb import {word}` stores the profiles in it"
         ));
     }
-    if word == STDIN || path.exists() {
+    // What a folder does not let this user see is said when it is opened.
+    let is_hidden = path
+        .metadata()
+        .is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+    if word == STDIN || is_hidden || path.exists() {
         let instead: &[&str] = if is_database(path) {
             &["runs", "--db"]
         } else {

@@ -15,6 +15,7 @@ use super::output::{Target, Unwritten};
 use super::sides::{
     chosen, files_of, is_stored, noise, normalize, read_once, root, runs_of, runs_of_files,
 };
+use super::source::is_anywhere;
 use crate::base::error::Stop;
 use crate::compare::judge::Noise;
 use crate::compare::{ComparedRun, Normalize, Request};
@@ -366,7 +367,11 @@ impl Planned {
             PlannedBase::Sets(sets) => sets.as_slice(),
             PlannedBase::Budget(_) | PlannedBase::Usual => &[],
         });
-        read_once(self.new.iter().chain(of_bases))?;
+        let named = self.new.iter().chain(of_bases);
+        read_once(named.clone())?;
+        for set in named.filter(|set| is_stored(set)) {
+            is_anywhere(set, &gate.database)?;
+        }
         let is_new_stored = self.new.is_empty() || are_stored(&self.new);
         let is_base_stored = self.bases.iter().any(|base| match base {
             PlannedBase::Sets(sets) => are_stored(sets),

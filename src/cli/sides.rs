@@ -9,7 +9,7 @@ use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, open_to_read};
 use super::failure::{Failure, complain, database, say, unchosen};
 use super::options::FormatOptions;
-use super::source::{STDIN, file, temporary, temporary_below};
+use super::source::{STDIN, file, is_anywhere, temporary, temporary_below};
 use super::walk::{Hidden, walk};
 use crate::base::error::Stop;
 use crate::base::hex::hex;
@@ -175,6 +175,9 @@ fn open(
     options: &Options,
     stop: &Stop,
 ) -> Result<OpenSides, Failure> {
+    for set in sets.iter().flatten().filter(|set| is_stored(set)) {
+        is_anywhere(set, database)?;
+    }
     let stored = if sets.iter().flatten().any(is_stored) {
         Some(open_to_read(database, stop)?)
     } else {

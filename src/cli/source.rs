@@ -23,7 +23,7 @@ use crate::page::Command;
 use crate::pipeline;
 use crate::pipeline::Imported;
 use crate::report::render::Format as OutputFormat;
-use crate::store::{Database, Outcome, RunInfo, RunSet, StoreError};
+use crate::store::{ChooseError, Database, Outcome, RunInfo, RunSet, StoreError};
 use crate::text::separators::Separators;
 
 /// Warnings of one file that are shown; table `notes` has them all.
@@ -188,9 +188,49 @@ pub(super) fn open_run(
         let message = format!("--from is for a file, found {set}: a file of this name is ./{set}");
         return Err(complain(message, Failure::Usage));
     }
+    is_anywhere(set, database)?;
     let source = open_to_read(database, stop)?;
+    if let RunSet::Word(name) = set
+        && name.contains(['.', '/'])
+        && matches!(source.choose(set), Err(ChooseError::NoRuns(_)))
+    {
+        // It looks like the name of a file, of which the system says why it cannot be read.
+        return Err(match File::open(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                failed(name, unreadable(error))
+            }
+            _ => complain(
+                format!("{name}: there is no such file, and no run of this name: see profdb runs"),
+                Failure::Input,
+            ),
+        });
+    }
     let run = find_run(&source, Some(set), stop)?;
     Ok((source, run))
+}
+
+/// Whether there is a place where a word may be found that is no file: a database.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn is_anywhere(set: &RunSet, database: &DatabaseArgs) -> Result<(), Failure> {
+    let RunSet::Word(name) = set else {
+        return Ok(());
+    };
+    let path = database.path();
+    if file(set).is_some() || path.exists() {
+        return Ok(());
+    }
+    Err(match File::open(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => failed(name, unreadable(error)),
+        _ => complain(
+            format!(
+                "{name}: there is no such file, and no database {} that may have a run of this name",
+                path.display()
+            ),
+            Failure::Input,
+        ),
+    })
 }
 
 /// Imports a file into a database that ends with the program.
@@ -322,9 +362,27 @@ pub(super) fn unreadable(source: io::Error) -> pipeline::Failure {
     pipeline::Failure::Input(ImportError::Unreadable(source))
 }
 
-/// Reports why a file was not imported.
+/// Reports why a file was not read.
 pub(super) fn failed(name: &str, error: pipeline::Failure) -> Failure {
+    let instead = format!("`--db {name}` asks one of profdb");
+    failed_or(name, &instead, error)
+}
+
+/// Reports why a file was not imported.
+pub(super) fn not_imported(name: &str, error: pipeline::Failure) -> Failure {
+    let instead = format!("`profdb merge INTO {name}` takes over the runs of one of profdb");
+    failed_or(name, &instead, error)
+}
+
+/// Reports why a file was not read; `of_database` is what to do if it is a database.
+fn failed_or(name: &str, of_database: &str, error: pipeline::Failure) -> Failure {
     match error {
+        pipeline::Failure::Input(ImportError::NotRecognised { found, .. })
+            if found == formats::DATABASE =>
+        {
+            let message = format!("{name}: expected a profile, found {found}: {of_database}");
+            complain(message, Failure::Input)
+        }
         pipeline::Failure::Input(error) => {
             let failure = match &error {
                 ImportError::Unreadable(cause) | ImportError::Read { source: cause, .. } => {
@@ -364,25 +422,7 @@ impl<R> Watched<R> {
 
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-    let instead = format!("`--db {name}` asks one of profdb");
-    failed_or(name, &instead, error)
-}
-
-/// Reports why a file was not imported.
-pub(super) fn not_imported(name: &str, error: pipeline::Failure) -> Failure {
-    let instead = format!("`profdb merge INTO {name}` takes over the runs of one of profdb");
-    failed_or(name, &instead, error)
-}
-
-/// Reports why a file was not read; `of_database` is what to do if it is a database.
-fn failed_or(name: &str, of_database: &str, error: pipeline::Failure) -> Failure {
         let read = self.reader.read(buffer)?;
-        pipeline::Failure::Input(ImportError::NotRecognised { found, .. })
-            if found == formats::DATABASE =>
-        {
-            let message = format!("{name}: expected a profile, found {found}: {of_database}");
-            complain(message, Failure::Input)
-        }
         if read == 0 {
             // What comes after the last byte is no reading.
             self.progress = None;

@@ -361,10 +361,14 @@ pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
         }
         // SQLite says only that it cannot open the file; how many files this program has open says
         // why.
-        Cause::Sqlite(source) => match (source.sqlite_error_code(), too_few_files()) {
-            (Some(ErrorCode::CannotOpen), Some(limit)) => StoreError::TooFewFiles { path, limit },
-            _ => StoreError::Sqlite { path, source },
-        },
+        Cause::Sqlite(source) if source.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            match (too_few_files(), not_permitted(&path)) {
+                (Some(limit), _) => StoreError::TooFewFiles { path, limit },
+                (None, Some(source)) => StoreError::File { path, source },
+                (None, None) => StoreError::Sqlite { path, source },
+            }
+        }
+        Cause::Sqlite(source) => StoreError::Sqlite { path, source },
         Cause::File(source) => match (source.raw_os_error(), too_few_files()) {
             (Some(TOO_MANY_FILES), Some(limit)) => StoreError::TooFewFiles { path, limit },
             _ => StoreError::File { path, source },
@@ -395,6 +399,22 @@ fn shown(path: &Path, found: PathBuf) -> PathBuf {
         name.as_encoded_bytes().starts_with(own)
     };
     match found.file_name() {
+/// Why this user may not read a file, if that is so. It is not opened for that: where a file is closed,
+/// all locks go that this program has on it.
+fn not_permitted(path: &Path) -> Option<io::Error> {
+    #[cfg(unix)]
+    {
+        let asked = rustix::fs::access(path, rustix::fs::Access::READ_OK);
+        let refused = asked.err().map(io::Error::from);
+        refused.filter(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
+
         Some(name) if is_of_it(name) => path.with_file_name(name),
         _ => found,
     }

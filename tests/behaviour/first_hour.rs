@@ -363,3 +363,122 @@ fn a_database_in_the_place_of_a_profile_has_a_remedy() {
                     of one of profdb\n";
     assert_eq!((said.code, said.errors.as_str()), (Some(3), expected));
 }
+
+#[test]
+fn a_file_that_is_missing_is_said_to_be() {
+    let folder = folder(&[("p.folded", "main;f 1\n"), ("budget", "any <= +5 %\n")]);
+    let at = folder.path();
+    let commands: [(&[&str], &str); 5] = [
+        (&["diff", "a", "b"], "a"),
+        (&["gate", "--budget", "budget", "base", "nodir"], "nodir"),
+        (&["show", "new.pstats"], "new.pstats"),
+        (
+            &["export", "--format", "folded", "new.pstats"],
+            "new.pstats",
+        ),
+        (&["show", "new"], "new"),
+    ];
+    for (command, name) in commands {
+        let said = profdb(at, command);
+        let expected = format!(
+            "profdb: {name}: there is no such file, and no database profdb.db that may have a run of this name\n"
+        );
+        assert_eq!((said.code, said.errors), (Some(3), expected), "{command:?}");
+    }
+    profdb(at, &["import", "p.folded"]);
+    for command in [
+        &["show", "new.pstats"][..],
+        &["export", "--format", "folded", "new.pstats"],
+    ] {
+        let said = profdb(at, command);
+        let expected =
+            "profdb: new.pstats: there is no such file, and no run of this name: see profdb runs\n";
+        assert_eq!(
+            (said.code, said.errors.as_str()),
+            (Some(3), expected),
+            "{command:?}"
+        );
+    }
+    // A run of this name is found, wherever its file has gone.
+    fs::remove_file(at.join("p.folded")).expect("it is there");
+    assert_eq!(profdb(at, &["show", "p.folded"]).code, Some(0));
+}
+
+/// Whoever may read everything is refused nothing, so that the commands run as another user.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_user_may_not_read_is_said_to_be_so() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = folder(&[("in/p.folded", "main;f 1\n")]);
+    let at = folder.path();
+    let mode = |path: &str, mode: u32| {
+        fs::set_permissions(at.join(path), fs::Permissions::from_mode(mode)).expect("it is ours");
+    };
+    profdb(at, &["import", "--db", "secret.db", "in/p.folded"]);
+    fs::copy(PROFDB, at.join("profdb")).expect("a copy");
+    mode("", 0o755);
+    mode("profdb", 0o755);
+    mode("secret.db", 0o600);
+    mode("in", 0o000);
+    let is_root = rustix::process::geteuid().is_root();
+    let Some(setpriv) = tools::find("setpriv").filter(|_| is_root) else {
+        mode("in", 0o755);
+        return;
+    };
+    let said = |arguments: &[&str]| {
+        let done = Command::new(&setpriv)
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(at.join("profdb"))
+            .args(arguments)
+            .current_dir(at)
+            .env_remove("PROFDB_DB")
+            .output()
+            .expect("it runs");
+        (
+            done.status.code(),
+            String::from_utf8_lossy(&done.stderr).into_owned(),
+        )
+    };
+    let table: [(&[&str], i32, &str); 6] = [
+        (
+            &["in/p.folded"],
+            3,
+            "in/p.folded: cannot open it: Permission denied (os error 13)",
+        ),
+        (
+            &["show", "in/p.folded"],
+            3,
+            "in/p.folded: cannot open it: Permission denied (os error 13)",
+        ),
+        (
+            &["diff", "in/p.folded", "in/p.folded"],
+            3,
+            "in/p.folded: cannot open it: Permission denied (os error 13)",
+        ),
+        (
+            &["runs", "--db", "secret.db"],
+            5,
+            "secret.db: Permission denied (os error 13)",
+        ),
+        (
+            &["runs", "--db", "in/a.db"],
+            5,
+            "in/a.db: Permission denied (os error 13)",
+        ),
+        (
+            &["tag", "1", "a=1", "--db", "secret.db"],
+            5,
+            "secret.db: Permission denied (os error 13)",
+        ),
+    ];
+    let found: Vec<_> = table.iter().map(|(command, ..)| said(command)).collect();
+    mode("in", 0o755);
+    for ((command, code, expected), found) in table.iter().zip(found) {
+        assert_eq!(
+            found,
+            (Some(*code), format!("profdb: {expected}\n")),
+            "{command:?}"
+        );
+    }
+}
