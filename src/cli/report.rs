@@ -354,6 +354,14 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     if matches.get_flag("show_sql") {
         let script = answer.script.clone();
         return target.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
+    let has_addresses = answer.has_addresses();
+    if has_addresses.map_err(|error| database(error, stop))? {
+        say(format!(
+            "run {}: functions are called by their addresses, for the file has no names of them: `profdb formats samply`, or \
+             that of another profiler, says how to record names",
+            run.run_id
+        ));
+    }
     }
     if wants_code || request.has(ALL_LINES) {
         let (missing, lines) = answer
@@ -362,6 +370,12 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         if missing > 0 {
             let hint = if folder.is_none() {
                 ": --source DIR says where it is"
+        if lines == 0 && !run.knows_lines && answer.remarks.is_empty() {
+            say(format!(
+                "run {} knows no lines, which alone have source",
+                run.run_id
+            ));
+        }
             } else {
                 ""
             };

@@ -465,6 +465,12 @@ fn read(
     Ok(())
 }
 
+/// Whether a name is nothing but an address.
+fn is_address(name: &str) -> bool {
+    let digits = name.strip_prefix("0x").unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
 /// Puts a text into the place of a value, whose memory it takes over.
 pub(super) fn put(value: &mut Value, text: &str) {
     if let Value::Text(place) = value {
@@ -479,6 +485,33 @@ impl Answer<'_> {
     /// Whether rows have been kept, and there are none.
     pub(super) fn is_empty(&self) -> bool {
         matches!(&self.rows, Rows::Kept(rows) if rows.is_empty())
+    }
+
+    /// Whether most functions that it names have no name but their address: `0x1f3a`. Rows that are too many
+    /// to be kept are not looked at.
+    ///
+    /// # Errors
+    /// The database's.
+    pub fn has_addresses(&mut self) -> Result<bool, StoreError> {
+        let Some(name) = self
+            .columns
+            .iter()
+            .position(|column| column.name == "function" || column.name == "element")
+        else {
+            return Ok(false);
+        };
+        if !self.is_kept() {
+            return Ok(false);
+        }
+        let (mut names, mut addresses) = (0_usize, 0_usize);
+        self.each(|row| {
+            if let Value::Text(name) = &row[name] {
+                names += 1;
+                addresses += usize::from(is_address(name));
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(addresses > 0 && 2 * addresses >= names)
     }
 
     /// Keeps the rows, if they are not too long.

@@ -215,8 +215,46 @@ fn answer<'d>(
             question.run.run_id
         )));
     }
+    // So has one on lines, but an empty table may be read by a program.
+    if question.shows("line_file") && answer.is_empty() && !question.run.knows_lines {
+        answer.remarks.push(format!(
+            "run {} knows no lines: report summary says what functions cost",
+            question.run.run_id
+        ));
+    }
     let known = asked.known(&mut answer)?;
+    if let Some(remark) = unknown_alone(&mut answer)? {
+        answer.remarks.push(remark);
+    }
     Ok((answer, known))
+}
+
+/// What there is to say of a report that shows nothing but cumulative costs, where it knows none.
+fn unknown_alone(answer: &mut Answer<'_>) -> Result<Option<String>, StoreError> {
+    let of = |wanted: &[Meaning]| {
+        let mut columns = answer.columns.iter();
+        columns.position(|column| column.shows.is_some_and(|shows| wanted.contains(&shows)))
+    };
+    let others = [Meaning::Cost, Meaning::Own, Meaning::Exclusive];
+    let (Some(cost), None, false) = (of(&[Meaning::Cumulative]), of(&others), answer.is_empty())
+    else {
+        return Ok(None);
+    };
+    if !answer.is_kept() {
+        return Ok(None);
+    }
+    let mut is_known = false;
+    answer.each(|row| {
+        is_known |= row[cost] != Value::Null;
+        Ok::<_, StoreError>(())
+    })?;
+    let subject = answer.subject.as_ref().filter(|_| !is_known);
+    Ok(subject.map(|subject| {
+        let (run, metric) = (subject.run.run_id, &subject.metric.name);
+        format!(
+            "run {run}: cumulative {metric} is unknown: report exclusive shows exclusive {metric}"
+        )
+    }))
 }
 
 /// The statement that gives the answer over a dataset with the run.

@@ -397,13 +397,14 @@ fn check_needs(needs: Needs, report: &str, run: &RunInfo) -> Result<(), ReportEr
         _ => ("who called whom, but no paths", "calls, callees, "),
     };
     Err(ReportError::NothingSelected(format!(
-        "report {report} needs {}; run {} knows {known}: try {instead}summary, lines or data",
+        "report {report} needs {}; run {} knows {known}: try {instead}summary{} or data",
         if needs == Needs::Edges {
             "callers"
         } else {
             "the tree of calls"
         },
-        run.run_id
+        run.run_id,
+        if run.knows_lines { ", lines" } else { "" }
     )))
 }
 

@@ -32,6 +32,8 @@ pub struct RunInfo {
     pub timer_bias: Option<f64>,
     /// What has been subtracted from the times, in ns per tick, if it is known.
     pub bias_applied: Option<f64>,
+    /// It has figures of lines.
+    pub knows_lines: bool,
 }
 
 /// A metric of a run.
@@ -144,7 +146,9 @@ impl Database {
     /// When the database cannot be read.
     pub fn run(&self, number: Option<i64>) -> Result<Option<RunInfo>, StoreError> {
         let sql = "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name, r.title,
-                          r.tool_version, r.timer_bias, r.bias_applied
+                          r.tool_version, r.timer_bias, r.bias_applied,
+                          EXISTS (SELECT 1 FROM metrics AS k CROSS JOIN line_info AS l
+                                  WHERE k.run_id = r.run_id AND l.metric_id = k.metric_id)
                    FROM runs AS r LEFT JOIN metrics AS m ON m.metric_id = r.default_metric_id
                    WHERE r.run_id = COALESCE(?1, (SELECT MAX(run_id) FROM runs))";
         let read = |row: &Row<'_>| {
@@ -157,6 +161,7 @@ impl Database {
                 tool_version: row.get(5)?,
                 timer_bias: row.get(6)?,
                 bias_applied: row.get(7)?,
+                knows_lines: row.get(8)?,
             })
         };
         let found = self.connection.query_row(sql, [number], read).optional();

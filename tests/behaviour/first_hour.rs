@@ -482,3 +482,51 @@ fn what_a_user_may_not_read_is_said_to_be_so() {
         );
     }
 }
+
+#[test]
+fn a_report_says_what_the_file_does_not_know() {
+    let folder = folder(&[
+        ("p.folded", "main;f 1\n"),
+        ("hex.folded", "0x1f3a;0x2b 5\n0x1f3a;main 1\n"),
+    ]);
+    let at = folder.path();
+    let flat = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/samples/gprof/flat-b.txt"
+    );
+    let no_lines = "profdb: run 1 knows no lines: report summary says what functions cost\n";
+    let table: [(&[&str], &str); 6] = [
+        (&["report", "lines", "p.folded"], no_lines),
+        (&["p.folded", "--code"], no_lines),
+        (&["report", "summary", "--lines", "p.folded"], no_lines),
+        (
+            &["report", "data", "--code", "p.folded"],
+            "profdb: run 1 knows no lines, which alone have source\n",
+        ),
+        (
+            &["report", "cumulative", flat],
+            "profdb: run 1: cumulative time is unknown: report exclusive shows exclusive time\n",
+        ),
+        (
+            &["hex.folded"],
+            "profdb: run 1: functions are called by their addresses, for the file has no names of them: `profdb formats samply`, \
+             or that of another profiler, says how to record names\n",
+        ),
+    ];
+    for (command, expected) in table {
+        let said = profdb(at, command);
+        assert_eq!(
+            (said.code, said.errors.as_str()),
+            (Some(0), expected),
+            "{command:?}"
+        );
+    }
+    // Nor is a report proposed that has nothing to say.
+    let said = profdb(at, &["report", "calls", "--fn", "fib", flat]);
+    assert!(
+        said.errors
+            .ends_with("knows totals only: try summary or data\n"),
+        "{}",
+        said.errors
+    );
+}
