@@ -18,6 +18,9 @@ const EXPORT_PAGES: &str = include_str!("../../docs/export.md");
 /// The heading of the table of profilers that have no format of their own.
 const OTHERS: &str = "## Other profilers\n";
 
+/// How what is said of files begins that can be read in no way.
+const NOT_READ: &str = "profdb does not read it, ";
+
 /// How alike two names are if one may be meant by the other.
 const ALIKE: f64 = 0.8;
 
@@ -40,12 +43,13 @@ pub(super) fn run(formats: &Formats, stop: &Stop) -> Result<(), Failure> {
         }
         return write(&list);
     };
-    let wanted = name.to_lowercase().replace('-', "_");
-    if formats::format_named(&wanted).is_some() {
-        return write(page(PAGES, &wanted));
+    let wanted = name.to_lowercase().replace(['-', ' '], "_");
+    let wanted = wanted.trim_end_matches('!');
+    if formats::format_named(wanted).is_some() {
+        return write(page(PAGES, wanted));
     }
-    if formats::export_named(&wanted).is_some() {
-        return write(page(EXPORT_PAGES, &wanted));
+    if formats::export_named(wanted).is_some() {
+        return write(page(EXPORT_PAGES, wanted));
     }
     let found = about_profiler(name);
     if !found.is_empty() {
@@ -89,12 +93,69 @@ fn profilers() -> impl Iterator<Item = Profiler> {
         };
         Some(Profiler {
             name: name.replace('`', ""),
-            record: (*record).to_owned(),
+            record: without_links(record),
             formats: formats.split('`').skip(1).step_by(2).collect(),
         })
     });
     // The title of the table names no formats.
     rows.filter(|row| !row.formats.is_empty())
+}
+
+/// Text of a document as a terminal shows it: links within the document are to formats.
+fn without_links(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once('[') {
+        let Some((said, (to, after))) = link
+            .split_once("](")
+            .and_then(|(said, to)| Some((said, to.split_once(')')?)))
+        else {
+            break;
+        };
+        shown.push_str(before);
+        let _ = match to.strip_prefix('#') {
+            Some(format) => write!(shown, "{said} (`profdb formats {format}`)"),
+            None => write!(shown, "{said} ({to})"),
+        };
+        rest = after;
+    }
+    shown + rest
+}
+
+/// What people call a language or a profiler, in small letters, and the names that lead to what is known of
+/// it: of profilers, of formats, or words of what these say of themselves.
+const OTHER_NAMES: &[(&[&str], &[&str])] = &[
+    (&["node", "nodejs", "javascript", "js"], &["Node.js"]),
+    (&["haskell"], &["GHC"]),
+    (&["lisp", "common lisp"], &["LispWorks", "SBCL"]),
+    (
+        &[
+            "jfr",
+            "flight recorder",
+            "java flight recorder",
+            "jvm",
+            "jdk",
+        ],
+        &["Java"],
+    ),
+    (
+        &["c", "c++", "cpp", "cxx", "gcc"],
+        &["perf", "callgrind", "gprof", "C++", "C"],
+    ),
+    (&["dotnet", ".net", "c#", "csharp", "f#"], &["dotnet-trace"]),
+    (&["rust"], &["perf", "samply", "Rust"]),
+    (&["golang"], &["Go"]),
+    (&["py", "python3", "cpython"], &["Python"]),
+    (&["clang", "llvm"], &["perf", "clang", "C++"]),
+];
+
+/// The names under which something is looked for.
+fn names_of(name: &str) -> Vec<&str> {
+    let small = name.to_lowercase();
+    let other = OTHER_NAMES
+        .iter()
+        .find(|(names, _)| names.contains(&small.as_str()));
+    other.map_or_else(|| vec![name], |(_, known)| known.to_vec())
 }
 
 impl Profiler {
@@ -118,16 +179,19 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
 /// empty if nothing is.
 fn about_profiler(name: &str) -> String {
     let mut text = String::new();
+    let names = names_of(name);
     let in_summary = |summary: &str| {
-        summary
-            .to_lowercase()
+        let summary = summary.to_lowercase();
+        let mut words = summary
             .split([' ', ',', ':', ';', '(', ')', '`'])
-            .any(|word| word.trim_end_matches("'s") == name.to_lowercase())
+            .map(|word| word.trim_end_matches("'s"));
+        words.any(|word| names.iter().any(|name| word == name.to_lowercase()))
     };
-    let named: Vec<Profiler> = profilers().filter(|one| one.is_called(name)).collect();
+    let is_called = |one: &Profiler| names.iter().any(|name| one.is_called(name));
+    let named: Vec<Profiler> = profilers().filter(is_called).collect();
     let own: Vec<_> = FORMATS
         .iter()
-        .filter(|format| in_summary(format.summary))
+        .filter(|format| names.contains(&format.name) || in_summary(format.summary))
         .filter(|format| !named.iter().any(|one| one.formats.contains(&format.name)))
         .collect();
     for Profiler {
@@ -150,9 +214,15 @@ fn about_profiler(name: &str) -> String {
             "`profdb import FILE` stores such a file, `profdb FILE` shows it; `profdb formats {first}` says what is read."
         );
     }
-    let mut foreign: Vec<_> = formats::about_foreign(name).collect();
-    foreign.dedup();
+    let foreign = names.iter().flat_map(|name| formats::about_foreign(name));
+    let mut said = Vec::new();
     for (what, instead) in foreign {
+        if said.contains(&(what, instead)) {
+            continue;
+        }
+        said.push((what, instead));
+        // That it is not read is said already.
+        let instead = instead.strip_prefix(NOT_READ).unwrap_or(instead);
         let _ = writeln!(text, "Not read is {what}: {instead}.");
     }
     text

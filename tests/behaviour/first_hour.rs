@@ -530,3 +530,62 @@ fn a_report_says_what_the_file_does_not_know() {
         said.errors
     );
 }
+
+#[test]
+fn a_language_leads_to_what_is_known_of_it() {
+    let folder = folder(&[]);
+    let table = [
+        ("node", "node --cpu-prof"),
+        ("nodejs", "node --cpu-prof"),
+        ("Haskell", "ghc_prof: "),
+        ("Lisp", "lispworks_tree: "),
+        ("Business Rules!", "## business_rules"),
+        ("business rules", "## business_rules"),
+        ("Flight Recorder", "jfrconv run.jfr"),
+        ("jfr", "jfrconv run.jfr"),
+        ("cpp", "perf record -g"),
+        ("c++", "perf record -g"),
+        ("C", "callgrind: "),
+        ("dotnet", "dotnet-trace collect"),
+        ("Rust", "samply record"),
+        ("samply", "names as said there (`profdb formats firefox`)"),
+    ];
+    for (name, expected) in table {
+        let said = profdb(folder.path(), &["formats", name]);
+        assert!(
+            said.out.contains(expected),
+            "{name}: {}{}",
+            said.out,
+            said.errors
+        );
+    }
+    assert_eq!(
+        profdb(folder.path(), &["formats", "scalene"]).out,
+        "Not read is a profile of Scalene: see `profdb formats`.\n"
+    );
+    // Whoever writes an example in README's table is understood.
+    let readme =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("it is there");
+    let rows = readme
+        .lines()
+        .skip_while(|line| !line.starts_with("| you write"));
+    let mut asked = 0;
+    for row in rows.skip(2).take_while(|line| line.starts_with('|')) {
+        let cell = row.split('|').nth(1).expect("a cell");
+        for name in cell
+            .split(['[', ']'])
+            .skip(1)
+            .step_by(2)
+            .flat_map(|names| names.split(", "))
+        {
+            let said = profdb(folder.path(), &["formats", name]);
+            assert!(
+                said.code == Some(0) && !said.out.starts_with("Not read"),
+                "{name}: {}",
+                said.out
+            );
+            asked += 1;
+        }
+    }
+    assert!(asked > 12, "{asked}");
+}
