@@ -7,6 +7,7 @@ use super::database::DatabaseArgs;
 use super::export::WrittenArgs;
 use super::failure::Failure;
 use super::options::FormatOptions;
+use super::outfile_name::unknown;
 use super::source::open_run;
 use crate::base::error::Stop;
 use crate::formats::Format;
@@ -23,9 +24,10 @@ pub(super) struct Convert {
     /// Format of FILE, whatever its first bytes look like
     #[arg(long, value_name = "FORMAT", value_parser = input_format)]
     from: Option<&'static Format>,
-    /// Format of the output; docs/export.md explains them
+    /// Format of the output; docs/export.md explains them [default: as the name of --output ends,
+    /// such as .svg (a flame graph), .folded or .pb.gz]
     #[arg(long, value_name = "FORMAT", value_parser = export_format())]
-    to: &'static Export,
+    to: Option<&'static Export>,
     #[command(flatten)]
     written: WrittenArgs,
     #[command(flatten)]
@@ -33,14 +35,18 @@ pub(super) struct Convert {
 }
 
 pub(super) fn run(convert: &Convert, stop: &Stop) -> Result<(), Failure> {
+    let named = convert.written.format();
+    let Some(to) = convert.to.or(named) else {
+        return Err(unknown("--to", convert.written.output()));
+    };
     // The targets are looked at before the file is read, which may take long.
     let targets = convert.written.targets(&convert.database)?;
     let (mut written, mut options) = (convert.written.clone(), convert.options.0.clone());
-    written.divide(convert.to, &mut options);
+    written.divide(to, &mut options);
     let set = match &convert.asked {
         RunSet::Word(name) => RunSet::File(name.into()),
         set => set.clone(),
     };
     let (mut source, run) = open_run(&set, &convert.database, convert.from, &options, stop)?;
-    written.write(convert.to, &mut source, &run, &targets, stop)
+    written.write(to, &mut source, &run, &targets, stop)
 }

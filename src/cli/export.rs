@@ -1,6 +1,6 @@
 //! `profdb export --format FORMAT [SET]`
 
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::{self, Builder, ScopedJoinHandle};
@@ -15,7 +15,9 @@ use super::database::open_to_read;
 #[cfg(feature = "parquet")]
 use super::failure::unchosen;
 use super::failure::{Failure, complain, say, unanswered};
+use super::heard;
 use super::options::{DifferenceOptions, ExportOptions};
+use super::outfile_name::{Packed, format_of, packed, unknown};
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
 #[cfg(feature = "parquet")]
@@ -53,9 +55,10 @@ pub(super) struct Export {
     diff: Vec<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
-    /// Format of the output; docs/export.md explains them
+    /// Format of the output; docs/export.md explains them [default: as the name of --output ends,
+    /// such as .svg (a flame graph), .folded or .pb.gz]
     #[arg(long, value_name = "FORMAT", value_parser = exported())]
-    format: Exported,
+    format: Option<Exported>,
     /// Folder of the dataset, with --format parquet: made if there is none, else the runs are added to it
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
@@ -77,7 +80,8 @@ struct DifferenceArgs {
 /// What is written, and where.
 #[derive(Clone, Debug, Args)]
 pub(super) struct WrittenArgs {
-    /// Write to a file instead of the screen, completely or not at all
+    /// Write to a file instead of the screen, completely or not at all, and packed if its name
+    /// ends in .gz or .zst
     #[arg(short, long, visible_alias = "outfile", value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// What was measured: time, ticks, samples, alloc [default: what the run's reports show; in
@@ -125,7 +129,11 @@ fn tell_size(bytes: u64) {
 }
 
 pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
-    let (format, out) = (export.format, export.out.as_deref());
+    let out = export.out.as_deref();
+    let named = export.written.format().map(Exported::File);
+    let Some(format) = export.format.or(named) else {
+        return Err(unknown("--format", export.written.output.as_deref()));
+    };
     let format = match (format, out) {
         (Exported::File(format), None) => format,
         (Exported::Dataset, Some(out)) => return export.dataset(out, stop),
@@ -287,6 +295,16 @@ fn united(
 }
 
 impl WrittenArgs {
+    /// The file that is written, if one is.
+    pub(super) fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    /// The format that the name of the file asks for, if it does.
+    pub(super) fn format(&self) -> Option<&'static export::Export> {
+        self.output.as_deref().and_then(format_of)
+    }
+
     /// Whether nothing is said.
     fn is_plain(&self) -> bool {
         self.output.is_none()
@@ -359,6 +377,14 @@ impl WrittenArgs {
             output: Output::default(),
             tell: Some(tell_size),
         };
+        let packed = match target {
+            Target::File(file) => packed(OUTPUT, file, format, options)?,
+            _ if format.is_packed() && io::stdout().is_terminal() && !heard::is_listening() => {
+                let fault = format!("{} is no text for a terminal: use -o FILE", format.name);
+                return Err(complain(fault, Failure::Usage));
+            }
+            _ => Packed::AsItIs,
+        };
         let mut losses = None;
         let mut written = |out: &mut dyn Write, output: Output| {
             let request = Request {
@@ -376,11 +402,14 @@ impl WrittenArgs {
         if request.options.flag(formats::DRAWN_SVG) {
             let mut graph = Vec::new();
             target.write(stop, |out| {
-                written(&mut graph, Output::Draft)
-                    .and_then(|()| Ok(out.write_all(&drawn(&graph, stop)?)?))
+                written(&mut graph, Output::Draft)?;
+                let picture = drawn(&graph, stop)?;
+                packed.through(out, |out| Ok(out.write_all(&picture)?))
             })?;
         } else {
-            target.write_as(stop, written)?;
+            target.write_as(stop, |out, output| {
+                packed.through(out, |out| written(out, output))
+            })?;
         }
         let Some(losses) = losses else { return Ok(()) };
         for (Loss { what, of, .. }, count) in losses.each() {

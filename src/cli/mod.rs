@@ -37,6 +37,7 @@ mod known;
 mod man;
 mod merge;
 mod options;
+mod outfile_name;
 mod output;
 mod page;
 mod pager;

@@ -1,5 +1,6 @@
 //! How and where answers are written.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use super::args::{decimals, output_format, unit};
 use super::draft::{self, Draft, folder};
 use super::failure::{Failure, complain, database, output, unwritten};
 use super::heard;
+use super::outfile_name::is_packed;
 use super::pager::{Lines, Pager, PagerArgs};
 use super::progress::{beside, end};
 use super::screen::{Screen, screen};
@@ -113,11 +115,25 @@ impl ListArgs {
         let is_unclear = matches!(self.ending(), Some(Ending::Other))
             && self.format.is_none()
             && !self.xml_by_default;
+        if is_packed(file) {
+            return Err(complain(
+                format!(
+                    "--outfile: {}: answers are not packed: expected a name that ends in .csv, .json or the like",
+                    file.display()
+                ),
+                Failure::Usage,
+            ));
+        }
         if is_unclear {
+            let instead = match file.extension().and_then(OsStr::to_str) {
+                Some("html" | "htm") => "; `profdb report --html FILE` makes a page for a browser",
+                Some("svg") => "; `profdb export --format flamegraph -o FILE` draws a flame graph",
+                _ => "",
+            };
             let names = ENDINGS.map(|(name, _)| format!(".{name}")).join(", ");
             let name = file.display();
             return Err(complain(
-                format!("--outfile: {name}: expected {names}, or --format FORMAT"),
+                format!("--outfile: {name}: expected {names}, or --format FORMAT{instead}"),
                 Failure::Usage,
             ));
         }

@@ -589,3 +589,103 @@ fn a_language_leads_to_what_is_known_of_it() {
     }
     assert!(asked > 12, "{asked}");
 }
+
+#[test]
+fn the_name_of_an_output_says_what_it_is() {
+    let folder = folder(&[("p.folded", "main;f 1\n")]);
+    let at = folder.path();
+    let export = |arguments: &[&str]| profdb(at, &[&["export", "p.folded"], arguments].concat());
+    let bytes = |name: &str| fs::read(at.join(name)).expect("it is written");
+    for (name, start) in [
+        ("a.folded.gz", &b"\x1f\x8b"[..]),
+        ("a.folded.zst", b"\x28\xb5\x2f\xfd"),
+        ("a.folded", b"main;f 1"),
+        ("a.pb.gz", b"\x1f\x8b"),
+        ("a.svg", b"<?xml"),
+        ("a.svg.gz", b"\x1f\x8b"),
+        ("a.speedscope.json", b"{"),
+    ] {
+        let said = export(&["-o", name]);
+        assert_eq!(said.code, Some(0), "{name}: {}", said.errors);
+        assert!(
+            bytes(name).starts_with(start),
+            "{name}: {:?}",
+            &bytes(name)[..20]
+        );
+        // What is packed once is read again.
+        if !name.contains("svg") {
+            let read = profdb(
+                at,
+                &[
+                    "sql",
+                    "SELECT SUM(exclusive) FROM summary",
+                    name,
+                    "--format",
+                    "csv",
+                ],
+            );
+            assert_eq!(
+                read.out.lines().nth(1),
+                Some("1"),
+                "{name}: {}",
+                read.errors
+            );
+        }
+    }
+    let converted = profdb(at, &["convert", "p.folded", "-o", "b.svg"]);
+    assert_eq!(converted.code, Some(0), "{}", converted.errors);
+    assert_eq!(bytes("b.svg"), bytes("a.svg"));
+    let refused: [(&[&str], &str); 7] = [
+        (
+            &["--format", "folded", "-o", "x.svg"],
+            "folded is no picture: `--format flamegraph` draws one",
+        ),
+        (&["--format", "pprof", "-o", "x.png"], "pprof is no picture"),
+        (
+            &["--format", "flamegraph", "-o", "x.png"],
+            "the picture is SVG",
+        ),
+        (
+            &["--format", "folded", "-o", "x.html"],
+            "`profdb report --html x.html` makes one",
+        ),
+        (
+            &["--format", "folded", "-o", "x.xz"],
+            "expected .gz, .zst, or a name without .xz",
+        ),
+        (
+            &["--format", "pprof", "-o", "x.pb.zst"],
+            "pprof is packed by gzip",
+        ),
+        (&["-o", "x"], "expected --format FORMAT, or a name for -o"),
+    ];
+    for (arguments, expected) in refused {
+        let said = export(arguments);
+        assert!(
+            said.code == Some(2) && said.errors.contains(expected),
+            "{arguments:?}: {}",
+            said.errors
+        );
+    }
+    let reports = [
+        ("x.html", "`profdb report --html FILE` makes a page"),
+        ("x.svg", "`profdb export --format flamegraph -o FILE` draws"),
+        ("x.csv.gz", "answers are not packed"),
+    ];
+    for (name, expected) in reports {
+        let said = profdb(at, &["report", "p.folded", "-o", name]);
+        assert!(
+            said.code == Some(2) && said.errors.contains(expected),
+            "{name}: {}",
+            said.errors
+        );
+        assert!(!at.join(name).exists());
+    }
+    let Some(shown) = on_terminal(at, 100, "convert p.folded --to pprof") else {
+        return;
+    };
+    assert_eq!(
+        shown.trim(),
+        "profdb: pprof is no text for a terminal: use -o FILE"
+    );
+}

@@ -92,6 +92,12 @@ fn in_pieces(
 }
 
 impl Export {
+    /// Whether its files are packed, and no text.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        self.packing == Packing::Gzip
+    }
+
     /// Writes a run; says what got lost.
     ///
     /// # Errors
