@@ -59,9 +59,10 @@ pub(super) fn run_set() -> impl TypedValueParser<Value = RunSet> {
 /// Reads a tag, an argument of its own, in which nothing needs quotes.
 pub(super) fn tag(text: &str) -> Result<Tag, String> {
     match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok(Tag {
-            key: key.to_owned(),
-            value: value.to_owned(),
+        // Blanks around the sign are not meant: nothing else tells `commit ` from `commit`.
+        Some((key, value)) if !key.trim().is_empty() => Ok(Tag {
+            key: key.trim().to_owned(),
+            value: value.trim().to_owned(),
         }),
         _ => Err("expected KEY=VALUE".to_owned()),
     }
@@ -147,7 +148,7 @@ pub(super) fn separators(text: &str) -> Result<String, String> {
 
 /// Checks a percentage; the format that takes the option reads it.
 pub(super) fn percentage_text(text: &str) -> Result<String, String> {
-    percentage(text).map(|_| text.to_owned())
+    share(text).map(|_| text.to_owned())
 }
 
 /// What was written for [`LABEL_KEY`] before runs had tags.
@@ -208,8 +209,15 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
 
 /// Reads a percentage.
 pub(super) fn percentage(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    let number = text.parse::<f64>().ok();
+    let number = number.filter(|number| number.is_finite() && *number >= 0.0);
     number.ok_or_else(|| "expected a percentage, such as 65 or 0.5".to_owned())
+}
+
+/// Reads a percentage that is part of a whole.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let number = percentage(text).ok().filter(|number| *number <= 100.0);
+    number.ok_or_else(|| "expected a percentage from 0 to 100, such as 5 or 0.5".to_owned())
 }
 
 /// Reads the name of an engine that reads datasets.

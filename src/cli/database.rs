@@ -74,8 +74,9 @@ impl WaitArgs {
 pub(super) fn lock_wait(stop: &Stop) -> LockWait {
     let tell = |path: &Path, limit: Duration| {
         let seconds = limit.as_secs();
+        let plural = if seconds == 1 { "" } else { "s" };
         say(format!(
-            "{}: another program uses the database, waiting for up to {seconds} seconds",
+            "{}: another program uses the database, waiting for up to {seconds} second{plural}",
             path.display()
         ));
     };

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::args::{count, percentage};
+use super::args::{count, percentage, share};
 use super::failure::{Failure, complain, say};
 use super::filters::FilterArgs;
 use super::output::{OutputArgs, Target, print};
@@ -39,7 +39,7 @@ pub(super) struct Diff {
     filters: FilterArgs,
     /// Smallest part of the total that a function must have to be judged, in percent, on average
     /// over all runs
-    #[arg(long, value_name = "N", default_value = "0.1", value_parser = percentage)]
+    #[arg(long, value_name = "N", default_value = "0.1", value_parser = share)]
     min_share: f64,
     /// Smallest change that matters, in percent: what is shown to be less is the same
     #[arg(long, value_name = "N", default_value = "5", value_parser = effect)]

@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 
-use super::args::{count, percentage};
+use super::args::{count, share};
 use super::failure::{Failure, complain, explain, say};
 use super::output::{OutputArgs, print};
 use super::sides::{SidesArgs, digest_of_rules, not_compared};
@@ -27,7 +27,7 @@ struct DiffTree {
     #[arg(long, value_name = "N", value_parser = count)]
     depth: Option<u64>,
     /// Only places that make up so much of the larger total, in percent
-    #[arg(long, value_name = "N", value_parser = percentage)]
+    #[arg(long, value_name = "N", value_parser = share)]
     min_pct: Option<f64>,
     /// Only the first rows
     #[arg(long, value_name = "N", value_parser = count)]

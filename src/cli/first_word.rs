@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+use clap::{Arg, Command};
+
 use super::source::STDIN;
 use crate::report::REPORTS;
 use crate::store::RunSet;
@@ -112,6 +114,9 @@ pub(super) fn name_the_command(
     mut arguments: Vec<OsString>,
     is_command: impl Fn(&str) -> bool,
 ) -> Result<Vec<OsString>, String> {
+    if let Some(instead) = of_help(&arguments, &is_command) {
+        return Err(instead);
+    }
     let Some(word) = of_file(&arguments, is_command) else {
         return Ok(arguments);
     };
@@ -146,6 +151,14 @@ pub(super) fn name_the_command(
             report.name
         ));
     }
+    if matches!(
+        RunSet::read(first),
+        Ok(RunSet::Latest | RunSet::Numbers(_) | RunSet::Tagged { .. })
+    ) {
+        return Err(format!(
+            "there is no command {word}: `profdb report {word}` shows the summary of such a run, `profdb show {word}` what is known of it"
+        ));
+    }
     match instead_of(&word) {
         Some(instead) => Err(format!("there is no command {word}: {instead}")),
         None if word.contains(['.', '/', '\\']) => {
@@ -153,6 +166,36 @@ pub(super) fn name_the_command(
         }
         None => Ok(arguments),
     }
+}
+
+/// What to say of `profdb help WORD` if the word is no command, but one of other profilers or a report.
+fn of_help(arguments: &[OsString], is_command: impl Fn(&str) -> bool) -> Option<String> {
+    let [_, help, word] = arguments else {
+        return None;
+    };
+    let word = word.to_str().filter(|word| !is_command(word))?;
+    if help != "help" {
+        return None;
+    }
+    let report = word.replace('-', "_");
+    if REPORTS.iter().any(|known| known.name == report) {
+        return Some(format!(
+            "there is no command {word}, but a report: `profdb report {report} --help`"
+        ));
+    }
+    instead_of(word).map(|instead| format!("there is no command {word}: {instead}"))
+}
+
+/// What to say of a flag of reports that comes before anything else: `profdb --first 3 run.xml`.
+pub(super) fn of_flag(arguments: &[OsString], summary: &Command) -> Option<String> {
+    let first = arguments.get(1)?.to_str()?;
+    let name = first.split('=').next()?.strip_prefix("--")?;
+    let mut known = summary.get_opts().filter_map(Arg::get_long);
+    known.any(|flag| flag == name).then(|| {
+        format!(
+            "--{name} is a flag of reports: `profdb report --{name} ...`, or after the file, as in `profdb FILE --{name} ...`"
+        )
+    })
 }
 
 /// Whether a file begins as a database does. A pipe is not read: its bytes would be gone.

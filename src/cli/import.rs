@@ -28,7 +28,7 @@ use crate::formats::Format;
 use crate::pipeline;
 use crate::pipeline::{Imported, Parsed};
 use crate::source::SourceLines;
-use crate::store::{Database, Outcome, RunMeta, Tag, WholeRun, remove_abandoned};
+use crate::store::{Database, Outcome, RunMeta, StoreError, Tag, WholeRun, remove_abandoned};
 
 /// Files that may be parsed, or wait to be stored, ahead of a group.
 const FILES_AHEAD: usize = 32;
@@ -601,25 +601,27 @@ impl Imports<'_> {
         };
         let database = self.database.as_ref().expect("it has the run");
         warn(name, database, run).map_err(|error| complain(error, Failure::Database))?;
-        let extent = if nodes == 0 {
-            // A profile that knows no paths is no empty one.
-            let (functions, edges) = database
-                .functions_and_edges(run)
-                .map_err(|error| complain(error, Failure::Database))?;
-            let functions = counted(functions.unsigned_abs(), "function");
-            if edges == 0 {
-                functions
-            } else {
-                format!("{functions}, {}", counted(edges.unsigned_abs(), "edge"))
-            }
-        } else {
-            format!("{nodes} nodes")
-        };
+        let extent = extent(database, run, nodes);
+        let extent = extent.map_err(|error| complain(error, Failure::Database))?;
         match line(format!("{name}: run {run}, {extent}")) {
             Err(Failure::ClosedPipe) => Ok(()),
             told => told,
         }
     }
+}
+
+/// How much a run with so many nodes has. One that knows no paths is no empty one.
+pub(super) fn extent(database: &Database, run: i64, nodes: u64) -> Result<String, StoreError> {
+    if nodes > 0 {
+        return Ok(format!("{nodes} nodes"));
+    }
+    let (functions, edges) = database.functions_and_edges(run)?;
+    let functions = counted(functions.unsigned_abs(), "function");
+    Ok(if edges == 0 {
+        functions
+    } else {
+        format!("{functions}, {}", counted(edges.unsigned_abs(), "edge"))
+    })
 }
 
 /// A number of things, as it is said.

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::database::{WaitArgs, lock_wait};
 use super::failure::{Failure, complain, database, line, say};
+use super::import::extent;
 use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -73,7 +74,8 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
         let name = merge.from[source].display();
         match outcome {
             Outcome::Stored(new) => {
-                line(format!("{name}: run {run} is now run {new}, {nodes} nodes"))?;
+                let extent = extent(&target, new, nodes.unsigned_abs()).map_err(failed)?;
+                line(format!("{name}: run {run} is now run {new}, {extent}"))?;
             }
             Outcome::AlreadyThere(there) => {
                 let added = list("; added to it: ", &added);

@@ -16,9 +16,10 @@ use super::{
 };
 use crate::base::error::Stop;
 use crate::base::limits;
+use crate::report::REPORTS;
 use crate::store::{later_runs_by_pages, versions};
-
 use crate::text::plain::{is_unsafe, plain};
+
 /// Imports what profilers write into one SQLite database, and answers with SQL views and reports.
 #[derive(Debug, Parser)]
 #[command(
@@ -149,6 +150,13 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         .map_err(|error| {
             let sentence =
                 report::explain_flags(&arguments, &error).or_else(|| database_without_flag(&error));
+            let sentence = sentence.or_else(|| {
+                let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+                let command = report::command();
+                let default = command.find_subcommand(REPORTS[0].name);
+                let default = default.filter(|_| is_unknown);
+                default.and_then(|default| first_word::of_flag(&arguments, default))
+            });
             match sentence {
                 Some(sentence) => complain(sentence, Failure::Usage),
                 None if error.kind() == ErrorKind::DisplayVersion => explain_version(&error),
@@ -165,14 +173,6 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     commanded(&matches, stop)
 }
 
-/// Carries out a command that was asked by no terminal, and says what there is to say of its words in one sentence.
-fn carried_out(
-    program: &mut clap::Command,
-    arguments: &[OsString],
-    stop: &Stop,
-) -> Result<(), Failure> {
-    let matches = program.try_get_matches_from_mut(arguments);
-    let matches = matches.map_err(|error| {
 /// Says what clap has to say. An argument may be the name of a file that another user has chosen: where
 /// one has what a terminal would obey, clap is asked about arguments in which that is escaped, as in
 /// messages of profdb.
@@ -200,6 +200,14 @@ fn paragraph(error: &clap::Error) -> String {
     wrong.join(" ").trim_start_matches("error: ").to_owned()
 }
 
+/// Carries out a command that was asked by no terminal, and says what there is to say of its words in one sentence.
+fn carried_out(
+    program: &mut clap::Command,
+    arguments: &[OsString],
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let matches = program.try_get_matches_from_mut(arguments);
+    let matches = matches.map_err(|error| {
         let sentence =
             report::explain_flags(arguments, &error).unwrap_or_else(|| paragraph(&error));
         complain(sentence, Failure::Usage)

@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::args::sentence;
-use super::args::{Groups, OLD_LABEL_KEY, count, dialect, milliseconds, percentage};
+use super::args::{Groups, OLD_LABEL_KEY, count, dialect, milliseconds, percentage, share};
 use super::diff_tree;
 use super::failure::{Failure, complain, database, explain, say, unanswered};
 use super::folder::Sources;
@@ -227,6 +227,9 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
             .value_parser(count)
             .conflicts_with_all(rival),
         Parameter::Count => flag.value_name("N").value_parser(count),
+        Parameter::Percentage if parameter.name == "min_pct" => {
+            flag.value_name("N").value_parser(share)
+        }
         Parameter::Percentage => flag.value_name("N").value_parser(percentage),
         Parameter::Choice(words) => flag.value_name("WORD").value_parser(words.clone()),
         Parameter::Groups(words) => flag.value_name("WORD").value_parser(Groups(words.clone())),
@@ -351,9 +354,6 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let mut answer =
         report::ask(&asked_of, report, &run, &request).map_err(|error| unanswered(error, stop))?;
     answer.remarks.iter().for_each(say);
-    if matches.get_flag("show_sql") {
-        let script = answer.script.clone();
-        return target.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
     let has_addresses = answer.has_addresses();
     if has_addresses.map_err(|error| database(error, stop))? {
         say(format!(
@@ -362,20 +362,23 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             run.run_id
         ));
     }
+    if matches.get_flag("show_sql") {
+        let script = answer.script.clone();
+        return target.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
     }
     if wants_code || request.has(ALL_LINES) {
         let (missing, lines) = answer
             .lines_without_code()
             .map_err(|error| database(error, stop))?;
-        if missing > 0 {
-            let hint = if folder.is_none() {
-                ": --source DIR says where it is"
         if lines == 0 && !run.knows_lines && answer.remarks.is_empty() {
             say(format!(
                 "run {} knows no lines, which alone have source",
                 run.run_id
             ));
         }
+        if missing > 0 {
+            let hint = if folder.is_none() {
+                ": --source DIR says where it is"
             } else {
                 ""
             };

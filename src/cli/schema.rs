@@ -38,8 +38,17 @@ pub(super) fn run(schema: &Schema, stop: &Stop) -> Result<(), Failure> {
         return Target::Screen.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
     }
     let target = schema.pager.target(Lines::Wrapped);
-    let text = schema.name.as_deref().and_then(section).unwrap_or(SCHEMA);
+    let text = schema
+        .name
+        .as_deref()
+        .and_then(section)
+        .unwrap_or_else(page);
     target.write(stop, |out| Ok(out.write_all(text.as_bytes())?))
+}
+
+/// All that is said. The comment before the title is for those who would edit it.
+fn page() -> &'static str {
+    SCHEMA.find("# ").map_or(SCHEMA, |start| &SCHEMA[start..])
 }
 
 /// The tables and views.

@@ -5,7 +5,7 @@ use std::iter;
 
 use clap::Args;
 
-use super::args::{count, percentage};
+use super::args::{count, share};
 use super::database::open_to_read;
 use super::failure::{Failure, complain, say};
 use super::filters::FilterArgs;
@@ -41,7 +41,7 @@ pub(super) struct Steps {
     filters: FilterArgs,
     /// Smallest part of the total that a function must have to be searched, in percent, on average
     /// over all positions
-    #[arg(long, value_name = "N", default_value = "0.1", value_parser = percentage)]
+    #[arg(long, value_name = "N", default_value = "0.1", value_parser = share)]
     min_share: f64,
     /// Only steps from a commit on (its name, or the beginning of it), or in the last so many positions
     #[arg(long, value_name = "COMMIT|N", value_parser = since)]

@@ -175,7 +175,7 @@ pub enum StoreError {
     #[error(transparent)]
     Stopped(#[from] Stopped),
     /// Another program has had a lock on the file for too long.
-    #[error("{}: another program has had the database locked for {} seconds", .path.display(), .waited.as_secs())]
+    #[error("{}: another program has had the database locked for {}", .path.display(), seconds(.waited))]
     Locked {
         /// The file.
         path: PathBuf,
@@ -301,8 +301,8 @@ fn describe(error: &rusqlite::Error) -> String {
         Some(ErrorCode::NotADatabase) => "this is not a database".to_owned(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             format!(
-                "another program has had the database locked for {} seconds",
-                READING.as_secs()
+                "another program has had the database locked for {}",
+                seconds(&READING)
             )
         }
         Some(ErrorCode::DiskFull) => FULL.to_owned(),
@@ -318,6 +318,14 @@ fn describe(error: &rusqlite::Error) -> String {
             format!("the database is damaged ({error}): `profdb check` says where")
         }
         _ => error.to_string(),
+    }
+}
+
+/// A time as it is said.
+fn seconds(time: &Duration) -> String {
+    match time.as_secs() {
+        1 => "1 second".to_owned(),
+        seconds => format!("{seconds} seconds"),
     }
 }
 
@@ -391,14 +399,6 @@ pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
     }
 }
 
-/// How a file beside a database is called by a user who calls the database `path`: in the folder of
-/// that path, unless a link leads to another one.
-fn shown(path: &Path, found: PathBuf) -> PathBuf {
-    let is_of_it = |name: &OsStr| {
-        let own = path.file_name().unwrap_or_default().as_encoded_bytes();
-        name.as_encoded_bytes().starts_with(own)
-    };
-    match found.file_name() {
 /// Why this user may not read a file, if that is so. It is not opened for that: where a file is closed,
 /// all locks go that this program has on it.
 fn not_permitted(path: &Path) -> Option<io::Error> {
@@ -415,6 +415,14 @@ fn not_permitted(path: &Path) -> Option<io::Error> {
     }
 }
 
+/// How a file beside a database is called by a user who calls the database `path`: in the folder of
+/// that path, unless a link leads to another one.
+fn shown(path: &Path, found: PathBuf) -> PathBuf {
+    let is_of_it = |name: &OsStr| {
+        let own = path.file_name().unwrap_or_default().as_encoded_bytes();
+        name.as_encoded_bytes().starts_with(own)
+    };
+    match found.file_name() {
         Some(name) if is_of_it(name) => path.with_file_name(name),
         _ => found,
     }

@@ -689,3 +689,84 @@ fn the_name_of_an_output_says_what_it_is() {
         "profdb: pprof is no text for a terminal: use -o FILE"
     );
 }
+
+#[test]
+fn small_stumbles() {
+    let folder = folder(&[("p.folded", "main;f 1\n")]);
+    let at = folder.path();
+    let sample = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/samples/pstats/work.pstats"
+    );
+    let imported = profdb(at, &["import", sample, "--tag", "commit = x"]);
+    assert!(
+        imported
+            .out
+            .ends_with(": run 1, 280 functions, 465 edges\n"),
+        "{}",
+        imported.out
+    );
+    assert!(
+        profdb(at, &["show"]).out.contains("commit=x\n")
+            || profdb(at, &["show", "commit=x"]).code == Some(0)
+    );
+    let merged = profdb(at, &["merge", "all.db", "profdb.db"]);
+    assert_eq!(
+        merged.out,
+        "profdb.db: run 1 is now run 1, 280 functions, 465 edges\n"
+    );
+    assert!(
+        profdb(at, &["schema"])
+            .out
+            .starts_with("# Tables and views\n")
+    );
+    let refused: [(&[&str], &str); 8] = [
+        (
+            &["report", "tree", "p.folded", "--min-pct=-5"],
+            "expected a percentage from 0 to 100",
+        ),
+        (
+            &[
+                "export",
+                "p.folded",
+                "--format",
+                "flamegraph",
+                "--min-pct",
+                "200",
+            ],
+            "expected a percentage from 0 to 100",
+        ),
+        (
+            &["import", "p.folded", "--tag", " =x"],
+            "expected KEY=VALUE",
+        ),
+        (
+            &["help", "top"],
+            "there is no command top: `profdb report summary`",
+        ),
+        (
+            &["help", "tree"],
+            "there is no command tree, but a report: `profdb report tree --help`",
+        ),
+        (
+            &["latest"],
+            "there is no command latest: `profdb report latest`",
+        ),
+        (
+            &["--first", "3", "p.folded"],
+            "--first is a flag of reports: `profdb report --first ...`",
+        ),
+        (
+            &["runs", "--where", "last 0"],
+            "expected a number of runs, found \"0\"\n",
+        ),
+    ];
+    for (arguments, expected) in refused {
+        let said = profdb(at, arguments);
+        assert!(
+            said.code == Some(2) && said.errors.contains(expected),
+            "{arguments:?}: {}",
+            said.errors
+        );
+    }
+}

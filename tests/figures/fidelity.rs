@@ -260,7 +260,7 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
             "here a (m), b (m), c (n), d (n): a call of ",
         ),
         ("callees", &[("fn", "a"), ("focus", "b")], filters),
-        ("tree", &[], "try calls, callees, summary, lines or data"),
+        ("tree", &[], "try calls, callees, summary"),
     ];
     let without_callers: &[Refused<'_>] = &[
         ("calls", &[("fn", "a")], "needs callers"),

@@ -167,7 +167,9 @@ impl FromStr for RunSet {
         let found = all_consuming(delimited(space0, set, space0)).parse(text);
         found.map(|(_, set)| set).map_err(|error| {
             let mut error = refused(text, &error);
-            if !text.trim().is_empty() && !text.contains(QUOTES) {
+            // `last 0` is the start of a set, whatever comes after it.
+            let is_of_last = text.trim_start().starts_with("last ");
+            if !text.trim().is_empty() && !text.contains(QUOTES) && !is_of_last {
                 error.hint = format!("; a file of this name is ./{text}");
             }
             error
