@@ -36,6 +36,9 @@ const WIDEST: usize = 120;
 /// Names and other text are not shortened to less.
 const NARROWEST: usize = 16;
 
+/// A longer text of digits is no figure to be read, but a key or a content in digits.
+const LONGEST_FIGURE: usize = 40;
+
 /// Between columns.
 const GAP: &str = "  ";
 
@@ -375,7 +378,8 @@ fn is_date(text: &str) -> bool {
 
 /// Whether a text is made of figures: `11.65 (6.12..22.17)`, `1,234`, `-3 %`.
 fn is_figure(text: &str) -> bool {
-    text.bytes().any(|byte| byte.is_ascii_digit())
+    text.len() <= LONGEST_FIGURE
+        && text.bytes().any(|byte| byte.is_ascii_digit())
         && text
             .bytes()
             .all(|byte| byte.is_ascii_digit() || b" .,:+-%()<>".contains(&byte))
