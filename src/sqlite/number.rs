@@ -26,7 +26,17 @@ pub(super) fn put_u32(bytes: &mut [u8], at: usize, value: u32) {
 }
 
 /// Reads a varint and moves `at` after it; `None` if the bytes end first.
+#[inline]
 pub(super) fn varint_at(bytes: &[u8], at: &mut usize) -> Option<u64> {
+    let first = *bytes.get(*at)?;
+    if first < 0x80 {
+        *at += 1;
+        return Some(first.into());
+    }
+    long_varint_at(bytes, at)
+}
+
+fn long_varint_at(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let mut value = 0;
     for group in 0..9 {
         let byte = *bytes.get(*at)?;

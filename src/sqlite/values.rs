@@ -147,9 +147,52 @@ impl<'r> Values<'r> {
         Some(*bytes)
     }
 
+    /// An integer of a kind that is 1 to 6, whose type has been read. Where eight bytes are left, which is nearly always, the
+    /// first of them are it.
+    #[inline]
+    fn integer_of(&mut self, kind: u8) -> Option<i64> {
+        let length = usize::from(LENGTHS[usize::from(kind)]);
+        let word = if let Some(bytes) = self.values.first_chunk() {
+            *bytes
+        } else {
+            let mut word = [0; 8];
+            word[..length].copy_from_slice(self.values.get(..length)?);
+            word
+        };
+        self.values = &self.values[length..];
+        Some(i64::from_be_bytes(word) >> (64 - 8 * length))
+    }
+
+    /// Whether the next column is NULL; it has been read then.
+    #[inline]
+    fn skips_null(&mut self) -> bool {
+        match self.types {
+            [] => true,
+            [0, rest @ ..] => {
+                self.types = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The next column, if it is an integer of some bytes, as most figures are.
+    #[inline]
+    fn usual_integer(&mut self) -> Option<i64> {
+        let [kind @ 1..=6, rest @ ..] = self.types else {
+            return None;
+        };
+        let value = self.integer_of(*kind)?;
+        self.types = rest;
+        Some(value)
+    }
+
     /// The next column, which has to be an integer.
     #[inline]
     pub(crate) fn integer(&mut self) -> Option<i64> {
+        if let Some(value) = self.usual_integer() {
+            return Some(value);
+        }
         match self.next()? {
             Value::Integer(value) => Some(value),
             _ => None,
@@ -159,6 +202,12 @@ impl<'r> Values<'r> {
     /// The next column, which has to be an integer or NULL.
     #[inline]
     pub(crate) fn integer_or_null(&mut self) -> Option<Option<i64>> {
+        if self.skips_null() {
+            return Some(None);
+        }
+        if let Some(value) = self.usual_integer() {
+            return Some(Some(value));
+        }
         match self.next()? {
             Value::Null => Some(None),
             Value::Integer(value) => Some(Some(value)),
@@ -176,6 +225,15 @@ impl<'r> Values<'r> {
     /// The next column of type REAL, which has to be a number or NULL.
     #[inline]
     pub(crate) fn real_or_null(&mut self) -> Option<Option<f64>> {
+        if let [7, types @ ..] = self.types
+            && let Some((bytes, values)) = self.values.split_first_chunk()
+        {
+            (self.types, self.values) = (types, values);
+            return Some(Some(f64::from_be_bytes(*bytes)));
+        }
+        if self.skips_null() {
+            return Some(None);
+        }
         match self.next()? {
             Value::Null => Some(None),
             #[expect(clippy::cast_precision_loss, reason = "as SQLite does")]

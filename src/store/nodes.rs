@@ -292,22 +292,24 @@ fn read(node: &Node<'_>, rows: &mut [NodeRow]) -> rusqlite::Result<()> {
         row.depth = usize::try_from(node.depth).unwrap_or(0);
         row.function_id = node.function_id;
         row.calls = node.calls.map(i64::unsigned_abs);
-        row.line = match node.line {
-            None => None,
-            Some(line) => Some(LinePlace {
-                file: text(node.file.unwrap_or_default())?,
-                line,
-                col: node.col.unwrap_or(0),
-            }),
+        let Some(line) = node.line else {
+            row.line = None;
+            continue;
         };
+        let place = row.line.get_or_insert_default();
+        (place.line, place.col) = (line, node.col.unwrap_or(0));
+        // Most lines are in the file of their function.
+        place.file.clear();
+        if let Some(file) = node.file {
+            place.file.push_str(text(file)?);
+        }
     }
     Ok(())
 }
 
-fn text(bytes: &[u8]) -> rusqlite::Result<String> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))?;
-    Ok(text.to_owned())
+fn text(bytes: &[u8]) -> rusqlite::Result<&str> {
+    std::str::from_utf8(bytes)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
 }
 
 /// The open nodes, parents first: the function of each that is no line.

@@ -17,7 +17,7 @@ const RECORDED: &str = include_str!("../../queries/export/recorded.sql");
 const BACK_EDGES: &str = include_str!("../../queries/export/back_edges.sql");
 
 /// A line of a function.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LinePlace {
     /// Its file where it is not the function's own; else empty.
     pub file: String,
