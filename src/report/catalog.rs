@@ -1,5 +1,7 @@
 //! The list of all reports, with the texts that belong to each.
 
+use std::sync::OnceLock;
+
 use super::header::{self, Header};
 
 /// A report: `queries/reports/<name>.sql`.
@@ -65,6 +67,10 @@ pub const REPORTS: &[Report] = &[
     report("data", include_str!("../../queries/reports/data.sql")),
 ];
 
+/// The headers of reports that have been read, in the order of [`REPORTS`].
+static HEADERS: [OnceLock<Header<'static>>; REPORTS.len()] =
+    [const { OnceLock::new() }; REPORTS.len()];
+
 const fn report(name: &'static str, sql: &'static str) -> Report {
     Report {
         name,
@@ -86,6 +92,11 @@ impl Report {
     /// Never for the bundled reports: a test reads their headers.
     #[must_use]
     pub fn header(&self) -> Header<'static> {
-        header::parse(self.sql).expect("the headers of all bundled reports are read by a test")
+        let parse = || {
+            header::parse(self.sql).expect("the headers of all bundled reports are read by a test")
+        };
+        // A page for a browser asks for a hundred statements, and each of them several times for a header.
+        let at = REPORTS.iter().position(|report| report.name == self.name);
+        at.map_or_else(parse, |at| HEADERS[at].get_or_init(parse).clone())
     }
 }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use hashbrown::HashSet;
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, Statement};
 
@@ -126,7 +127,7 @@ impl Parts {
         };
         let mut bodies = Vec::new();
         let select = finish(&select);
-        collect(&select, &body, &mut BTreeSet::new(), &mut bodies);
+        collect(&select, &body, &mut HashSet::new(), &mut bodies);
         let mut text = String::new();
         for (at, (name, body)) in bodies.iter().enumerate() {
             if words_of(body).any(|word| word == name) {
@@ -158,7 +159,7 @@ impl Parts {
         collect(
             &format!("{select}{other}"),
             &body,
-            &mut BTreeSet::new(),
+            &mut HashSet::new(),
             &mut bodies,
         );
         (select, bodies)
@@ -202,7 +203,7 @@ impl Parts {
             Some(finish(&self.spelled_out(text)))
         };
         let mut bodies = Vec::new();
-        let mut seen: BTreeSet<String> = tables.iter().map(|&name| name.to_owned()).collect();
+        let mut seen: HashSet<String> = tables.iter().map(|&name| name.to_owned()).collect();
         let select = finish(&self.spelled_out(select));
         collect(&select, &body, &mut seen, &mut bodies);
         let mut text = String::new();
@@ -365,19 +366,21 @@ fn with_lists(
     text
 }
 
-/// Adds the parts that a text mentions, each after those that it mentions itself.
+/// Adds the parts that a text mentions, each after those that it mentions itself. `seen` are words that have been looked at.
 fn collect(
     text: &str,
     body: &dyn Fn(&str) -> Option<String>,
-    seen: &mut BTreeSet<String>,
+    seen: &mut HashSet<String>,
     bodies: &mut Vec<(String, String)>,
 ) {
     for word in words_of(text) {
-        if seen.contains(word) {
+        // No part is called like a number or a keyword of SQL, which is most of a text.
+        let may_be_a_part = word.starts_with(|first: char| first.is_ascii_lowercase());
+        if !may_be_a_part || seen.contains(word) {
             continue;
         }
+        seen.insert(word.to_owned());
         if let Some(body_of_word) = body(word) {
-            seen.insert(word.to_owned());
             collect(&body_of_word, body, seen, bodies);
             bodies.push((word.to_owned(), body_of_word));
         }
@@ -390,10 +393,26 @@ fn is_of_a_word(character: char) -> bool {
 
 /// The words of a text, outside of texts in quotes.
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split('\'')
-        .step_by(2)
-        .flat_map(|code| code.split(|character| !is_of_a_word(character)))
-        .filter(|word| !word.is_empty())
+    text.split('\'').step_by(2).flat_map(|code| Words { code })
+}
+
+/// Words of a text without quotes. All that is not ASCII is between words, so that bytes tell where they begin and end.
+struct Words<'t> {
+    code: &'t str,
+}
+
+impl<'t> Iterator for Words<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let is_of_a_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let start = self.code.bytes().position(is_of_a_word)?;
+        let code = &self.code[start..];
+        let end = code.bytes().position(|byte| !is_of_a_word(byte));
+        let (word, rest) = code.split_at(end.unwrap_or(code.len()));
+        self.code = rest;
+        Some(word)
+    }
 }
 
 /// Adds a text in which each `$word` is replaced by what it means, in whose text the words after it are replaced.
