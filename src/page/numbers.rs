@@ -1,13 +1,18 @@
 //! Which number a function or line has in a page: its place among those of the run.
 
-use hashbrown::HashMap;
+use std::ops::Range;
 
 use super::error::PageError;
 use crate::report::ReportError;
 use crate::store::{FunctionRow, LineFigures, LinePlace, RunInfo};
 
-/// Numbers of lines by function, line and column, each with its file.
-type Lines = HashMap<(u64, i64, i64), Vec<(String, u64)>>;
+/// The lines of a run, in the order of the database: by function, and then by file, line and column.
+#[derive(Debug)]
+struct Lines {
+    places: Vec<LinePlace>,
+    /// Those of each function.
+    of: Vec<Range<usize>>,
+}
 
 /// Which number a function or line has in a page.
 #[derive(Debug)]
@@ -15,7 +20,7 @@ pub(super) struct Numbers {
     /// Those of functions in the database, in order.
     ids: Vec<i64>,
     first: i64,
-    /// Lines by function, line and column, and then by file; `None` if lines have not been read.
+    /// `None` if lines have not been read.
     lines: Option<Lines>,
     run: i64,
 }
@@ -23,16 +28,28 @@ pub(super) struct Numbers {
 impl Numbers {
     /// The same with numbers of lines, in the order of the database.
     pub(super) fn with_lines(self, lines: &[LineFigures]) -> Self {
-        let mut known = Lines::with_capacity(lines.len());
-        for (line, at) in lines.iter().zip(0..) {
+        let place = |line: &LineFigures| LinePlace {
+            file: line.file.clone(),
+            line: line.line,
+            col: line.col,
+        };
+        let mut of = Vec::with_capacity(self.ids.len());
+        let mut end = 0;
+        for id in &self.ids {
             // A line of a function without figures is no line of the page.
-            if let Ok(function) = self.function(line.function_id) {
-                let places = known.entry((function, line.line, line.col));
-                places.or_default().push((line.file.clone(), at));
-            }
+            let is_before = |line: &LineFigures| line.function_id < *id;
+            let first = end
+                + lines[end..]
+                    .iter()
+                    .take_while(|line| is_before(line))
+                    .count();
+            let is_of = |line: &LineFigures| line.function_id == *id;
+            end = first + lines[first..].iter().take_while(|line| is_of(line)).count();
+            of.push(first..end);
         }
+        let places = lines.iter().map(place).collect();
         Self {
-            lines: Some(known),
+            lines: Some(Lines { places, of }),
             ..self
         }
     }
@@ -55,11 +72,8 @@ impl Numbers {
         let Some(lines) = &self.lines else {
             return Ok(function * 8 + place.line.unsigned_abs() % 8);
         };
-        let lines = lines.get(&(function, place.line, place.col));
-        let mut lines = lines.into_iter().flatten();
-        let found = lines.find(|(file, _)| *file == place.file);
-        let (_, number) = found.ok_or_else(|| self.unknown("line", place.line))?;
-        Ok(*number)
+        let number = lines.number(function, place);
+        number.ok_or_else(|| self.unknown("line", place.line))
     }
 
     /// The number of what stands for functions that were left out.
@@ -73,6 +87,24 @@ impl Numbers {
             self.run
         ))
         .into()
+    }
+}
+
+impl Lines {
+    fn number(&self, function: u64, place: &LinePlace) -> Option<u64> {
+        let function = usize::try_from(function).ok()?;
+        let Range { start, end } = *self.of.get(function)?;
+        let places = self.places.get(start..end)?;
+        let key = |place: &LinePlace| (place.line, place.col);
+        let found = places.binary_search_by(|known| {
+            // Hardly any line is in another file than its function.
+            if known.file.is_empty() && place.file.is_empty() {
+                return key(known).cmp(&key(place));
+            }
+            let by_file = known.file.as_str().cmp(&place.file);
+            by_file.then_with(|| key(known).cmp(&key(place)))
+        });
+        Some((start + found.ok()?) as u64)
     }
 }
 
