@@ -1,6 +1,6 @@
 //! The page as a document: its policy, its style, the blocks of its runs and its script.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -165,12 +165,16 @@ fn head(title: &str, [script, style]: [&str; 2], has_sql: bool) -> String {
 
 /// Writes a block in pieces.
 fn block(name: &str, bytes: &[u8], out: &mut dyn Write) -> Result<(), PageError> {
+    let mut letters = vec![0; bytes.len().min(PIECE).div_ceil(3) * 4];
     for piece in bytes.chunks(PIECE) {
-        writeln!(
+        write!(
             out,
-            "<script type=\"application/octet-stream\" data-block=\"{name}\">{}</script>",
-            BASE64_STANDARD.encode(piece)
+            "<script type=\"application/octet-stream\" data-block=\"{name}\">"
         )?;
+        let written = BASE64_STANDARD.encode_slice(piece, &mut letters);
+        let written = written.map_err(io::Error::other)?;
+        out.write_all(&letters[..written])?;
+        out.write_all(b"</script>\n")?;
     }
     Ok(())
 }
