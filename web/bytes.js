@@ -28,6 +28,9 @@ export async function json(name) {
   return bytes && JSON.parse(new TextDecoder().decode(bytes));
 }
 
+/** Powers of ten, as exact as their quotients have to be: `10 ** power` need not be. */
+const POWERS = Array.from({ length: 16 }, (_, power) => Number(`1e${power}`));
+
 /** Reads figures one after the other. */
 export class Reader {
   /** @param {Uint8Array | null} bytes */
@@ -78,9 +81,9 @@ export class Reader {
   /** A cost; `NaN` if it is unknown. */
   cost() {
     // The lowest bits are in the first byte: the rest of a division of large numbers takes long.
-    const kind = this.bytes[this.at] & 3;
+    const first = this.bytes[this.at];
     const number = this.number();
-    switch (kind) {
+    switch (first & 3) {
       case 0:
         return number / 4;
       case 1:
@@ -88,8 +91,11 @@ export class Reader {
       case 2:
         this.at += 8;
         return this.reals.getFloat64(this.at - 8, true);
-      default:
-        return NaN;
+      default: {
+        // Digits and the power of ten that they were multiplied by; without any, the cost is unknown.
+        const power = (first >> 2) & 15;
+        return power === 0 ? NaN : (number - 3 - power * 4) / 64 / POWERS[power];
+      }
     }
   }
 }

@@ -2,16 +2,27 @@
 //! (LEB128). `web/bytes.js` reads them.
 //!
 //! A cost is such a number, whose two lowest bits say what the others are: 0 the cost, 1 ten thousand times the cost, 2
-//! nothing, and the eight bytes of the REAL follow, 3 nothing: it is unknown. So costs of samples take one or two bytes, and
-//! no cost is rounded.
+//! nothing, and the eight bytes of the REAL follow, 3 a power of ten in four bits, and the ten digits of the cost times that
+//! power; without a power, the cost is unknown. So costs of samples take one or two bytes, times of ten digits six, and no cost
+//! is rounded.
+//!
+//! Most such bytes hardly ever come again, and compressing them would take longer than all else: they are gzip as well, but
+//! in it as they are.
 
 use std::io::Write as _;
 
-use flate2::Compression;
 use flate2::write::GzEncoder;
+use flate2::{Compress, Compression, Crc, FlushCompress};
 
-/// Bytes that are handed to the compressor together.
+/// Bytes that are compressed together. No more than 65,535 may be kept as they are.
 const TOGETHER: usize = 1 << 15;
+
+/// After bytes that are hardly smaller compressed, so many times [`TOGETHER`] are kept as they are before it is tried again.
+const KEPT: u32 = 15;
+
+/// Bytes that tell whether it is worth while to compress, and those that are not worth it in any case.
+const SAMPLE: usize = 1 << 13;
+const FEW: usize = 256;
 
 /// Bytes of pages that are compressed well: more of them take too long.
 const FEW_PAGES: usize = 1 << 20;
@@ -19,35 +30,55 @@ const FEW_PAGES: usize = 1 << 20;
 /// Whole numbers are less than this, so that a number of JavaScript holds them with two bits more: 2^50.
 const MOST: f64 = 1_125_899_906_842_624.0;
 
-/// What costs with decimals are multiplied by. Times of a profiler that writes milliseconds with ten digits are whole then.
+/// What costs with decimals are multiplied by. Short decimals of any size are whole then.
 const DECIMAL: f64 = 1e4;
+
+/// What is whole and less than this has ten digits at most. Dyalog writes times with ten.
+const TEN_DIGITS: f64 = 1e10;
+
+/// Powers of ten by which costs become whole numbers of ten digits.
+const POWERS: [f64; 16] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+];
 
 /// What the two lowest bits of a cost say.
 const WHOLE: u64 = 0;
 const DECIMALS: u64 = 1;
 const REAL: u64 = 2;
-const UNKNOWN: u64 = 3;
+const DIGITS: u64 = 3;
+
+/// The number of an unknown cost: digits without a power.
+const UNKNOWN: u64 = DIGITS;
+
+/// The beginning and the end of compressed bytes (RFC 1952): deflate, no name, no time, any system; and the last block of them
+/// (RFC 1951), which is empty.
+const GZIP: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+const LAST: [u8; 5] = [1, 0, 0, 0xff, 0xff];
 
 /// A column that is being written.
 pub(super) struct Column {
     bytes: Vec<u8>,
-    encoder: GzEncoder<Vec<u8>>,
+    /// Gzip, as far as it is written.
+    packed: Vec<u8>,
+    sum: Crc,
+    compressor: Option<Compress>,
+    /// How many times it is not tried to compress.
+    kept: u32,
 }
 
 impl Column {
     pub(super) fn new() -> Self {
-        // The next levels take twice as long and save a twentieth: figures have few words that come again.
-        Self::with(Compression::fast())
-    }
-
-    fn with(level: Compression) -> Self {
         Self {
             bytes: Vec::with_capacity(TOGETHER),
-            encoder: GzEncoder::new(Vec::new(), level),
+            packed: GZIP.to_vec(),
+            sum: Crc::new(),
+            compressor: None,
+            kept: 0,
         }
     }
 
     /// Adds a whole number.
+    #[inline]
     pub(super) fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push((number & 0x7f) as u8 | 0x80);
@@ -75,6 +106,7 @@ impl Column {
     }
 
     /// Adds a cost; `None` if it is unknown.
+    #[inline]
     pub(super) fn cost(&mut self, cost: Option<f64>) {
         let Some(cost) = cost else {
             self.number(UNKNOWN);
@@ -86,22 +118,117 @@ impl Column {
             whole(cost * DECIMAL).filter(|whole| same(*whole, DECIMAL, cost))
         {
             self.number(whole << 2 | DECIMALS);
+        } else if let Some((digits, power)) = ten_digits(cost) {
+            self.number((digits << 4 | power) << 2 | DIGITS);
         } else {
             self.number(REAL);
             self.bytes.extend(cost.to_le_bytes());
         }
     }
 
+    /// Takes what has been added since into the compressed bytes.
     fn flush(&mut self) {
-        // A vector takes everything.
-        let _ = self.encoder.write_all(&self.bytes);
+        let bytes = self.bytes.as_slice();
+        self.sum.update(bytes);
+        let is_tried = self.kept == 0 && bytes.len() > FEW;
+        // What has been compressed so far tells more than a sample, which takes a tenth of the time of the compressor.
+        let is_promising = is_tried && (self.compressor.is_some() || is_promising(bytes));
+        if !(is_promising && self.compress()) {
+            // A compressor knows only bytes that it has seen itself: after these, there is another one.
+            self.compressor = None;
+            self.kept = if is_tried {
+                KEPT
+            } else {
+                self.kept.saturating_sub(1)
+            };
+            keep(&self.bytes, &mut self.packed);
+        }
         self.bytes.clear();
+    }
+
+    /// Compresses what has been added since, if that saves a third of it.
+    fn compress(&mut self) -> bool {
+        // The next levels take twice as long and save a twentieth: figures have few words that come again.
+        let level = Compression::fast();
+        let compressor = &mut self.compressor;
+        let compressor = compressor.get_or_insert_with(|| Compress::new(level, false));
+        let before = self.packed.len();
+        let is_done = deflate(compressor, &self.bytes, &mut self.packed);
+        let is_small = is_done && self.packed.len() - before <= self.bytes.len() / 3 * 2;
+        if !is_small {
+            self.packed.truncate(before);
+        }
+        is_small
     }
 
     /// The compressed bytes.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.flush();
-        self.encoder.finish().unwrap_or_default()
+        self.packed.extend(LAST);
+        self.packed.extend(self.sum.sum().to_le_bytes());
+        self.packed.extend(self.sum.amount().to_le_bytes());
+        self.packed
+    }
+}
+
+/// Whether a third of bytes may be saved, by those in the beginning: how many of four bytes each have been there before, and how
+/// many bits the others take (their entropy).
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn is_promising(bytes: &[u8]) -> bool {
+    let bytes = &bytes[..bytes.len().min(SAMPLE)];
+    let mut seen = [[0; 4]; 1 << 10];
+    let (mut at, mut fresh) = (0, 0);
+    let mut counts = [0_u32; 256];
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let hash = u32::from_le_bytes(*word).wrapping_mul(0x9e37_79b1) >> 22;
+        let known = &mut seen[hash as usize];
+        if known == word {
+            at += word.len();
+            continue;
+        }
+        *known = *word;
+        counts[usize::from(word[0])] += 1;
+        fresh += 1;
+        at += 1;
+    }
+    let all = f64::from(fresh);
+    let counts = counts.iter().filter(|count| **count > 0);
+    let bits: f64 = counts
+        .map(|count| f64::from(*count) * (all / f64::from(*count)).log2())
+        .sum();
+    // Four bytes that have been there before take two.
+    let repeated = (bytes.len() as f64 - all) * 4.0;
+    bits + repeated <= bytes.len() as f64 * 8.0 / 3.0 * 2.0
+}
+
+/// Compresses bytes to the end, so that what follows is in whole bytes; `false` if that fails.
+fn deflate(compressor: &mut Compress, mut bytes: &[u8], to: &mut Vec<u8>) -> bool {
+    loop {
+        to.reserve(bytes.len() / 2 + 1024);
+        let before = compressor.total_in();
+        if compressor
+            .compress_vec(bytes, to, FlushCompress::Sync)
+            .is_err()
+        {
+            return false;
+        }
+        let read = compressor.total_in() - before;
+        bytes = &bytes[usize::try_from(read).unwrap_or(bytes.len())..];
+        // What is left of the room tells that nothing waits for some.
+        if bytes.is_empty() && to.len() < to.capacity() {
+            return true;
+        }
+    }
+}
+
+/// Adds bytes as they are, in blocks that are not the last.
+fn keep(bytes: &[u8], to: &mut Vec<u8>) {
+    for piece in bytes.chunks(usize::from(u16::MAX)) {
+        let length = u16::try_from(piece.len()).unwrap_or(u16::MAX);
+        to.push(0);
+        to.extend(length.to_le_bytes());
+        to.extend((!length).to_le_bytes());
+        to.extend_from_slice(piece);
     }
 }
 
@@ -127,14 +254,27 @@ fn same(whole: u64, divisor: f64, cost: f64) -> bool {
     whole as f64 / divisor == cost
 }
 
+/// A cost of ten digits as a whole number, and the power of ten that it was multiplied by; `None` if it has more digits.
+fn ten_digits(cost: f64) -> Option<(u64, u64)> {
+    let exponent = (cost.to_bits() >> 52).cast_signed() - 1023;
+    // 77 / 256 is the decimal logarithm of 2, near enough. Costs below 0, and those that are too small or too large, have other
+    // exponents.
+    let mut power = usize::try_from(9 - (exponent * 77 >> 8)).ok()?;
+    let is_too_long = |factor| cost * factor >= TEN_DIGITS;
+    if POWERS.get(power).is_none_or(is_too_long) {
+        power = power.checked_sub(1)?;
+    }
+    let factor = *POWERS.get(power)?;
+    let digits = whole(cost * factor).filter(|digits| same(*digits, factor, cost))?;
+    (power > 0).then_some((digits, power as u64))
+}
+
 /// Compresses pages of a database: quickly where they are many, as their figures have few words that come again.
 pub(super) fn rows(pages: &[u8]) -> Vec<u8> {
     if pages.len() < FEW_PAGES {
         return bytes(pages);
     }
-    let mut column = Column::new();
-    column.bytes.extend_from_slice(pages);
-    column.finish()
+    at_level(pages, Compression::fast())
 }
 
 /// Compresses a text.
@@ -144,7 +284,152 @@ pub(super) fn text(text: &str) -> Vec<u8> {
 
 /// Compresses bytes that have words which come again.
 pub(super) fn bytes(bytes: &[u8]) -> Vec<u8> {
-    let mut column = Column::with(Compression::default());
-    column.bytes.extend_from_slice(bytes);
-    column.finish()
+    // Six, which is usual, saves a twenty-fifth of that and takes twice as long.
+    at_level(bytes, Compression::new(3))
+}
+
+fn at_level(bytes: &[u8], level: Compression) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), level);
+    // A vector takes everything.
+    let _ = encoder.write_all(bytes);
+    encoder.finish().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+
+    fn unpacked(packed: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let read = GzDecoder::new(packed).read_to_end(&mut bytes);
+        read.expect("gzip");
+        bytes
+    }
+
+    /// A cost as the page reads it.
+    fn cost(bytes: &mut &[u8]) -> Option<f64> {
+        let (mut number, mut shift) = (0, 0);
+        loop {
+            let (byte, rest) = bytes.split_first().expect("a number");
+            *bytes = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if *byte < 0x80 {
+                break;
+            }
+        }
+        assert!(number < 1 << 53, "no number of JavaScript: {number}");
+        #[expect(clippy::cast_precision_loss, reason = "it has 53 bits")]
+        let divided = |by: f64, bits: u32| Some((number >> bits) as f64 / by);
+        match number & 3 {
+            WHOLE => divided(1.0, 2),
+            DECIMALS => divided(DECIMAL, 2),
+            REAL => {
+                let (real, rest) = bytes.split_first_chunk().expect("a REAL");
+                *bytes = rest;
+                Some(f64::from_le_bytes(*real))
+            }
+            _ => match number >> 2 & 15 {
+                0 => None,
+                power => divided(format!("1e{power}").parse().expect("a number"), 6),
+            },
+        }
+    }
+
+    #[test]
+    fn no_cost_is_rounded() {
+        // Each with the bytes that it takes.
+        let mut costs = vec![
+            (None, 1),
+            (Some(0.0), 1),
+            (Some(31.0), 1),
+            (Some(32.0), 2),
+            (Some(1e7), 4),
+            (Some(1.5), 3),
+            (Some(3076.863_639), 6),
+            (Some(380.087_605_3), 6),
+            (Some(0.038_415_883_5), 6),
+            (Some(0.000_001_234_567_891), 6),
+            (Some(999_999_999.9), 7),
+            (Some(123_456_789.12), 7),
+            (Some(-1206.216_021), 9),
+            (Some(-0.5), 9),
+            (Some(0.1 + 0.2), 9),
+            (Some(1.0 / 3.0), 9),
+            (Some(1e-300), 9),
+            (Some(f64::MIN_POSITIVE / 4.0), 9),
+            (Some(1e300), 9),
+            (Some(f64::INFINITY), 9),
+            (Some(MOST - 1.0), 8),
+            (Some(MOST), 9),
+        ];
+        // Ten digits wherever the point is, and those next to powers of ten and of two.
+        for power in 0..16 {
+            for digits in ["1000000001", "9999999999", "1234567891", "4294967297"] {
+                let cost: f64 = format!("{digits}e-{power}").parse().expect("a number");
+                costs.push((Some(cost), if power < 5 { 7 } else { 6 }));
+                costs.push((Some(cost.next_up()), 9));
+            }
+        }
+        for (known, most) in costs {
+            let mut column = Column::new();
+            column.cost(known);
+            let bytes = unpacked(&column.finish());
+            let read = cost(&mut bytes.as_slice());
+            let bits = |cost: Option<f64>| cost.map(f64::to_bits);
+            assert_eq!(bits(read), bits(known), "{known:?}");
+            assert!(bytes.len() <= most, "{known:?}: {} bytes", bytes.len());
+        }
+    }
+
+    #[test]
+    fn bytes_are_compressed_where_that_pays() {
+        let mut random = 1_u64;
+        let mut any = || {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random
+        };
+        // What hardly comes again, what does, and that again: each is longer than what is kept before it is tried anew.
+        let length = 3 * TOGETHER * usize::try_from(KEPT).expect("few");
+        let mixed: Vec<u64> = (0..length).map(|_| any() & 0x7f).collect();
+        let alike: Vec<u64> = (0..length).map(|at| at as u64 / 8 & 3).collect();
+        let found = |parts: &[&[u64]]| {
+            let mut column = Column::new();
+            let all: Vec<u64> = parts.concat();
+            for number in &all {
+                column.number(*number);
+            }
+            let packed = column.finish();
+            let read = unpacked(&packed);
+            assert!(read.into_iter().map(u64::from).eq(all));
+            packed.len()
+        };
+        let blocks = length / TOGETHER + 1;
+        let most = length + 5 * blocks + GZIP.len() + LAST.len() + 8;
+        assert!(found(&[&mixed]) <= most);
+        assert!(found(&[&alike]) < length / 4);
+        let waits = TOGETHER * usize::try_from(KEPT).expect("few");
+        assert!(found(&[&mixed, &alike, &mixed]) < 2 * most + waits + length / 4);
+        assert!(found(&[&[]]) < 30);
+        assert!(found(&[&mixed[..3]]) < 40);
+    }
+
+    #[test]
+    fn long_bytes_are_kept_in_pieces() {
+        let mut column = Column::new();
+        let long: Vec<u8> = (0..200_000_u32)
+            .map(|at| (at.wrapping_mul(at) >> 7).to_le_bytes()[0])
+            .collect();
+        column.raw(&long);
+        column.number(7);
+        let read = unpacked(&column.finish());
+        assert_eq!(read.len(), long.len() + 1);
+        assert_eq!(read[..long.len()], long);
+    }
 }
