@@ -126,6 +126,11 @@ impl Column {
         }
     }
 
+    /// Bytes that are compressed, as far as that is known.
+    pub(super) fn packed(&self) -> usize {
+        self.packed.len()
+    }
+
     /// Takes what has been added since into the compressed bytes.
     fn flush(&mut self) {
         let bytes = self.bytes.as_slice();

@@ -74,8 +74,12 @@ pub(super) struct Outline {
     lines: bool,
     /// So are paths in other metrics than the first.
     others: bool,
+    /// How many lines there are.
+    line_count: u64,
     /// Bytes that the tree of functions takes in the first metric for each place; `None` if there is no sample.
     place: Option<f64>,
+    /// Bytes that the tree of functions takes in all metrics.
+    tree: f64,
 }
 
 /// Reads a run but for its tree, and looks at a sample of that, where so many compressed bytes may be written.
@@ -103,16 +107,20 @@ pub(super) fn outline(
         left: json!({}),
         lines: false,
         others: false,
+        line_count: 0,
         place: None,
+        tree: 0.0,
     };
     let of_calls = calls.len() * metrics.len() * BYTES_OF_CALL;
     outline.sample(database, run, room.saturating_sub(of_calls))?;
     let mut lines = Vec::new();
     if let Some(first) = first {
         if outline.lines {
-            outline.left["lines"] = json!(database.line_count(first.metric_id)?);
+            outline.line_count = database.line_count(first.metric_id)?;
+            outline.left["lines"] = json!(outline.line_count);
         } else {
             lines = lines_of(database, first)?;
+            outline.line_count = lines.len() as u64;
         }
     }
     outline.numbers = numbers(run, &functions).with_lines(&lines);
@@ -169,7 +177,7 @@ impl Outline {
         size(&self.of_sql)
     }
 
-    /// Finds out by a sample what of a tree will not fit. A sample is no measure: what would be a tenth larger is tried.
+    /// Finds out by a sample what of a tree will not fit.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn sample(&mut self, database: &Database, run: &RunInfo, room: usize) -> Result<(), PageError> {
         let nodes = database.node_count(run.run_id)?;
@@ -197,19 +205,17 @@ impl Outline {
                 cut,
             )
         };
-        let fits = |bytes: usize| {
-            let whole = bytes as f64 * nodes as f64 / SAMPLE as f64;
-            whole * 0.9 <= room as f64
-        };
+        let whole = |tree: &Tree| tree.bytes() as f64 * nodes as f64 / SAMPLE as f64;
         let mut found = sample(false)?;
-        if fits(found.bytes()) {
+        if fits(whole(&found), room) {
             return Ok(());
         }
         self.lines = found.places > found.functions;
         if self.lines {
             found = sample(true)?;
         }
-        self.others = metrics.len() > 1 && !fits(found.bytes());
+        self.tree = whole(&found);
+        self.others = metrics.len() > 1 && !fits(self.tree, room);
         self.place = Some(found.bytes_of_first() as f64 / found.places.max(1) as f64);
         Ok(())
     }
@@ -241,7 +247,7 @@ pub(super) fn part(
     let mut left = outline.left.clone();
     let mut keeps_lines = true;
     let mut tree_of = None;
-    if let Some(first) = outline.metrics.first() {
+    if !outline.metrics.is_empty() {
         if run.fidelity == "tree" {
             let fitting = Fitting {
                 database,
@@ -269,9 +275,8 @@ pub(super) fn part(
         } else {
             keeps_lines = fixed + size(&outline.with_lines) <= room;
         }
-        let lines = database.line_count(first.metric_id)?;
-        if !keeps_lines && lines > 0 {
-            left["lines"] = json!(lines);
+        if !keeps_lines && outline.line_count > 0 {
+            left["lines"] = json!(outline.line_count);
         }
     }
     let places = tree_of.as_ref().map_or(0, |tree| tree.places);
@@ -381,30 +386,31 @@ impl Fitting<'_> {
             let mut whole = self.write(Cut::NONE, has_labels)?;
             dropped.functions = whole.functions;
             whole.blocks.extend(label_block(&outline.sets));
-            if whole.bytes() + lines <= self.room {
+            if whole.is_whole && whole.bytes() + lines <= self.room {
                 return Ok((whole, dropped));
             }
             whole.blocks.retain(|(name, _)| !name.starts_with(LABELS));
             dropped.labels = has_labels;
-            if has_labels && whole.bytes() + lines <= self.room {
+            if whole.is_whole && has_labels && whole.bytes() + lines <= self.room {
                 return Ok((whole, dropped));
             }
-            dropped.lines = lines > 0 || whole.places > whole.functions;
+            dropped.lines = outline.line_count > 0 || whole.places > whole.functions;
         }
         dropped.labels = has_labels;
-        if outline.metrics.len() > 1 && !outline.others {
+        // By now it is known how much room is taken by all else.
+        if outline.metrics.len() > 1 && !outline.others && fits(outline.tree, self.room) {
             let without_lines = Cut {
                 lines: true,
                 ..Cut::NONE
             };
             let mut found = self.write(without_lines, false)?;
             dropped.functions = found.functions;
-            if found.bytes() <= self.room {
+            if found.is_whole && found.bytes() <= self.room {
                 return Ok((found, dropped));
             }
             dropped.metrics = true;
             found.keep_first();
-            if found.bytes() <= self.room {
+            if found.is_whole && found.bytes() <= self.room {
                 return Ok((found, dropped));
             }
         }
@@ -436,8 +442,19 @@ impl Fitting<'_> {
             }
         }
         let (run, numbers) = (self.run.run_id, &self.outline.numbers);
+        let cut = Cut {
+            room: self.room,
+            ..cut
+        };
         tree(self.database, run, &metrics, numbers, labels, cut)
     }
+}
+
+/// Whether a tree may fit, of which a sample tells how large it is. A sample is no measure: what would be a tenth larger is
+/// tried.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn fits(tree: f64, room: usize) -> bool {
+    tree * 0.9 <= room as f64
 }
 
 /// How many places so many bytes hold, a little more where few are alike.

@@ -9,6 +9,9 @@ use crate::store::{Below, CallRow, Database, MetricInfo, NodeLabel, NodeRow};
 /// Sums in another order differ by less than this part.
 const ROUNDING: f64 = 1e-9;
 
+/// How many nodes are written between two looks at whether there is still room.
+const LOOKS: u64 = 1 << 12;
+
 /// How the columns of labels are called, each with the number of its metric after it.
 pub(super) const LABELS: &str = "labels-";
 
@@ -21,6 +24,8 @@ pub(super) struct Cut {
     pub(super) below: f64,
     /// How many nodes are looked at: a sample tells how large a tree will be.
     pub(super) most: u64,
+    /// Bytes after which there will be no room for the tree, whatever is left out of the costs of other metrics and of labels.
+    pub(super) room: usize,
 }
 
 impl Cut {
@@ -29,6 +34,7 @@ impl Cut {
         lines: false,
         below: 0.0,
         most: u64::MAX,
+        room: usize::MAX,
     };
 }
 
@@ -44,6 +50,8 @@ pub(super) struct Tree {
     pub(super) kept: u64,
     /// What those left out cost, in the first metric.
     pub(super) left: f64,
+    /// Nothing comes after what is written: neither is this a sample, nor was there no room.
+    pub(super) is_whole: bool,
 }
 
 impl Tree {
@@ -153,6 +161,7 @@ pub(super) fn tree(
 /// A tree that is being written.
 struct Writing<'n> {
     cut: Cut,
+    is_whole: bool,
     nodes: u64,
     functions: u64,
     kept: u64,
@@ -164,6 +173,7 @@ impl<'n> Writing<'n> {
     fn new(numbers: &'n Numbers, metrics: usize, cut: Cut) -> Self {
         Self {
             cut,
+            is_whole: true,
             nodes: 0,
             functions: 0,
             kept: 0,
@@ -189,7 +199,9 @@ impl<'n> Writing<'n> {
     /// Adds a node, which has a row for each metric, unless it is cut off.
     fn node(&mut self, rows: &[NodeRow]) -> Result<Below, PageError> {
         let node = &rows[0];
-        if self.nodes == self.cut.most {
+        let is_full = self.nodes % LOOKS == 0 && self.writer.bytes_of_first() > self.cut.room;
+        if self.nodes == self.cut.most || is_full {
+            self.is_whole = false;
             return Ok(Below::Nothing);
         }
         self.nodes += 1;
@@ -219,6 +231,7 @@ impl<'n> Writing<'n> {
             functions: self.functions,
             kept: self.kept,
             left: self.left,
+            is_whole: self.is_whole,
         }
     }
 }
@@ -360,11 +373,13 @@ impl Writer<'_> {
             let Some(open) = self.open.pop() else { return };
             let from = self.open.len() * self.metrics;
             if open.is_cut {
-                let left: Vec<f64> = self.costs[from..].iter().map(|cost| cost.left).collect();
-                self.write_left(open.depth + 1, &left);
+                self.write_left(open.depth + 1);
+                for (column, cost) in self.owns.iter_mut().zip(&self.costs[from..]) {
+                    column.cost(Some(cost.left));
+                }
             }
-            let closed = self.costs.split_off(from);
-            for (metric, cost) in closed.into_iter().enumerate() {
+            for metric in 0..self.metrics {
+                let cost = self.costs[from + metric];
                 let found = cost.own + cost.below;
                 // What a function cost is known; without a word it is what follows.
                 let all = if open.is_line {
@@ -378,20 +393,24 @@ impl Writer<'_> {
                     self.others[metric].push((number, all));
                 }
                 if !open.is_line {
-                    self.below(metric, |above| above.below += all.unwrap_or(found));
+                    // The function above has called it, and so has its line that is open.
+                    for (at, above) in self.open.iter().enumerate().rev() {
+                        self.costs[at * self.metrics + metric].below += all.unwrap_or(found);
+                        if !above.is_line {
+                            break;
+                        }
+                    }
                 }
             }
+            self.costs.truncate(from);
         }
     }
 
-    /// Changes the costs of the innermost open function, and of its line that is open.
-    fn below(&mut self, metric: usize, change: impl Fn(&mut Cost)) {
-        for at in (0..self.open.len()).rev() {
-            change(&mut self.costs[at * self.metrics + metric]);
-            if !self.open[at].is_line {
-                return;
-            }
-        }
+    /// Bytes that are written without the costs of other metrics than the first, and without labels.
+    fn bytes_of_first(&self) -> usize {
+        let columns = [&self.steps, &self.places, &self.calls];
+        let columns = columns.into_iter().chain(self.owns.first());
+        columns.map(Column::packed).sum()
     }
 
     /// Leaves out a place with all that it called.
@@ -472,19 +491,18 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a place that stands for those that were left out.
-    fn write_left(&mut self, depth: u64, costs: &[f64]) {
+    /// Writes a place that stands for those that were left out, all but its costs.
+    fn write_left(&mut self, depth: u64) {
         self.write(depth, self.numbers.left_out() << 1, None);
-        for (column, cost) in self.owns.iter_mut().zip(costs) {
-            column.cost(Some(*cost));
-        }
     }
 
     /// The columns.
     fn finish(mut self) -> Vec<(String, Vec<u8>)> {
         if self.left.iter().any(|left| *left != 0.0) {
-            let left = std::mem::take(&mut self.left);
-            self.write_left(0, &left);
+            self.write_left(0);
+            for (column, cost) in self.owns.iter_mut().zip(&self.left) {
+                column.cost(Some(*cost));
+            }
         }
         let mut blocks = vec![
             ("steps".to_owned(), self.steps.finish()),
