@@ -151,7 +151,7 @@ impl Column {
         self.bytes.clear();
     }
 
-    /// Compresses what has been added since, if that saves a third of it.
+    /// Compresses what has been added since, if that saves a quarter of it.
     fn compress(&mut self) -> bool {
         // The next levels take twice as long and save a twentieth: figures have few words that come again.
         let level = Compression::fast();
@@ -159,7 +159,7 @@ impl Column {
         let compressor = compressor.get_or_insert_with(|| Compress::new(level, false));
         let before = self.packed.len();
         let is_done = deflate(compressor, &self.bytes, &mut self.packed);
-        let is_small = is_done && self.packed.len() - before <= self.bytes.len() / 3 * 2;
+        let is_small = is_done && self.packed.len() - before <= self.bytes.len() / 4 * 3;
         if !is_small {
             self.packed.truncate(before);
         }
@@ -176,7 +176,7 @@ impl Column {
     }
 }
 
-/// Whether a third of bytes may be saved, by those in the beginning: how many of four bytes each have been there before, and how
+/// Whether a quarter of bytes may be saved, by those in the beginning: how many of four bytes each have been there before, and how
 /// many bits the others take (their entropy).
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn is_promising(bytes: &[u8]) -> bool {
@@ -203,7 +203,7 @@ fn is_promising(bytes: &[u8]) -> bool {
         .sum();
     // Four bytes that have been there before take two.
     let repeated = (bytes.len() as f64 - all) * 4.0;
-    bits + repeated <= bytes.len() as f64 * 8.0 / 3.0 * 2.0
+    bits + repeated <= bytes.len() as f64 * 8.0 / 4.0 * 3.0
 }
 
 /// Compresses bytes to the end, so that what follows is in whole bytes; `false` if that fails.
