@@ -81,6 +81,10 @@ const fn container(needs: &'static [&'static str], ends: &'static str) -> Where 
     (Field::Container, ANY, needs, ends)
 }
 
+/// A program or library by its path: what another checkout, another machine or a temporary folder has before its name is none of it.
+const PATH: &str = r"^(?:(?:/|\.{1,2}/)(?:.*/)?|(?:[A-Za-z]:[\\/]|\\\\)(?:.*[\\/])?)([^\\/]+)$";
+const LIBRARY: &str = r"^[^:]*/([^/]+\.(?:so|dylib|dll|node|ko))$";
+
 const NIX: &str = r"^/nix/store/[0-9a-z]{32}-([a-zA-Z_][0-9A-Za-z_.+]*?(?:-[a-zA-Z_][0-9A-Za-z_.+]*?)*)(?:-[0-9][0-9A-Za-z_.+-]*)?/";
 const CONTAINER_ROOT: &str = r"^/var/lib/(?:docker|containers)/.+?/(?:merged|diff)/";
 const OTHER_ROOT: &str = r"^/proc/[0-9]+/(?:root)/";
@@ -147,12 +151,20 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("GHC: number of a floated expression", name(HASKELL, &["lvl"], ""), r"^(CAF:)?(lvl)[0-9]+(_\*)?$", "$1$2*$3"),
     // Modules: programs, libraries, packages.
     rule("deleted file", module(&[" (deleted)"], ")"), r" \(deleted\)$", ""),
-    rule("folder of another root", module(&["/proc/"], ""), OTHER_ROOT, "/"),
-    rule("folder of a container", module(&["/merged/", "/diff/"], ""), CONTAINER_ROOT, "/"),
-    rule("folder of the Nix store", module(&["/nix/store/"], ""), NIX, "$1/"),
+    rule("folder of a program or library", module(&["/", "\\"], ""), PATH, "$1"),
+    rule("folder of a library", module(&["/"], "ebltnoy"), LIBRARY, "$1"),
     rule("version of a shared library", module(&[".so."], DIGIT), r"\.so(?:\.[0-9]+)+$", ".so"),
     rule("version in a library's name", module(&["-"], "o"), r"-[0-9]+(?:\.[0-9]+)+\.so$", ".so"),
     rule("version of a dynamic library", module(&[".dylib"], "b"), r"(?:\.[0-9]+)+\.dylib$", ".dylib"),
+    rule("Python: version and machine of an extension", module(&[".cpython-", ".pypy", ".abi3", ".cp3"], "od"), r"\.(?:cpython-[0-9]+[0-9A-Za-z_-]*|pypy[0-9]+-[0-9A-Za-z_-]+|abi3|cp[0-9]+-[0-9A-Za-z_]+)\.(so|pyd)$", ".$1"),
+    rule("ending of a program", module(&[".exe", ".EXE"], "eE"), r"(?i)(.)\.exe$", "$1"),
+    rule("cargo: hash of a build", module(&["-"], ""), r"(.)-[0-9a-f]{16}(\.(?:so|dylib|dll))?$", "$1$2"),
+    rule("perf: map of a process", module(&["perf-"], "p"), r"^perf-[0-9]+\.map$", "perf-*.map"),
+    rule("perf: code that was compiled while a process ran", module(&["jitted-"], "o"), r"^jitted-[0-9]+-[0-9]+\.so$", "jitted-*.so"),
+    rule("samply: code that was compiled while a thread ran", module(&["[JIT] tid "], DIGIT), r"^\[JIT\] tid [0-9]+$", "[JIT]"),
+    rule("kernel: start of its symbols", module(&["[kernel.kallsyms]_"], ""), r"^(\[kernel\.kallsyms\])_(?:text|stext)$", "$1"),
+    rule("kernel of a guest", module(&["[guest.kernel.kallsyms."], "]"), r"^\[guest\.kernel\.kallsyms\.[0-9]+\]$", "[guest.kernel.kallsyms]"),
+    rule("BPF: tag of a program", module(&["bpf_prog_"], ""), r"^bpf_prog_[0-9a-f]{16}", "bpf_prog_*"),
     rule("version of a module", module(&["@"], ""), r"@v?[0-9][0-9A-Za-z_.+-]*", ""),
     rule("major version of a Go module", module(&["/v"], ""), r"^([0-9A-Za-z_.-]+\.[a-z]+/.+)/v[0-9]+(/|$)", "$1$2"),
     // Files.

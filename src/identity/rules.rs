@@ -241,7 +241,10 @@ impl Rules {
             circle,
         );
         let mut name = self.settled(Field::Name, function.name, &mut file, circle);
-        if name.contains('\'') && is_object(&module) && !is_haskell(&file) {
+        if name.contains('\'')
+            && (is_object(&module) || is_object(function.module))
+            && !is_haskell(&file)
+        {
             name = Cow::Owned(self.parts(&name, &mut file, circle));
         }
         let (name, file) = if is_nameless(&name, &file)
