@@ -23,7 +23,8 @@ pub(super) struct BuiltIn {
     /// Where the last byte is none of these, the pattern does not match. Empty: unknown.
     pub(super) ends: &'static str,
     /// A regular expression of the package regex. What its group `file` matches is the file of a
-    /// function that has none; what its group `nfc` matches is put in normalization form C of Unicode.
+    /// function that has none; what its group `nfc` matches is put in normalization form C of Unicode;
+    /// what its group `hash` matches must look like a hash.
     pub(super) pattern: &'static str,
     /// What is put for what was matched; `$1` or `${1}` is a group.
     pub(super) replacement: &'static str,
@@ -34,14 +35,22 @@ const ANY: &str = "";
 /// elsewhere (`module.cold`).
 const NATIVE: &str =
     "- c cc cpp cxx c++ h hh hpp hxx inl ipp tcc m mm rs s S asm d zig f f90 swift pyx";
+const NATIVE_FILES: &str =
+    "c cc cpp cxx c++ h hh hpp hxx inl ipp tcc m mm rs s S asm d zig f f90 swift pyx";
 const RUST: &str = "- rs";
 const GO: &str = "- go s";
 const JVM: &str = "- java kt scala groovy clj";
 const HASKELL: &str = "- hs lhs";
 const PYTHON: &str = "py pyx <frozen";
+const JULIA: &str = "jl";
+const LUA: &str = "- lua luau";
+const V8: &str = "- js mjs cjs ts tsx jsx";
+/// Rows of which only the name is known: frames of folded stacks, of which some are threads or processes.
+const NO_FILE: &str = "-";
 
 const DIGIT: &str = "0123456789";
 const HEX: &str = "0123456789abcdef";
+const ALNUM: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const DIGITS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const NOTHING: &[&str] = &[];
 
@@ -81,6 +90,18 @@ const fn container(needs: &'static [&'static str], ends: &'static str) -> Where 
     (Field::Container, ANY, needs, ends)
 }
 
+/// A source file: by its ending, by the brackets of code that is in no file, or by its folder. A host with a port is none.
+const PY_SPY: &str = r"^(.+) \((?P<file><[^()]*>|(?:[^()]|\([^()]*\))+\.(?:pyx?|pyw|pyi|pxd|pxi|[cm]|cc|cpp|cxx|c\+\+|hh?|hpp|hxx|inl|rs|go|[cm]?[jt]sx?|rb|java|kts?|scala|clj[cs]?|groovy|cs|fs|vb|php|p[lm]|lua|jl|swift|zig|hs|mli?|exs?|erl|R|S|asm|f90|nim|dart|cr|d)|(?:[A-Za-z]:)?(?:[^():]|\([^():]*\))*[/\\](?:[^():]|\([^():]*\))*):[0-9]+(?::[0-9]+)?\)$";
+const AUSTIN: &str = r"^(.+) (?P<file>/[^:]+|[^ :/]+\.(?:pyx?|pyw|pyi|pxd|[cm]|cc|cpp|cxx|hh?|hpp|rs|go|[cm]?[jt]sx?|rb|java|kts?|scala|php|p[lm]|lua|jl)):[0-9]+$";
+/// Suffixes that compilers and linkers give to further versions of a function, with the points before them.
+const CLONE: &str = r"(.)(?:\.(?:part|constprop|isra|lto_priv|clone|llvm|__uniq|specialized|__part|cold|hot|simdclone|icf|memprof|extracted|localalias)(?:\.[0-9]+)+|\.(?:part|constprop|isra|specialized|simdclone|tm_clone|cfi_jt|localalias))$";
+/// Names of methods may end so, after a point: before it there is one name, with such suffixes, or more than names have.
+const COLD: &str = r"^([^./ ]+(?:\.(?:part|constprop|isra|lto_priv|clone|llvm|__uniq|specialized|__part)(?:\.[0-9]+)*)*|.*(?:::|\().*)\.(?:cold|cfi)$";
+/// Clones as demanglers write them after what they have read: `[clone .isra.0]` (GNU), `(.isra.0)` (LLVM).
+const CLONE_READ: &str = r"(.) (?:\[clone (?:\.(?:part|constprop|isra|lto_priv|clone|llvm|__uniq|specialized|__part|cold|hot|warm|simdclone|icf|memprof|extracted|cfi|cfi_jt|localalias)(?:\.[0-9]+)*)+\]|\((?:\.(?:part|constprop|isra|lto_priv|clone|llvm|__uniq|specialized|__part|cold|hot|warm|simdclone|icf|memprof|extracted|cfi|cfi_jt|localalias)(?:\.[0-9]+)*)+\))$";
+/// Pools of threads, which number them.
+const POOLS: &str = r"((?:[Pp]ool|[Tt]hread|[Ww]orker|[Ee]xec|[Ee]xecutor|[Dd]ispatcher|[Ss]cheduler|EventLoopGroup|Dummy|Process|rayon|virtual|asyncio|GC Thread|G1 Conc|G1 Refine|Runner)[-_#])[0-9]+(?:[_-][0-9]+)?";
+const POOL_ROW: &str = r"^((?:\[|thread: )(?:.*[^A-Za-z])?(?:[A-Za-z]*(?:[Pp]ool|[Tt]hread|[Ww]orker|[Ee]xec|[Ee]xecutor|[Dd]ispatcher|[Ss]cheduler|EventLoopGroup|CompilerThread)|rayon|virtual|asyncio|GC Thread|G1 Conc|G1 Refine)[-_#]?)[0-9]+(?:[_-][0-9]+)?";
 /// A program or library by its path: what another checkout, another machine or a temporary folder has before its name is none of it.
 const PATH: &str = r"^(?:(?:/|\.{1,2}/)(?:.*/)?|(?:[A-Za-z]:[\\/]|\\\\)(?:.*[\\/])?)([^\\/]+)$";
 const LIBRARY: &str = r"^[^:]*/([^/]+\.(?:so|dylib|dll|node|ko))$";
@@ -94,61 +115,121 @@ const OTHER_ROOT: &str = r"^/proc/[0-9]+/(?:root)/";
 pub(super) const BUILT_IN: &[BuiltIn] = &[
     // Places in names, as converters to folded stacks write them.
     rule("gprof -l: line and address", name(ANY, &[" @ "], ")"), r"^(.+) \((?P<file>[^()]+):[0-9]+ @ [0-9a-f]+\)$", "$1"),
-    rule("py-spy: file and line", name(ANY, &[" ("], ")"), r"^(.+) \((?P<file>(?:[^()]|\([^()]*\))+):[0-9]+\)$", "$1"),
+    rule("V8 in perf: tier, file and place of nameless code", name(V8, &["JS:", "LazyCompile:", "Function:", "Script:", "Eval:"], ""), r"^(?:JS|LazyCompile|Function|Script|Eval):[*~^+-]? (?P<file>[^ ].*?)(?::[0-9]+){0,2}(?:\+0x[0-9a-f]+)?$", "(anonymous)"),
+    rule("V8 in perf: tier, file and place", name(V8, &["JS:", "LazyCompile:", "Function:", "Script:", "Eval:"], ""), r"^(?:JS|LazyCompile|Function|Script|Eval):[*~^+-]?([^ ].*?) (?P<file>(?:/|file:|node:|wasm:|https?:|[A-Za-z]:[\\/]).+?|[^ ]+?)(?::[0-9]+){0,2}(?:\+0x[0-9a-f]+)?$", "$1"),
+    rule("V8 in perf: tier", name(V8, &["JS:", "LazyCompile:", "Function:"], ""), r"^(?:JS|LazyCompile|Function):[*~^+]([^ ]+)$", "$1"),
+    rule("py-spy: file and line", name(ANY, &[" ("], ")"), PY_SPY, "$1"),
     rule("rbspy: file and line", name(ANY, &[" - "], DIGIT), r"^(.+) - (?:(?P<file>.+\.rb)|unknown|-e|\(eval\)):[0-9]+$", "$1"),
     rule("tracing-flame: file and line", name(ANY, &[".rs:"], DIGIT), r"^(.+?):(?P<file>[^:]+\.rs):[0-9]+$", "$1"),
-    rule("pyinstrument and austin: file and line", name(ANY, &[" "], DIGIT), r"^(.+) (?P<file>/[^:]+|[^ :/]+\.[a-z]+):[0-9]+$", "$1"),
+    rule("pyinstrument and austin: file and line", name(ANY, &[" "], DIGIT), AUSTIN, "$1"),
+    rule("Lua: line of a nameless function", name(LUA, &["<"], ">"), r"^((?:function )?<[^<>:]+):[0-9]+>$", "$1>"),
     rule("line after the name of a Python function", name(PYTHON, &[":"], DIGIT), r"^([^: ]+):[0-9]+$", "$1"),
     rule("PHP: line of a closure", name(ANY, &["{closure:"], "}"), r"^(.*\{closure:.+?)(?::[0-9]+(?:-[0-9]+)?|\([0-9]+\))\}$", "$1}"),
+    rule("PHP: place of a nameless class", name(ANY, &["@anonymous"], ""), r"(@anonymous.*?):[0-9]+\$[0-9a-f]+", "$1"),
     rule("Perl: line of nameless code", name(ANY, &["__ANON__["], ""), r"(__ANON__\[.+?):[0-9]+\]", "$1]"),
-    rule("Perl: line of a BEGIN block", name(ANY, &["BEGIN@"], ""), r"BEGIN@[0-9]+", "BEGIN@*"),
+    rule("Perl: line of a BEGIN block", name("- pl pm t", &["BEGIN@"], ""), r"BEGIN@[0-9]+($|[^0-9A-Za-z_])", "BEGIN@*$1"),
     rule("Python and Ruby: address of an object", name(ANY, &[" at 0x", ":0x"], ""), r"( at |#<[0-9A-Za-z_:]+:)0x[0-9a-f]+", "${1}*"),
+    // Rows of folded stacks that are threads or processes: so their whole name says.
+    rule("thread of async-profiler", name(NO_FILE, &[" tid=", "[tid="], "]"), r"^\[([^\[\]].*?),? tid=[0-9]+\]$", "[$1]"),
+    rule("thread of async-profiler without a name", name(NO_FILE, &["[tid="], "]"), r"^\[tid=[0-9]+\]$", "[thread]"),
+    rule("thread of stackcollapse-perf", name(NO_FILE, &["/"], DIGIT), r"^([^/]+)-(?:[0-9]{3,}/[0-9]{3,}|\?/[0-9]+)$", "$1"),
+    rule("process of py-spy", name(NO_FILE, &["process "], ""), r#"^process [0-9]+(?:(:)"(.*)")?$"#, "process$1$2"),
+    rule("thread of py-spy", name(NO_FILE, &["thread "], ""), r#"^(?:thread \((?:0x)?[0-9A-Fa-f]+\)|thread (?:0x[0-9A-Fa-f]+|[0-9]{3,}))(?:(: )"?([^"]*)"?)?$"#, "thread$1$2"),
+    rule("thread by its address", name(NO_FILE, &["Thread 0x"], ""), r#"^Thread 0x[0-9A-Fa-f]+(?: "(.*)")?$"#, "thread: $1"),
+    rule("process and its number", name(NO_FILE, &[" ("], ")"), r"^([^ ():]+) \((?:pid )?[0-9]{4,}\)$", "$1"),
+    rule("number of a pool's thread", name(NO_FILE, &["ool", "hread", "orker", "xec", "ispatcher", "cheduler", "Group", "rayon", "virtual", "asyncio", "G1 "], ""), POOL_ROW, "$1*"),
     // Native code.
     rule("gperftools: address after the name", name(ANY, &["<0"], ">"), r"<[0-9a-f]{16}>$", ""),
-    rule("offset in a symbol", name(NATIVE, &["+0x"], HEX), r"^(.+)\+0x[0-9a-f]+$", "$1"),
-    rule("clones of gcc and LLVM", name(NATIVE, &["."], DIGIT), r"(.)\.(?:part|constprop|isra|lto_priv|clone|llvm|__uniq|specialized|__part|cold)\.[0-9]+$", "$1"),
-    rule("cold part, jump table, alias", name(NATIVE, &[".cold", ".warm", ".cfi", ".localalias"], ""), r"(.)\.(?:cold|warm|cfi|cfi_jt|localalias)$", "$1"),
-    rule("OpenMP: number of an outlined region", name(NATIVE, &["_omp_fn.", "omp_outlined"], DIGIT), r"\.(_omp_fn|omp_outlined|omp_outlined_debug__)\.[0-9]+$", ".$1.*"),
-    rule("version of a symbol", name(NATIVE, &["@"], ".0123456789"), r"(.)@@?[A-Za-z][A-Za-z0-9_]*_[0-9][0-9.]*$", "$1"),
-    rule("C++: number of a lambda or nameless type", name(ANY, &[")#", "type#"], ""), r"(\)|\{unnamed type)#[0-9]+\}", "$1#*}"),
-    rule("Clang: number of a lambda or nameless type", name(ANY, &["'lambda", "'unnamed"], ""), r"'(lambda|unnamed)[0-9]*'", "'$1*'"),
-    rule("Clang: number of a lambda without a name", name(NATIVE, &["$_"], ""), r"\$_[0-9]+", "$$_*"),
+    rule("offset in a symbol", name(NATIVE, &["+0x"], HEX), r"^(.+)\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?$", "$1"),
+    rule("clones of gcc and LLVM", name(NATIVE, &["."], ""), CLONE, "$1"),
+    rule("clones of gcc and LLVM, after a name that was read", name(NATIVE, &[" [clone .", " (."], "])"), CLONE_READ, "$1"),
+    rule("cold part, jump table", name(NATIVE, &[".cold", ".cfi"], ""), COLD, "$1"),
+    rule("cold part, jump table", name(NATIVE_FILES, &[".cold", ".warm", ".hot", ".cfi"], ""), r"(.)\.(?:cold|warm|hot|cfi)$", "$1"),
+    rule("OpenMP: number of an outlined region", name(NATIVE, &["_omp_fn.", "omp_outlined"], "0123456789d_."), r"\.(_omp_fn|omp_outlined|omp_outlined_debug__)(?:\.+[0-9]+|\.)?$", ".$1.*"),
+    rule("OpenMP: number of an outlined region, after a name that was read", name(NATIVE, &["_omp_fn.", "omp_outlined"], "])"), r" (\[clone |\()\.(_omp_fn|omp_outlined|omp_outlined_debug__)(?:\.+[0-9]+|\.)?([\])])$", " $1.$2.*$3"),
+    rule("version of a symbol", name(NATIVE, &["@"], ""), r"(.)(?:@@[A-Za-z][A-Za-z0-9_.]*|@(?:[A-Z][A-Za-z0-9_]*_[0-9]+(?:\.[0-9]+)+|GLIBC_PRIVATE|OPENSSL_[0-9_]+[a-z]?|LIBSYSTEMD_[0-9]+))$", "$1"),
+    rule("C++: number of a lambda or nameless type", name(ANY, &[")#", "{unnamed "], ""), r"(\)|\{unnamed (?:type|class|struct|union|enum))#[0-9]+\}", "$1#*}"),
+    rule("Clang: number of a lambda or nameless type", name(ANY, &["'lambda", "'unnamed"], ""), r"(^|::|<)'(lambda|unnamed)[0-9]*'", "$1'$2*'"),
+    rule("Clang: number of a lambda without a name", name(NATIVE, &["$_"], ""), r"(::|^_Z[0-9A-Za-z_]*?)\$_[0-9]+", "$1$$_*"),
+    rule("Clang: number of a lambda without a name or namespace", name(NATIVE, &["$_"], ""), r"^\$_[0-9]+::", "$$_*::"),
     rule("MSVC: number or hash of a lambda", name(ANY, &["<lambda_"], ""), r"<lambda_[0-9a-f]+>", "<lambda_*>"),
     rule("MSVC: nameless namespace", name(ANY, &["?A0x"], ""), r"\?A0x[0-9A-Fa-f]{8}", "?A0x*"),
+    rule("MSVC: number of a scope", name(ANY, &["`"], ""), r"`[0-9]+'", "`*'"),
+    rule("MSVC: number of a scope in a name that was read", name(ANY, &["::__l"], ""), r"::__l[0-9]+::", "::__l*::"),
+    rule("MSVC: number of a handler", name(NATIVE, &["$filt$", "$fin$", "$catch$", "$dtor$"], DIGIT), r"\$(filt|fin|catch|dtor)\$[0-9]+$", "$$$1$$*"),
+    rule("LLVM: number of outlined code", name(ANY, &["OUTLINED_FUNCTION_"], DIGIT), r"^OUTLINED_FUNCTION_[0-9]+$", "OUTLINED_FUNCTION_*"),
+    rule("BPF: tag of a program", name(ANY, &["bpf_prog_"], ""), r"^bpf_prog_[0-9a-f]{16}", "bpf_prog_*"),
+    rule("WebAssembly: number of a function", name(ANY, &["wasm-function["], ""), r"wasm-function\[[0-9]+\]", "wasm-function[*]"),
+    rule("WebAssembly: hash of a module", name(ANY, &["wasm://wasm/"], ""), r"wasm://wasm/[0-9a-f]+", "wasm://wasm/*"),
     rule("number of a block", name(NATIVE, &["_block_invoke"], ""), r"_block_invoke(?:[._][0-9]+)?$", "_block_invoke.*"),
-    rule("Swift: number of a closure", name(ANY, &["closure #"], ""), r"closure #[0-9]+", "closure #*"),
+    rule("Swift: number of a closure", name(ANY, &["closure #"], ""), r"closure #[0-9]+($|[ )])", "closure #*$1"),
+    rule("Swift: number of a closure in a symbol", name(ANY, &["$s", "$S"], ""), r"^(_?\$[sS][0-9A-Za-z_*]*?f[uU])[0-9]*_", "$1*_"),
+    rule("Swift: number of a part between suspensions", name(ANY, &["resume partial function"], ""), r"^\([0-9]+\) (suspend|await) resume partial", "$1 resume partial"),
     rule("Zig: number of nameless code", name(ANY, &["__anon_"], ""), r"__anon_[0-9]+", "__anon_*"),
-    rule("OCaml: stamp", name(ANY, &["caml"], DIGIT), r"^(caml[0-9A-Za-z_']+(?:__|\.)[0-9A-Za-z_']+?)_[0-9]+$", "${1}_*"),
+    rule("OCaml: place of nameless code", name(ANY, &["anon_fn["], ""), r"(anon_fn\[[^:\]]+):[0-9,-]+\]", "$1]"),
+    rule("OCaml: place of nameless code in a symbol", name(ANY, &["anon_fn$5b"], ""), r"(anon_fn\$5b[^$]+)\$3a[0-9$a-f]*?\$5d", "$1$$5d"),
+    rule("OCaml: stamp", name(ANY, &["caml"], "0123456789e"), r"^(caml[0-9A-Za-z_']+(?:__|\.)[0-9A-Za-z_'.$\[\]]+?)(?:_[0-9]+)+(?:_code)?$", "${1}_*"),
     // Rust.
     rule("Rust: closure, impl and constant, of both manglings", name(ANY, &["{{"], ""), r"\{\{(closure|impl|constant|shim)\}\}", "{$1}"),
-    rule("Rust: number of a closure, impl or constant", name(ANY, &["#"], ""), r"\{([a-z]+(?:[:.][a-z_]+)?)#[0-9]+\}", "{$1}"),
-    rule("Rust: disambiguator of a crate", name(ANY, &["["], ""), r"([A-Za-z_][0-9A-Za-z_]*)\[[0-9a-f]{8,16}\]", "$1"),
+    rule("Rust: shim of a table of methods, of both manglings", name(ANY, &["{{vtable.shim}}"], ""), r"(?:::)?\{\{vtable\.shim\}\}", "::{shim:vtable}"),
+    rule("Rust: number of a closure, impl or constant", name(ANY, &["#"], ""), r"(^|::|>|[a-z]\.)\{([a-z_]+(?:[:.][a-z_]+)?)#[0-9]+\}", "$1{$2}"),
+    rule("Rust: disambiguator of a crate", name(RUST, &["]::"], ""), r"([A-Za-z_][0-9A-Za-z_]*)\[[0-9a-f]{5,16}\]::", "$1::"),
     rule("Rust: disambiguator of a crate in a symbol", name(ANY, &["Cs"], ""), r"^(_R[0-9A-Za-z_]*?)Cs[0-9A-Za-z]+_", "${1}C_"),
-    rule("Rust: type of an inherent impl", name(RUST, &[">::"], ""), r"^<([A-Za-z_][0-9A-Za-z_:]*(?:<[^<>]*>)?)>::", "$1::"),
+    rule("Rust: hash in a symbol of the older mangling", name(ANY, &["17h"], ""), r"^(_ZN[0-9A-Za-z_.$]*?)17h[0-9a-f]{16}E", "${1}E"),
+    rule("Rust: type of an inherent impl", name(RUST, &[">::"], ""), r"^<([A-Za-z_][0-9A-Za-z_:]*(?:<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)?)>::", "$1::"),
     // Go.
     rule("Go: shape of a generic function", name(ANY, &["[go.shape."], ""), r"\[go\.shape\.(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\]", "[...]"),
-    rule("Go: number of a closure", name(GO, &[".func", ".gowrap", ".deferwrap"], ""), r"^((?:[^ :(]|\(\*?[^ :()]+\))+)\.(func|gowrap|deferwrap)[0-9]+", "$1.$2*"),
+    rule("Go: number of a closure", name(GO, &[".func", ".gowrap", ".deferwrap"], ""), r"^((?:[^ :(]|\(\*?[^ :()]+\))+)\.(func|gowrap|deferwrap)[0-9]+($|[^0-9A-Za-z_])", "$1.$2*$3"),
     rule("Go: number of a closure in a closure", name(GO, &[".func*."], ""), r"(\.func\*(?:\.\*)*)\.[0-9]+", "$1.*"),
-    rule("Go: body of a loop over a function", name(GO, &["-range"], ""), r"-range[0-9]+", "-range*"),
-    rule("Go: number of init", name(GO, &[".init."], ""), r"^([^ :(]+)\.init\.[0-9]+", "$1.init.*"),
+    rule("Go: body of a loop over a function", name(ANY, &["-range"], ""), r"-range[0-9]+", "-range*"),
+    rule("Go: major version of a module", name(GO, &["/v"], ""), r"^([0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.[a-z]+/[^ :(]+)/v[0-9]+\.", "$1."),
+    rule("Go: number of init", name(GO, &[".init."], ""), r"^((?:[^ :(]*/)?[a-z0-9_%~-]+(?:\.[a-z0-9_%~-]+)*)\.init\.[0-9]+", "$1.init.*"),
+    rule("Go: number of a deferred call", name(ANY, &["·dwrap·"], ""), r"·dwrap·[0-9]+", "·dwrap·*"),
+    rule("Go: number of a table", name(GO, &["..stmp_"], DIGIT), r"\.\.stmp_[0-9]+$", "..stmp_*"),
     // Java and its relatives.
     rule("Java: number and address of a lambda class", name(ANY, &["$$Lambda$"], ""), r"\$\$Lambda\$[0-9]+(?:[/+.]0x[0-9a-f]+(?:\.[0-9]+)?|/[0-9]+)?", "$$$$Lambda*"),
     rule("Java: address of a lambda class", name(ANY, &["$$Lambda"], ""), r"\$\$Lambda(?:[/+.]0x[0-9a-f]+(?:\.[0-9]+)?|/[0-9]+)", "$$$$Lambda*"),
     rule("Java: address of a hidden class", name(ANY, &["/0x", "+0x", ".0x"], ""), r"(\$[0-9A-Za-z_]+)[/+.]0x[0-9a-f]{6,}(?:\.[0-9]+)?", "$1/*"),
-    rule("Java: number of a lambda", name(JVM, &["lambda$"], ""), r"lambda\$([^$./ ]*)\$[0-9]+", "lambda$$$1$$*"),
+    rule("Java: number of a lambda form", name(ANY, &["LambdaForm$"], ""), r"(LambdaForm\$[0-9A-Za-z_]+)/[0-9]+", "$1/*"),
+    rule("async-profiler: how the code was compiled", name(JVM, &["_["], "]"), r"^(.+)_\[[jik01]\]$", "$1"),
+    rule("Java: number of a lambda", name(JVM, &["lambda$"], ""), r"lambda\$([^$./ ]*)\$[0-9]+($|[^0-9A-Za-z_])", "lambda$$$1$$*$2"),
     rule("Kotlin: number of a lambda", name(JVM, &["$lambda"], ""), r"\$lambda[-$][0-9]+", "$$lambda$$*"),
     rule("Scala: number of a function", name(JVM, &["$anonfun$"], ""), r"\$anonfun\$([^$./ ]+)\$[0-9]+", "$$anonfun$$$1$$*"),
-    rule("Java: number of a nameless class", name(JVM, &["$"], ""), r"([0-9A-Za-z_])\$[0-9]+([.$]|$)", "$1$$*$2"),
+    rule("Java: number of a nameless class", name(JVM, &["$"], ""), r"([0-9A-Za-z_*])\$[0-9]+([.$]|$)", "$1$$*$2"),
+    rule("Java: number of a class in a method", name(JVM, &["$"], ""), r"([0-9A-Za-z_*])\$[0-9]+([A-Z][0-9A-Za-z_]*(?:[.$]|$))", "$1$$*$2"),
+    rule("Scala: number of a lifted try", name(JVM, &["liftedTree"], ""), r"liftedTree[0-9]+", "liftedTree*"),
+    rule("Clojure: number of a function", name(JVM, &["__"], ""), r"(\$[0-9A-Za-z_]*?)__[0-9]+(?:__[0-9]+)*([.$/]|$)", "${1}__*$2"),
+    rule("Clojure: number of evaluated code", name(JVM, &["$eval"], ""), r"\$eval[0-9]+([.$/]|$)", "$$eval*$1"),
     rule("Java: number of a generated accessor", name(ANY, &["Accessor"], ""), r"(Generated[A-Za-z]*Accessor)[0-9]+", "$1*"),
-    rule("Java: number of a proxy", name(ANY, &["$Proxy"], ""), r"\$Proxy[0-9]+", "$$Proxy*"),
-    rule("Java: hash of a generated class", name(ANY, &["CGLIB$$", "HibernateProxy$", "ByteBuddy$"], ""), r"(CGLIB\$\$|HibernateProxy\$|ByteBuddy\$)[0-9a-zA-Z]{6,}", "$1*"),
+    rule("Java: number of a proxy", name(ANY, &["$Proxy"], ""), r"\$Proxy[0-9]+([^0-9A-Za-z_]|$)", "$$Proxy*$1"),
+    rule("Java: number of a package of proxies", name(ANY, &["proxy"], ""), r"(^|[^0-9A-Za-z_])(jdk[./]proxy)[0-9]+([./])", "$1$2*$3"),
+    rule("Java: hash or number of a generated class", name(ANY, &["CGLIB$$", "HibernateProxy$", "ByteBuddy$"], ""), r"(CGLIB\$\$|HibernateProxy\$|ByteBuddy\$)(?:[0-9a-zA-Z]{6,}|[0-9]+)", "$1*"),
     // .NET.
     rule(".NET: number of a closure", name(ANY, &["__"], ""), r"(<[0-9A-Za-z_.]*>[a-z]__)[0-9][0-9_]*", "$1*"),
-    rule(".NET: number of a closure class", name(ANY, &["<>c__DisplayClass"], ""), r"(<>c__DisplayClass)[0-9][0-9_]*", "$1*"),
+    rule(".NET: number of a closure class", name(ANY, &["<>c__DisplayClass", "<>c__Iterator"], ""), r"(<>c__(?:DisplayClass|Iterator))[0-9][0-9_]*", "$1*"),
+    rule(".NET: number of a local function", name(ANY, &["g__"], ""), r"(<[0-9A-Za-z_.<>$]*>g__[0-9A-Za-z_]+\|)[0-9]+(?:_[0-9]+)?", "$1*"),
+    rule(".NET: number of a nameless type", name(ANY, &["AnonymousType"], ""), r"(<>f__AnonymousType)[0-9]+", "$1*"),
+    rule(".NET: number of a compiled expression", name(ANY, &["lambda_method"], ""), r"lambda_method[0-9]+\(", "lambda_method*("),
     // Lisp and Haskell.
     rule("SBCL: number of a generated body", name(ANY, &["\""], ""), r#"("[A-Z][A-Z-]*?)-?[0-9]+""#, "$1*\""),
     rule("GHC: unique of a constant", name(HASKELL, &["CAF:"], ""), r"^(CAF:.+)_[rs][0-9A-Za-z]{2,6}$", "${1}_*"),
-    rule("GHC: number of a floated expression", name(HASKELL, &["lvl"], ""), r"^(CAF:)?(lvl)[0-9]+(_\*)?$", "$1$2*$3"),
+    rule("GHC: number of a floated expression", name(HASKELL, &["CAF:lvl"], ""), r"^CAF:lvl[0-9]+(_\*)?$", "CAF:lvl*$1"),
+    rule("GHC: number of a floated expression in a file", name("hs lhs", &["lvl"], ""), r"^lvl[0-9]+(_\*)?$", "lvl*$1"),
+    rule("GHC: number of a floated expression in a symbol", name(ANY, &["lvl"], "o"), r"^([A-Z][0-9A-Za-z_]*_lvl)[0-9]+(_info)$", "$1*$2"),
+    rule("GHC: unique of a local function", name(HASKELL, &["$", "sat_"], ALNUM), r"^((?:[A-Z][0-9A-Za-z_.']*\.)?\$[a-z][0-9A-Za-z_']*?|sat)_[rscu][0-9][0-9A-Za-z]{1,5}$", "${1}_*"),
+    rule("GHC: unique of a local function in a file", name("hs lhs", &["_"], ALNUM), r"^([0-9A-Za-z_.']+?)_[rscu][0-9][0-9A-Za-z]{1,5}$", "${1}_*"),
+    rule("GHC: unique of a local function in a symbol", name(ANY, &["_info", "_entry", "_closure", "_slow"], ""), r"^([0-9A-Za-z_$.']+?)_[rscu][0-9][0-9A-Za-z]{1,5}(_(?:con_)?(?:info|entry|closure|slow))$", "${1}_*$2"),
+    // Julia, Erlang, D, Nim, Dart, Python.
+    rule("Julia: number of nameless code", name(JULIA, &["#"], ""), r"#[0-9]+", "#*"),
+    rule("Julia: number of nameless code, without a file", name(NO_FILE, &["#"], DIGIT), r"^#[0-9]+(?:#[0-9]+)*$", "#*"),
+    rule("Julia: number of a compiled method", name("jl", &["jl", "julia", "jfptr", "japi1"], DIGIT), r"^(julia|jlsys|jlplt|jfptr|japi1|jlcapi|gfptrjl)_(.+)_[0-9]+$", "${1}_${2}_*"),
+    rule("Julia: number of a compiled method, without a file", name(NO_FILE, &["jl", "julia", "jfptr", "japi1"], DIGIT), r"^(julia|jlsys|jlplt|jfptr|japi1|jlcapi|gfptrjl)_(.+)_[0-9]{3,}$", "${1}_${2}_*"),
+    rule("Erlang: number of a fun", name(ANY, &["-fun-"], ""), r"-fun-[0-9]+-", "-fun-*-"),
+    rule("Erlang: number of a comprehension", name(ANY, &["c$^"], ""), r"(-(?:lc|lbc|blc|mc)\$\^)[0-9]+/([0-9]+)-[0-9]+-", "$1*/$2-*-"),
+    rule("D: number of a lambda", name("d di", &["__lambda"], ""), r"__lambda(?:[0-9]+|_L[0-9]+_C[0-9]+)", "__lambda*"),
+    rule("Nim: number of a procedure", name("nim", &["__"], DIGIT), r"^(.+__.+)_[0-9]+$", "${1}_*"),
+    rule("Dart: place of nameless code", name(ANY, &["<anonymous closure @"], ""), r"<anonymous closure @[0-9]+>", "<anonymous closure>"),
+    rule("Jupyter: line of a cell", name(ANY, &["<cell line:"], ">"), r"^<cell line: [0-9]+>$", "<cell line: *>"),
     // Modules: programs, libraries, packages.
     rule("deleted file", module(&[" (deleted)"], ")"), r" \(deleted\)$", ""),
     rule("folder of a program or library", module(&["/", "\\"], ""), PATH, "$1"),
@@ -173,6 +254,7 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("folder of a container", file(&["/merged/", "/diff/"], ""), CONTAINER_ROOT, "/"),
     rule("folder of the Nix store", file(&["/nix/store/"], ""), NIX, "$1/"),
     rule("Rust: commit of the standard library", file(&["/rustc/"], ""), r"^/rustc/[0-9a-f]{40}/", "/rustc/"),
+    rule("Rust: folder of the standard library", file(&["/rustlib/src/rust/"], ""), r"^.*/rustlib/src/rust/", "/rustc/"),
     rule("Rust: folder and version of a crate", file(&["/registry/src/"], ""), r"^.*/registry/src/[^/]+/([A-Za-z][0-9A-Za-z_-]*?)-[0-9][0-9A-Za-z_.+-]*/", "$1/"),
     rule("Rust: folder of a crate from git", file(&["/git/checkouts/"], ""), r"^.*/git/checkouts/([A-Za-z][0-9A-Za-z_-]*?)-[0-9a-f]{16}/[0-9a-f]{7,}/", "$1/"),
     rule("Python: folder of installed packages", file(&["-packages/"], ""), r"^.*/(?:site|dist)-packages/", ""),
@@ -181,8 +263,15 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("Node: folder of installed packages", file(&["/node_modules/"], ""), r"^(?:file://)?.*/node_modules/", ""),
     rule("Go: version of a module", file(&["@v"], ""), r"@v[0-9][0-9A-Za-z_.+-]*", ""),
     rule("Go: folder of downloaded modules", file(&["/pkg/mod/"], ""), r"^.*/pkg/mod/", ""),
-    rule("hash in the name of a bundle", file(&["."], "s"), r"\.(?:[0-9][0-9a-f]{5,31}|[a-f][0-9][0-9a-f]{4,30}|[a-f]{2}[0-9][0-9a-f]{3,29}|[a-f]{3}[0-9][0-9a-f]{2,28}|[a-f]{4}[0-9][0-9a-f]{1,27}|[a-f]{5}[0-9][0-9a-f]{0,26})(\.(?:chunk\.)?m?js)$", ".*$1"),
-    rule("hash at the end of the name of a bundle", file(&["/assets/", "/chunks/"], "s"), r"(/(?:assets|chunks)/(?:[^/]*-)?[^/]*[0-9A-Za-z])-(?:[0-9A-Z][0-9A-Za-z_]{7}|[a-z_][0-9A-Z][0-9A-Za-z_]{6}|[a-z_]{2}[0-9A-Z][0-9A-Za-z_]{5}|[a-z_]{3}[0-9A-Z][0-9A-Za-z_]{4}|[a-z_]{4}[0-9A-Z][0-9A-Za-z_]{3}|[a-z_]{5}[0-9A-Z][0-9A-Za-z_]{2}|[a-z_]{6}[0-9A-Z][0-9A-Za-z_]|[a-z_]{7}[0-9A-Z])(\.m?js)$", "$1-*$2"),
+    rule("hash in the name of a bundle", file(&["."], "s"), r"\.(?P<hash>[0-9a-f]{6,32})(\.(?:chunk\.)?m?js)$", ".*$2"),
+    rule("hash at the end of the name of a bundle", file(&["/assets/", "/chunks/"], "s"), r"(/(?:assets|chunks)/(?:[^/]+/)*(?:[^/]*-)?[^/]*[0-9A-Za-z])-(?P<hash>[0-9A-Za-z_]{8})(\.m?js)$", "$1-*$3"),
+    rule("long hash at the end of the name of a bundle", file(&["-"], "s"), r"([0-9A-Za-z_\])])-(?P<hash>[0-9a-f]{16,40})(\.m?js)$", "$1-*$3"),
+    rule("esbuild: hash of a part that is shared", file(&["chunk-"], "s"), r"(^|/)chunk-[0-9A-Z]{8}(\.m?js)$", "${1}chunk-*$2"),
+    rule("Jupyter: process and number of a cell", file(&["/ipykernel_"], "y"), r"^.*/ipykernel_[0-9]+/[0-9]+\.py$", "ipykernel/*.py"),
+    rule("IPython: number of a cell", file(&["<ipython-input-"], ">"), r"^<ipython-input-[0-9]+(?:-[0-9a-f]+)?>$", "<ipython-input-*>"),
+    rule("attrs: number of a generated method", file(&["<attrs generated "], ">"), r"^(<attrs generated .+?)-[0-9]+>$", "$1>"),
+    rule("SymPy: number of generated code", file(&["<lambdifygenerated-"], ">"), r"^<lambdifygenerated-[0-9]+>$", "<lambdifygenerated-*>"),
+    rule("WebAssembly: hash of a module", file(&["wasm://wasm/"], ""), r"^(wasm://wasm/)(?:.*-)?[0-9a-f]+$", "$1*"),
     rule("query of an address", file(&["http://", "https://"], ""), r"^(https?://[^?#]+)[?#].*$", "$1"),
     // Containers.
     rule("time of day", container(DIGITS, ""), r"(?: at)? ?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}[:.-][0-9]{2}(?:[:.-][0-9]{2})?(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?", ""),
@@ -190,11 +279,19 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("number of a process before the name", container(&["["], ""), r"^\[[0-9]+\] +", ""),
     rule("number after a slash", container(&["-?/"], ""), r"-\?/[0-9]+", ""),
     rule("number of a thread beside its quoted name", container(&["Thread "], "\""), r#"^Thread [0-9]+ "(.*)"$"#, "$1"),
-    rule("only a number", container(NOTHING, DIGIT), r"^[PT]?[0-9]+(?:[:.][0-9]+)*$", ""),
+    rule("only a number", container(NOTHING, DIGIT), r"^ *[PT]?[0-9]+(?:[:.][0-9]+)*$", ""),
     rule("a thread by its number", container(NOTHING, "0123456789abcdefABCDEF)"), r"^(?i-u:thread|process|pid|tid)[ _#:-]*(?:\(?[0-9]+\)?|0x[0-9a-f]+|[0-9a-f]{4,})$", ""),
     rule("number of a process in brackets", container(NOTHING, ")]"), r" ?[\[(](?:(?:pid|tid)[ :=]*)?[0-9]+[\])]$", ""),
-    rule("number after the name", container(&[" "], DIGIT), r" +(?:(?:pid|tid)[ :=]*)?[0-9]+(?:\.[0-9]+)?$", ""),
+    rule("number after the name", container(&[" "], DIGIT), r"(?: +(?:(?:pid|tid)[ :=]*[0-9]+|[0-9]{3,}(?:\.[0-9]+)?)|^((?i-u:pool|thread|worker)) +[0-9]+)$", "$1"),
+    rule("numbers of a process and a thread", container(&["id", "thread", "process", "goroutine"], ""), r"((?:^|[ ,])(?:pid|tid|process|thread|goroutine))[ :=]*[0-9]+($|[ ,])", "$1$2"),
+    rule("thread of async-profiler", container(&["tid="], "]"), r"^\[(?:(.+?),? )?tid=[0-9]+\]$", "$1"),
+    rule("numbers of a process and a thread after a name", container(&["/"], DIGIT), r"-(?:[0-9]+|\?)/[0-9]+$", ""),
+    rule("number of a process after a name", container(&["-"], DIGIT), r"-[0-9]{4,}$", ""),
+    rule("one of so many", container(&[" ("], ")"), r" \([0-9]+/[0-9]+\)$", ""),
     rule("address", container(&["0x"], ""), r"0x[0-9a-f]+", "*"),
-    rule("number of a pool's thread", container(DIGITS, ""), r"([Pp]ool|[Tt]hread|[Ww]orker|ThreadPoolExecutor)([-_#])[0-9]+(?:_[0-9]+)?", "$1$2*"),
-    rule("number of a thread of the garbage collector", container(&["GC Thread#"], ""), r"^(GC Thread)#[0-9]+", "$1"),
+    rule("Linux: processor of a thread of the kernel", container(&["/"], ""), r"^((?:kworker|ksoftirqd|migration|cpuhp|swapper|watchdog|idle_inject|rcu[a-z]+|irq)/)[0-9u][0-9:]*H?", "$1*"),
+    rule("Java: number of a compiler's thread", container(&["CompilerThread"], DIGIT), r"CompilerThread[0-9]+$", "CompilerThread*"),
+    rule("Jetty: number of a pool and its thread", container(&["qtp"], DIGIT), r"^qtp[0-9]+-[0-9]+$", "qtp*-*"),
+    rule("number of a thread in brackets", container(&["hread<"], ">"), r"([Tt]hread)<[0-9]+>", "$1<*>"),
+    rule("number of a pool's thread", container(DIGITS, ""), POOLS, "$1*"),
 ];

@@ -28,6 +28,8 @@ pub(super) struct CompiledRule {
     takes_file: bool,
     /// What is put is put in normalization form C of Unicode.
     composes: bool,
+    /// What a group matches must look like a hash.
+    asks_hash: bool,
     /// Texts of ASCII alone are not matched.
     passes_ascii: bool,
     regex: OnceLock<Option<Regex>>,
@@ -98,6 +100,7 @@ impl CompiledRule {
             files: words(rule.files),
             takes_file: has_group(rule.pattern, "file"),
             composes: has_group(rule.pattern, "nfc"),
+            asks_hash: has_group(rule.pattern, "hash"),
             passes_ascii: has_group(rule.pattern, "nfc"),
             regex: OnceLock::new(),
         }
@@ -115,6 +118,7 @@ impl CompiledRule {
             files: words(&rule.files),
             takes_file: has_group(&rule.pattern, "file"),
             composes: has_group(&rule.pattern, "nfc"),
+            asks_hash: has_group(&rule.pattern, "hash"),
             passes_ascii: false,
         })
     }
@@ -158,6 +162,15 @@ impl CompiledRule {
         if !self.holds_in(file) || !regex.is_match(text) {
             return None;
         }
+        if self.asks_hash {
+            let captures = regex.captures(text)?;
+            if !captures
+                .name("hash")
+                .is_none_or(|found| is_hash(found.as_str()))
+            {
+                return None;
+            }
+        }
         let mut next = regex.replace_all(text, self.replacement.as_str());
         if self.composes {
             next = Cow::Owned(next.nfc().collect());
@@ -173,6 +186,23 @@ impl CompiledRule {
         }
         Some(next.into_owned())
     }
+}
+
+/// Whether a part of a name looks like a hash: it has digits and letters, and is hexadecimal, or has a capital and a digit before a
+/// letter. `Settings` and `20240101` are what a person calls a thing, and so is `Chapter1`.
+fn is_hash(text: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| text.bytes().any(|byte| is(&byte));
+    let is_hexadecimal = || {
+        text.bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let has_digit_inside = || {
+        let mut pairs = text.as_bytes().windows(2);
+        pairs.any(|pair| pair[0].is_ascii_digit() && !pair[1].is_ascii_digit())
+    };
+    has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && (is_hexadecimal() || (has(u8::is_ascii_uppercase) && has_digit_inside()))
 }
 
 fn words(text: &str) -> Vec<String> {

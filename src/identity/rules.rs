@@ -282,7 +282,7 @@ impl Rules {
     ) -> Identity<'f> {
         let settled = self.settled(
             Field::Container,
-            function.name,
+            function.name.trim(),
             &mut Cow::Borrowed(""),
             circle,
         );
