@@ -61,7 +61,7 @@ pub(super) struct ComparedArgs {
     /// A tag whose values say which run of base and which of new belong together
     #[arg(long, value_name = "TAG", value_parser = NonEmptyStringValueParser::new())]
     paired: Option<String>,
-    /// Folder of base whose sources are those of a folder of new
+    /// Folder of base whose sources are those of a folder of new, or a program and its name in new
     #[arg(long, value_name = "BASE=NEW", value_parser = root)]
     root: Vec<(String, String)>,
     /// Functions of one name are one, where nothing else has the name, each side knows only one of

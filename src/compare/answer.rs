@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::definitions::Place as DefinitionPlace;
 use super::judge::{Judgement, Noise, Verdict};
+use super::pairs::Within;
 use super::renames::Suggestion;
 use super::request::Normalize;
 use super::rows::{Compared, Comparison, Part, Row, Side, cost};
@@ -414,8 +415,12 @@ fn lines(comparison: &Comparison) -> Vec<String> {
                 folder.to_owned()
             }
         };
+        let part = match folders.part {
+            Within::Folder => "Folder",
+            Within::Module => "Module",
+        };
         lines.push(format!(
-            "Folder {} of base is {} of new: {} functions",
+            "{part} {} of base is {} of new: {} functions",
             named(&folders.base),
             named(&folders.new),
             folders.functions
@@ -522,12 +527,13 @@ fn members(report: &str, comparison: &Comparison, rules: Option<&str>) -> Map<St
     );
     put("tested", json!(comparison.tested));
     put("identity_rules", json!(rules));
-    let folders: Vec<Json> = comparison
-        .folders
-        .iter()
-        .map(|folders| json!({"base": folders.base, "new": folders.new, "functions": folders.functions}))
-        .collect();
-    put("folders", json!(folders));
+    for (name, part) in [("folders", Within::Folder), ("modules", Within::Module)] {
+        let of_part = comparison.folders.iter().filter(|one| one.part == part);
+        let listed: Vec<Json> = of_part
+            .map(|one| json!({"base": one.base, "new": one.new, "functions": one.functions}))
+            .collect();
+        put(name, json!(listed));
+    }
     put("definitions", definitions(comparison));
     put("suggestions", suggestions(comparison));
     put("earlier_runs", json!(comparison.earlier));

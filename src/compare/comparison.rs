@@ -83,7 +83,7 @@ pub(super) fn compared<'r, 'd>(
         }
     }
     let earlier = earlier(&sides, &chosen, &facts, noise)?;
-    let known = folders_of_whole_runs(&sides, &chosen, noise, request)?;
+    let known = folders_of_whole_runs(&sides, &chosen, noise, request, &mut warnings)?;
     let Read {
         mut table,
         functions,
@@ -119,7 +119,7 @@ pub(super) fn compared<'r, 'd>(
         pairs::by_known(&mut table, &known);
         known
     } else {
-        folders_of(&mut table, request)
+        folders_of(&mut table, noise, request, &mut warnings)
     };
     let logs = factors_of(&sides, &table, &totals, request)?;
     let mut unit = (
@@ -262,10 +262,17 @@ pub(super) fn compared<'r, 'd>(
     Ok((comparison, material))
 }
 
-/// Folders that are one, by which rows are paired.
-fn folders_of(table: &mut Table, request: &Request) -> Vec<Folders> {
-    let mut folders = pairs::by_roots(table, &request.roots);
-    folders.extend(pairs::by_folders(table));
+/// Folders and modules that are one, by which rows are paired.
+fn folders_of(
+    table: &mut Table,
+    noise: Noise,
+    request: &Request,
+    warnings: &mut Vec<String>,
+) -> Vec<Folders> {
+    let mut folders = pairs::by_roots(table, &request.roots, warnings);
+    let least = pairs::least_part(noise);
+    folders.extend(pairs::by_modules(table, least));
+    folders.extend(pairs::by_folders(table, least));
     folders
 }
 
@@ -276,6 +283,7 @@ fn folders_of_whole_runs(
     chosen: &[Vec<Chosen>; 2],
     noise: Noise,
     request: &Request,
+    warnings: &mut Vec<String>,
 ) -> Result<Option<Vec<Folders>>, CompareError> {
     if request.is_plain() {
         return Ok(None);
@@ -287,7 +295,10 @@ fn folders_of_whole_runs(
         ..request.clone()
     };
     match read(sides, chosen, &[], noise, &whole, &[], &mut Vec::new()) {
-        Ok(mut found) => Ok(Some(folders_of(&mut found.table, &whole))),
+        Ok(mut found) => {
+            let folders = folders_of(&mut found.table, noise, &whole, warnings);
+            Ok(Some(folders))
+        }
         // A run without functions may have labels, lines or threads.
         Err(CompareError::NothingSelected(_)) => Ok(Some(Vec::new())),
         Err(error) => Err(error),

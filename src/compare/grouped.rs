@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 
 use super::matched::Matched;
-use super::pairs::{Folders, moved};
+use super::pairs::{Folders, moved, renamed_module};
 use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
 use super::table::{Column, Dictionary, Item, Items};
@@ -60,7 +60,7 @@ pub(super) fn fitting(
     Ok(found)
 }
 
-/// Keys of identities that are one because their folders are.
+/// Keys of identities that are one because their folders or modules are.
 fn pairs(dictionaries: &[&Dictionary], folders: &[Folders]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let all = || dictionaries.iter().flat_map(|dictionary| dictionary.code());
     let known: HashMap<&[String; 3], &Vec<u8>> = all()
@@ -69,10 +69,15 @@ fn pairs(dictionaries: &[&Dictionary], folders: &[Folders]) -> Vec<(Vec<u8>, Vec
     let pair = |identity: &FunctionIdentity| {
         let [name, module, file] = &identity.names;
         let there = moved(file, folders);
-        if there == *file {
+        let its = renamed_module(module, folders);
+        if there == *file && its == module {
             return None;
         }
-        let other = known.get(&[name.clone(), module.clone(), there])?;
+        let mut places = [(its, &there), (module.as_str(), &there), (its, file)].into_iter();
+        let other = places.find_map(|(module, file)| {
+            let place = [name.clone(), module.to_owned(), file.clone()];
+            known.get(&place).filter(|_| place != identity.names)
+        })?;
         Some((identity.key.clone(), (*other).clone()))
     };
     all().filter_map(pair).collect()

@@ -7,6 +7,8 @@ pub enum Matched {
     Identity,
     /// Their folders were found to be one, or said to be.
     Folder,
+    /// Their programs or libraries were found to be one, or said to be.
+    Module,
     /// They have one name, which nothing else has.
     Name,
     /// Their first lines have one text, which nothing else of the identity has.
@@ -22,6 +24,7 @@ impl Matched {
         match self {
             Self::Identity => "identity",
             Self::Folder => "folder",
+            Self::Module => "module",
             Self::Name => "name",
             Self::Text => "text",
             Self::Anchored => "anchored",

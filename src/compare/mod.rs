@@ -32,7 +32,7 @@ mod trees;
 pub use answer::{Readers, answer};
 pub use comparison::compare;
 pub use definitions::{Definition, Place as DefinitionPlace};
-pub use pairs::Folders;
+pub use pairs::{Folders, Within};
 pub use renames::Suggestion;
 pub use request::{By, CompareError, Normalize, Request, Sort};
 pub use rows::{Compared, Comparison, Row, Side};

@@ -1,4 +1,5 @@
-//! Pairs of functions that identity alone does not find: the sources lie in another folder, or only the name is left.
+//! Pairs of functions that identity alone does not find: the sources lie in another folder, the program has another name, or only
+//! the name of the function is left.
 //!
 //! A pair by the end of a path is chance where nothing has moved: of functions of common names that one of two samplings of
 //! the same program had missed, all such pairs were wrong. So a folder is taken for another one only for the comparison as a
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
+use super::judge::Noise;
 use super::matched::Matched;
 use super::table::Table;
 
@@ -17,6 +19,16 @@ const FEWEST: usize = 5;
 /// The part of the cost of one of the two folders that they must have.
 const PART: f64 = 0.6;
 
+/// The part of the cost of both sides that fewer functions must have: nothing of that size is missing on one side by chance, whose
+/// name is on the other.
+const LARGE: f64 = 0.05;
+
+/// That which they must have where nothing is missing by chance: what is smaller has no verdict.
+const SMALL: f64 = 0.001;
+
+/// The part that a single function must have.
+const MOST: f64 = 0.5;
+
 /// Pairs of files with one name that are looked at for one name of a function: common names in common files would be compared
 /// each with each, and tell nothing.
 const MOST_CANDIDATES: usize = 4096;
@@ -24,10 +36,21 @@ const MOST_CANDIDATES: usize = 4096;
 /// Pairs of folders that are looked at, those with most votes first.
 const MOST_ELECTED: usize = 50;
 
-/// A folder of base, and the one of new that it is taken for.
+/// What functions lie in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// A folder of source files.
+    Folder,
+    /// A program or library, by its name.
+    Module,
+}
+
+/// A folder or module of base, and the one of new that it is taken for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folders {
-    /// The folder of base; empty for relative paths.
+    /// Which of the two.
+    pub part: Within,
+    /// That of base; empty for the folder of relative paths.
     pub base: String,
     /// That of new.
     pub new: String,
@@ -35,45 +58,84 @@ pub struct Folders {
     pub functions: usize,
 }
 
-/// Pairs functions whose sources lie below folders that the user has named, `BASE=NEW`.
-pub(super) fn by_roots(table: &mut Table, roots: &[(String, String)]) -> Vec<Folders> {
-    roots
-        .iter()
-        .map(|(base, new)| {
-            let pairs = pairs_of(table, base, new);
-            let functions = pairs.len();
-            table.join(&pairs, Matched::Folder);
-            Folders {
-                base: base.clone(),
-                new: new.clone(),
-                functions,
-            }
-        })
-        .collect()
+/// Pairs functions whose sources lie below folders that the user has named, `BASE=NEW`, or whose programs are called so.
+pub(super) fn by_roots(
+    table: &mut Table,
+    roots: &[(String, String)],
+    warnings: &mut Vec<String>,
+) -> Vec<Folders> {
+    let mut found = Vec::new();
+    for (base, new) in roots {
+        let module = |path: &str| {
+            let name = basename(path);
+            name.strip_suffix(".exe").unwrap_or(name).to_owned()
+        };
+        let mut of_root = vec![joined(table, Within::Folder, base, new)];
+        let (old, other) = (module(base), module(new));
+        if old != other && !old.is_empty() && !other.is_empty() {
+            let modules = joined(table, Within::Module, &old, &other);
+            of_root.extend(Some(modules).filter(|modules| modules.functions > 0));
+        }
+        if of_root.iter().all(|one| one.functions == 0) {
+            warnings.push(format!(
+                "--root {base}={new}: 0 functions: no function that only base has lies there, and under its name in new"
+            ));
+        } else {
+            of_root.retain(|one| one.functions > 0);
+        }
+        found.extend(of_root);
+    }
+    found
 }
 
-/// Pairs rows of which the folders are known to be one: functions, or files themselves.
+/// Pairs rows of which the folders or modules are known to be one: functions, or files and modules themselves.
 pub(super) fn by_known(table: &mut Table, folders: &[Folders]) {
-    for Folders { base, new, .. } in folders {
-        let pairs = pairs_of(table, base, new);
-        table.join(&pairs, Matched::Folder);
+    for Folders {
+        part, base, new, ..
+    } in folders
+    {
+        joined(table, *part, base, new);
     }
 }
 
 /// Pairs functions whose sources lie in folders that all evidence says are one.
-pub(super) fn by_folders(table: &mut Table) -> Vec<Folders> {
+pub(super) fn by_folders(table: &mut Table, least: f64) -> Vec<Folders> {
     let mut found = Vec::new();
-    while let Some((base, new)) = elected(table, &found) {
-        let pairs = pairs_of(table, &base, &new);
-        let functions = pairs.len();
-        table.join(&pairs, Matched::Folder);
-        found.push(Folders {
-            base,
-            new,
-            functions,
-        });
+    while let Some((base, new)) = elected(table, &found, least) {
+        found.push(joined(table, Within::Folder, &base, &new));
     }
     found
+}
+
+/// Pairs functions of programs and libraries of which all evidence says that they are one under two names: `old.test` and
+/// `new.test`.
+pub(super) fn by_modules(table: &mut Table, least: f64) -> Vec<Folders> {
+    let mut found = Vec::new();
+    while let Some((base, new)) = elected_modules(table, &found, least) {
+        found.push(joined(table, Within::Module, &base, &new));
+    }
+    found
+}
+
+/// The part of the cost that fewer functions than usual must have to make a pair. What is counted completely is missing nowhere by
+/// chance.
+pub(super) fn least_part(noise: Noise) -> f64 {
+    if noise == Noise::Exact { SMALL } else { LARGE }
+}
+
+/// Pairs functions of two folders or modules.
+fn joined(table: &mut Table, part: Within, base: &str, new: &str) -> Folders {
+    let (pairs, matched) = match part {
+        Within::Folder => (pairs_of(table, base, new), Matched::Folder),
+        Within::Module => (pairs_of_modules(table, base, new), Matched::Module),
+    };
+    table.join(&pairs, matched);
+    Folders {
+        part,
+        base: base.to_owned(),
+        new: new.to_owned(),
+        functions: pairs.len(),
+    }
 }
 
 /// Pairs functions of one name, which nothing else in any run has. `is_absent` says whether a row is known to have no cost on
@@ -167,10 +229,18 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     }
 }
 
+/// A module of base as new has it, by modules that are one.
+pub(super) fn renamed_module<'m>(module: &'m str, folders: &'m [Folders]) -> &'m str {
+    let modules = folders.iter().filter(|one| one.part == Within::Module);
+    let found = modules.into_iter().find(|one| one.base == module);
+    found.map_or(module, |one| &one.new)
+}
+
 /// A path of base as new has it, by folders that are one.
 pub(super) fn moved(path: &str, folders: &[Folders]) -> String {
     let found = folders
         .iter()
+        .filter(|one| one.part == Within::Folder)
         .find_map(|Folders { base, new, .. }| Some((new, below(path, base)?)));
     match found {
         None => path.to_owned(),
@@ -214,13 +284,32 @@ fn pairs_of(table: &Table, base: &str, new: &str) -> Vec<(usize, usize)> {
     pairs
 }
 
+/// The pairs that two modules make: functions of one name and file.
+fn pairs_of_modules(table: &Table, base: &str, new: &str) -> Vec<(usize, usize)> {
+    let [only_base, only_new] = unmatched(table);
+    let is_of = |item: usize, module: &str| table.items[item].names[1] == module;
+    // The name of a module itself is its own.
+    let rest = |item: usize| -> (&str, &str) {
+        let [name, module, file] = &table.items[item].names;
+        (if name == module { "" } else { name }, file)
+    };
+    let mut places: HashMap<(&str, &str), usize> = HashMap::new();
+    for item in only_new.into_iter().filter(|item| is_of(*item, new)) {
+        places.insert(rest(item), item);
+    }
+    let of_base = only_base.into_iter().filter(|item| is_of(*item, base));
+    of_base
+        .filter_map(|item| Some((item, places.remove(&rest(item))?)))
+        .collect()
+}
+
 /// The last name of a path.
 fn basename(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
 /// The pair of folders that most functions speak for, of those that enough speak for and nothing against.
-fn elected(table: &Table, known: &[Folders]) -> Option<(String, String)> {
+fn elected(table: &Table, known: &[Folders], least: f64) -> Option<(String, String)> {
     let [only_base, only_new] = unmatched(table);
     let mut of_name: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for item in only_new
@@ -234,7 +323,7 @@ fn elected(table: &Table, known: &[Folders]) -> Option<(String, String)> {
             .push(*item);
     }
     let mut asked: HashMap<(&str, &str), usize> = HashMap::new();
-    let mut votes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut votes = Votes::default();
     for item in only_base
         .iter()
         .filter(|item| !file(table, **item).is_empty())
@@ -250,21 +339,18 @@ fn elected(table: &Table, known: &[Folders]) -> Option<(String, String)> {
             continue;
         }
         for other in others {
-            *votes.entry(heads(path, file(table, *other))).or_default() += 1;
+            let costs = [table.cost(0, *item), table.cost(1, *other)];
+            votes.add(heads(path, file(table, *other)), costs);
         }
     }
-    let mut votes: Vec<((&str, &str), usize)> = votes.into_iter().collect();
-    votes.sort_by(|(one, votes), (other, theirs)| theirs.cmp(votes).then(one.cmp(other)));
-    votes.truncate(MOST_ELECTED);
-    let enough = votes.into_iter().filter(|(_, votes)| *votes >= FEWEST);
-    enough
-        .map(|(folders, _)| folders)
-        .find(|(base, new)| is_agreed(table, known, base, new))
+    votes
+        .most(table, least)
+        .find(|(base, new)| is_agreed(table, known, base, new, least))
         .map(|(base, new)| (base.to_owned(), new.to_owned()))
 }
 
 /// Whether nothing speaks against two folders being one, and enough for it.
-fn is_agreed(table: &Table, known: &[Folders], base: &str, new: &str) -> bool {
+fn is_agreed(table: &Table, known: &[Folders], base: &str, new: &str, least: f64) -> bool {
     let is_below = |item: usize, folder: &str| {
         let path = file(table, item);
         !path.is_empty() && below(path, folder).is_some()
@@ -279,17 +365,159 @@ fn is_agreed(table: &Table, known: &[Folders], base: &str, new: &str) -> bool {
         return false;
     }
     let pairs = pairs_of(table, base, new);
-    let carries = |side: usize, folder: &str, paired: &mut dyn Iterator<Item = usize>| {
-        let all: f64 = (0..table.items.len())
-            .filter(|item| is_below(*item, folder))
-            .map(|item| table.cost(side, item))
-            .sum();
-        let agreed: f64 = paired.map(|item| table.cost(side, item)).sum();
-        agreed >= PART * all
+    is_carried(
+        table,
+        &pairs,
+        [&|item| is_below(item, base), &|item| is_below(item, new)],
+        least,
+    )
+}
+
+/// Whether the functions that agree on a pair of folders or modules are enough of them: some, with most of the cost of one of the
+/// two; or fewer, with most of the cost of both and so much of all costs that chance does not explain their absence.
+fn is_carried(
+    table: &Table,
+    pairs: &[(usize, usize)],
+    is_in: [&dyn Fn(usize) -> bool; 2],
+    least: f64,
+) -> bool {
+    let of_all = |side: usize, is: &dyn Fn(usize) -> bool| -> f64 {
+        let items = (0..table.items.len()).filter(|item| is(*item));
+        items.map(|item| table.cost(side, item)).sum()
     };
-    let is_carried = carries(0, base, &mut pairs.iter().map(|(base, _)| *base))
-        || carries(1, new, &mut pairs.iter().map(|(_, new)| *new));
-    pairs.len() >= FEWEST && is_carried
+    let [in_base, in_new] = is_in;
+    let agreed = [
+        of_pairs(table, 0, pairs.iter().map(|(base, _)| *base)),
+        of_pairs(table, 1, pairs.iter().map(|(_, new)| *new)),
+    ];
+    let inside = [of_all(0, in_base), of_all(1, in_new)];
+    let has = |side: usize, part: f64, of: &[f64; 2]| agreed[side] >= part * of[side];
+    if pairs.len() >= FEWEST {
+        return has(0, PART, &inside) || has(1, PART, &inside);
+    }
+    let needed = match pairs.len() {
+        0 => return false,
+        1 => MOST.max(least),
+        _ => least,
+    };
+    let whole = [of_all(0, &|_| true), of_all(1, &|_| true)];
+    (0..2).all(|side| has(side, PART, &inside) && has(side, needed, &whole))
+}
+
+/// How many functions speak for pairs of folders or modules, and what they cost in base and in new.
+#[derive(Default)]
+struct Votes<'t>(BTreeMap<(&'t str, &'t str), (usize, [f64; 2])>);
+
+impl<'t> Votes<'t> {
+    fn add(&mut self, pair: (&'t str, &'t str), costs: [f64; 2]) {
+        let (votes, sums) = self.0.entry(pair).or_default();
+        *votes += 1;
+        for (sum, cost) in sums.iter_mut().zip(costs) {
+            *sum += cost;
+        }
+    }
+
+    fn has(&self, pair: (&str, &str)) -> bool {
+        self.0.contains_key(&pair)
+    }
+
+    /// The pairs that enough may speak for, those with most votes first.
+    fn most(self, table: &Table, least: f64) -> impl Iterator<Item = (&'t str, &'t str)> {
+        let whole = [0, 1].map(|side| of_pairs(table, side, 0..table.items.len()));
+        let is_enough = |(_, (votes, sums)): &((&str, &str), (usize, [f64; 2]))| {
+            *votes >= FEWEST || (0..2).all(|side: usize| sums[side] >= least * whole[side])
+        };
+        let mut most: Vec<_> = self.0.into_iter().filter(is_enough).collect();
+        most.sort_by(|(one, (votes, _)), (other, (theirs, _))| {
+            theirs.cmp(votes).then(one.cmp(other))
+        });
+        most.truncate(MOST_ELECTED);
+        most.into_iter().map(|(pair, _)| pair)
+    }
+}
+
+/// What items cost together on a side.
+fn of_pairs(table: &Table, side: usize, items: impl Iterator<Item = usize>) -> f64 {
+    items.map(|item| table.cost(side, item)).sum()
+}
+
+/// The pair of modules that most functions speak for, of those that enough speak for and nothing against.
+fn elected_modules(table: &Table, known: &[Folders], least: f64) -> Option<(String, String)> {
+    let [only_base, only_new] = unmatched(table);
+    let module = |item: usize| table.items[item].names[1].as_str();
+    let place = |item: usize| -> (&str, &str) {
+        let [name, _, file] = &table.items[item].names;
+        (name, file)
+    };
+    let mut of_place: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+    for item in only_new.iter().filter(|item| !module(**item).is_empty()) {
+        of_place.entry(place(*item)).or_default().push(*item);
+    }
+    let mut asked: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut votes = Votes::default();
+    for item in only_base.iter().filter(|item| !module(**item).is_empty()) {
+        let Some(others) = of_place.get(&place(*item)) else {
+            continue;
+        };
+        let asked = asked.entry(place(*item)).or_default();
+        *asked += others.len();
+        if *asked > MOST_CANDIDATES {
+            continue;
+        }
+        for other in others {
+            let modules = (module(*item), module(*other));
+            if modules.0 != modules.1 {
+                votes.add(modules, [table.cost(0, *item), table.cost(1, *other)]);
+            }
+        }
+    }
+    let alone = [alone(table, 0, &only_base), alone(table, 1, &only_new)];
+    let sole = match alone {
+        [Some(base), Some(new)] => Some((base, new)).filter(|pair| votes.has(*pair)),
+        _ => None,
+    };
+    sole.into_iter()
+        .chain(votes.most(table, least))
+        .find(|(base, new)| {
+            let is_known = known
+                .iter()
+                .any(|modules| (modules.base.as_str(), modules.new.as_str()) == (*base, *new));
+            let has = |side: usize, name: &str| {
+                let mut items = 0..table.items.len();
+                items.any(|item| module(item) == name && table.cost(side, item) != 0.0)
+            };
+            if is_known || has(1, base) || has(0, new) {
+                return false;
+            }
+            let pairs = pairs_of_modules(table, base, new);
+            sole == Some((*base, *new))
+                || is_carried(
+                    table,
+                    &pairs,
+                    [&|item| module(item) == *base, &|item| module(item) == *new],
+                    least,
+                )
+        })
+        .map(|(base, new)| (base.to_owned(), new.to_owned()))
+}
+
+/// The one module that only one side has, if it has most of the cost of what only that side has.
+fn alone<'t>(table: &'t Table, side: usize, only: &[usize]) -> Option<&'t str> {
+    let module = |item: usize| table.items[item].names[1].as_str();
+    let is_elsewhere = |name: &str| {
+        let mut items = 0..table.items.len();
+        items.any(|item| module(item) == name && table.cost(1 - side, item) != 0.0)
+    };
+    let mut costs: BTreeMap<&str, f64> = BTreeMap::new();
+    for item in only {
+        *costs.entry(module(*item)).or_default() += table.cost(side, *item);
+    }
+    let whole: f64 = costs.values().sum();
+    costs.retain(|name, _| !name.is_empty() && !is_elsewhere(name));
+    match costs.into_iter().collect::<Vec<_>>().as_slice() {
+        [(name, cost)] if *cost >= MOST * whole => Some(*name),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

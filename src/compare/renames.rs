@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge::{Judgement, Limits, Noise, mean};
-use super::pairs::{Folders, moved, of_one_name};
+use super::pairs::{Folders, moved, of_one_name, renamed_module};
 use super::table::Table;
 use crate::identity::read_rules;
 use crate::statistics::distribution::student_upper_quantile;
@@ -175,7 +175,11 @@ fn nearness(table: &Table, gone: usize, new: usize, noise: Noise, limits: &Limit
 /// The lines that make one of two rows; none if they would put other functions together, too.
 fn rules(table: &Table, folders: &[Folders], gone: usize, new: usize) -> Vec<String> {
     let [name, module, file] = &table.items[gone].names;
-    let old = [name.clone(), module.clone(), moved(file, folders)];
+    let old = [
+        name.clone(),
+        renamed_module(module, folders).to_owned(),
+        moved(file, folders),
+    ];
     let its = &table.items[new].names;
     let mut lines = Vec::new();
     for (part, field) in ["name", "module", "file"].into_iter().enumerate() {

@@ -125,7 +125,7 @@ pub struct Comparison {
     pub tested: usize,
     /// The total.
     pub total: Row,
-    /// Folders that were taken for one.
+    /// Folders and modules that were taken for one.
     pub folders: Vec<Folders>,
     /// Functions that may have been renamed, which were not taken for one.
     pub suggestions: Vec<Suggestion>,

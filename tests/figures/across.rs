@@ -129,7 +129,8 @@ fn profilers_are_compared_by_shares_and_by_the_rules() {
         }
         let (answer, said) = compared(pair, &["--normalize", "total"]);
         let answer = answer.unwrap_or_else(|| panic!("{pair:?}: {said}"));
-        let folders = answer["folders"].as_array().expect("folders");
+        let list = |name: &str| answer[name].as_array().expect("a list").clone();
+        let folders = [list("folders"), list("modules")].concat();
         let mut one = BTreeSet::new();
         for row in answer["rows"].as_array().expect("rows") {
             let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
@@ -143,7 +144,9 @@ fn profilers_are_compared_by_shares_and_by_the_rules() {
                 new.costs.contains_key(&identity),
             ];
             match text("status").as_str() {
-                "both" if row["matched_by"] == "folder" => assert!(!folders.is_empty(), "{row}"),
+                "both" if row["matched_by"] == "folder" || row["matched_by"] == "module" => {
+                    assert!(!folders.is_empty(), "{row}");
+                }
                 "both" => {
                     assert_eq!(sides, [true, true], "{pair:?}: {row}");
                     one.insert(identity);

@@ -129,3 +129,149 @@ fn folders_are_one_only_where_sources_have_moved() {
         }
     }
 }
+
+/// Stacks as `perf script` prints them: functions with their programs, so often each.
+fn stacks(functions: &[(String, &str, usize)]) -> Vec<u8> {
+    let mut text = String::new();
+    let mut at = 0;
+    for (name, module, count) in functions {
+        for _ in 0..*count {
+            at += 1;
+            text += &format!(
+                "app 1000 100.{at:06}: 10101010 cycles:u: \n\t1000 {name}+0x10 ({module})\n\n"
+            );
+        }
+    }
+    text.into_bytes()
+}
+
+/// Modules that a comparison takes for one.
+fn modules(answer: &Value) -> Vec<(String, String)> {
+    let modules = answer["modules"].as_array().expect("a list").iter();
+    let word = |pair: &Value, name: &str| pair[name].as_str().expect("a name").to_owned();
+    modules
+        .map(|pair| (word(pair, "base"), word(pair, "new")))
+        .collect()
+}
+
+/// Functions `f0`, `f1`, ... of a program.
+fn of_program<'m>(
+    module: &'m str,
+    functions: usize,
+    random: &mut Random,
+) -> Vec<(String, &'m str, usize)> {
+    (0..functions)
+        .map(|at| {
+            (
+                format!("f{at}"),
+                module,
+                1 + random.below(100 / (at + 1) + 1),
+            )
+        })
+        .collect()
+}
+
+/// Programs of two names are one where one took the place of the other; those of a whole system that stand side by side are not, and
+/// nothing is paired of two samplings of one system.
+#[test]
+fn programs_are_one_only_where_one_took_the_place_of_the_other() {
+    let folder = Folder::new();
+    for seed in 0..6 {
+        let mut random = Random(700 + seed);
+        let mut system = |modules: &[&'static str]| -> Vec<u8> {
+            let mut functions = of_program("/usr/lib/libc.so.6", 30, &mut random);
+            for module in modules {
+                functions.extend(of_program(module, 40, &mut random));
+            }
+            // What a sampling sees of what is rare.
+            functions.retain(|(.., count)| *count > 1 || random.below(3) > 0);
+            stacks(&functions)
+        };
+        let cases: [(&[&str], &[&str], Vec<(&str, &str)>); 5] = [
+            (&["/b/one", "/b/two"], &["/b/one", "/b/two"], vec![]),
+            (&["/ci/7/base/app"], &["/ci/7/head/app"], vec![]),
+            (
+                &["/b/old.test"],
+                &["/b/new.test"],
+                vec![("old.test", "new.test")],
+            ),
+            (
+                &["/b/one", "/b/old"],
+                &["/b/one", "/b/new"],
+                vec![("old", "new")],
+            ),
+            // One stands beside the other in new: neither is the other.
+            (&["/b/one"], &["/b/one", "/b/two"], vec![]),
+        ];
+        for (base, new, expected) in cases {
+            let base_file = folder.file("base.perf", &system(base));
+            let new_file = folder.file("new.perf", &system(new));
+            let answer = asked(&["diff", &base_file, &new_file, "--all"]);
+            let expected: Vec<(String, String)> = expected
+                .into_iter()
+                .map(|(one, other)| (one.to_owned(), other.to_owned()))
+                .collect();
+            assert_eq!(modules(&answer), expected, "{base:?} {new:?}, seed {seed}");
+        }
+    }
+    // A program of few functions, and one that is said to be another one.
+    let few = |module: &'static str| {
+        stacks(&[
+            ("parse".to_owned(), module, 50),
+            ("render".to_owned(), module, 40),
+        ])
+    };
+    let other = stacks(&[
+        ("parse".to_owned(), "/b/tool", 50),
+        ("print".to_owned(), "/b/tool", 70),
+    ]);
+    let old = folder.file("old.perf", &few("./old"));
+    let new = folder.file("new.perf", &few("./new"));
+    let tool = folder.file("tool.perf", &other);
+    let pair = |one: &str, other: &str| vec![(one.to_owned(), other.to_owned())];
+    assert_eq!(modules(&asked(&["diff", &old, &new])), pair("old", "new"));
+    assert_eq!(
+        modules(&asked(&["diff", &old, &tool, "--root", "./old=./tool"])),
+        pair("old", "tool")
+    );
+    let answer = asked(&["diff", &old, &new, "--root", "/a=/b"]);
+    let warnings = answer["warnings"].to_string();
+    assert!(warnings.contains("--root /a=/b: 0 functions"), "{warnings}");
+}
+
+/// Small programs have few functions: their folders are one where those are most of all that there is.
+#[test]
+fn folders_of_small_programs_are_one() {
+    let folder = Folder::new();
+    let recording = |place: &str, costs: [u64; 3]| {
+        let [parse, render, other] = costs;
+        format!("main;parse ({place}/app.py:1) {parse}\nmain;render ({place}/app.py:5) {render}\nmain;other (/usr/lib/x/io.py:3) {other}\n")
+            .into_bytes()
+    };
+    let folders = |base: &[u8], new: &[u8]| -> usize {
+        let base = folder.file("base.folded", base);
+        let new = folder.file("new.folded", new);
+        asked(&["diff", &base, &new])["folders"]
+            .as_array()
+            .expect("a list")
+            .len()
+    };
+    let base = recording("/tmp/x/base", [400, 500, 100]);
+    assert_eq!(
+        folders(&base, &recording("/tmp/y/head", [1200, 500, 100])),
+        1
+    );
+    // They are too small a part of all, so that chance may have taken them.
+    let small = recording("/tmp/x/base", [2, 3, 10_000]);
+    assert_eq!(
+        folders(&small, &recording("/tmp/y/head", [2, 3, 10_000])),
+        0
+    );
+    // Most of the folder is no part of the other one.
+    let grown = [
+        recording("/tmp/y/head", [40, 50, 100]),
+        b"main;made (/tmp/y/head/app.py:9) 900\n".to_vec(),
+    ]
+    .concat();
+    assert_eq!(folders(&base, &grown), 0);
+}

@@ -373,3 +373,155 @@ fn functions_of_node_keep_their_identity() {
         },
     );
 }
+
+/// What a program does, as callgrind counts it: a profile.
+fn counted(folder: &Path, valgrind: &Path, program: &str, profile: &str) {
+    printed(
+        folder,
+        valgrind,
+        &[
+            "--quiet",
+            "--tool=callgrind",
+            &format!("--callgrind-out-file={profile}"),
+            program,
+        ],
+    );
+}
+
+/// The answer to a comparison of two profiles in a folder.
+fn compared(folder: &Path, profiles: [&str; 2]) -> serde_json::Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .current_dir(folder)
+        .args(["diff", "--all", "--format", "json"])
+        .args(profiles)
+        .output()
+        .expect("our own program");
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// Verdicts and ways of matching of functions whose names begin so.
+fn verdicts(answer: &serde_json::Value, start: &str) -> Vec<(String, String)> {
+    let rows = answer["rows"].as_array().expect("rows").iter();
+    let text =
+        |row: &serde_json::Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
+    rows.filter(|row| text(row, "function").starts_with(start))
+        .map(|row| (text(row, "verdict"), text(row, "matched_by")))
+        .collect()
+}
+
+/// A program is the same one in another folder, and under another name, with and without its sources' places.
+#[test]
+fn programs_are_one_wherever_they_lie_and_whatever_they_are_called() {
+    let (Some(compiler), Some(valgrind)) = (find("gcc"), find("valgrind")) else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = folder.path().canonicalize().expect("it is there");
+    let program = "__attribute__((noinline)) int parse(int n) { int t = 0; for (int i = 0; i < n; i++) t += i % 7; return t; }\n\
+                   __attribute__((noinline)) int render(int n) { int t = 0; for (int i = 0; i < n; i++) t = (31 * t + i) % 65521; return t; }\n\
+                   int main(int n, char **v) { return (parse(100000 * n) + render(100000 * n)) & 0 * **v; }\n";
+    for debugging in ["-g0", "-g"] {
+        for place in ["one", "two/three"] {
+            let place = here.join(place);
+            fs::create_dir_all(&place).expect("a folder");
+            fs::write(place.join("w.c"), program).expect("a file");
+            // The path of the source as a build tool names it.
+            let source = place.join("w.c");
+            printed(
+                &place,
+                &compiler,
+                &[
+                    "-O1",
+                    debugging,
+                    source.to_str().expect("plain"),
+                    "-o",
+                    "work",
+                ],
+            );
+        }
+        fs::copy(here.join("one/work"), here.join("old")).expect("room");
+        fs::copy(here.join("two/three/work"), here.join("new")).expect("room");
+        let programs = [
+            ("one/work", "one.out"),
+            ("two/three/work", "two.out"),
+            ("old", "old.out"),
+            ("new", "new.out"),
+        ];
+        for (program, profile) in programs {
+            counted(
+                &here,
+                &valgrind,
+                here.join(program).to_str().expect("plain"),
+                profile,
+            );
+        }
+        let moved = compared(&here, ["one.out", "two.out"]);
+        let named = compared(&here, ["old.out", "new.out"]);
+        assert_eq!(moved["modules"], serde_json::json!([]), "{moved}");
+        for start in ["parse", "render", "main"] {
+            for answer in [&moved, &named] {
+                let found = verdicts(answer, start);
+                assert_eq!(found.len(), 1, "{debugging}, {start}: {answer}");
+                assert_eq!(found[0].0, "same", "{debugging}, {start}: {answer}");
+            }
+        }
+        let by = if debugging == "-g" {
+            "folder"
+        } else {
+            "identity"
+        };
+        assert_eq!(verdicts(&moved, "parse")[0].1, by, "{moved}");
+        if debugging == "-g0" {
+            assert_eq!(verdicts(&named, "parse")[0].1, "module", "{named}");
+            assert_eq!(named["modules"][0]["base"], "old", "{named}");
+            assert_eq!(named["modules"][0]["new"], "new", "{named}");
+        }
+    }
+}
+
+/// A clone that a compiler makes for constants, and not when there is a call with others: the demangler writes it after the name.
+#[test]
+fn clones_of_gcc_are_one_function() {
+    let (Some(compiler), Some(valgrind)) = (find("g++"), find("valgrind")) else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = |other: &str| {
+        format!(
+            "struct B {{ int v[64]; }};\n\
+             static __attribute__((noinline)) int work(const B &b, int n, int k) {{ int s = 0; for (int j = 0; j < n; j++) for (int x : b.v) s += (x * k) % 7; return s; }}\n\
+             int main(int c, char **) {{ B b {{}}; b.v[3] = c; int s = 0; for (int i = 0; i < 20; i++) s += work(b, 10, 3){other}; return s & 1; }}\n"
+        )
+    };
+    let mut names = Vec::new();
+    for (other, name) in [("", "a"), (" + (c > 5 ? work(b, c, c) : 0)", "b")] {
+        fs::write(folder.path().join("a.cpp"), program(other)).expect("a file");
+        printed(
+            folder.path(),
+            &compiler,
+            &["-O2", "-fno-inline", "a.cpp", "-o", "work"],
+        );
+        // The program ends with what it has worked out.
+        let _ = Command::new(&valgrind)
+            .current_dir(folder.path())
+            .args([
+                "--quiet",
+                "--tool=callgrind",
+                &format!("--callgrind-out-file={name}.out"),
+                "./work",
+            ])
+            .output()
+            .expect("it was found");
+        let text =
+            fs::read_to_string(folder.path().join(format!("{name}.out"))).expect("a profile");
+        names.push(text.contains("[clone .constprop"));
+    }
+    assert_eq!(names, [true, false], "the compiler makes no clone");
+    let answer = compared(folder.path(), ["a.out", "b.out"]);
+    let found = verdicts(&answer, "work(B const&, int, int)");
+    assert_eq!(found.len(), 1, "{answer}");
+    assert!(
+        ["faster", "slower", "same"].contains(&found[0].0.as_str()),
+        "{answer}"
+    );
+}
