@@ -538,7 +538,8 @@ fn of_level(subject: &mut Subject, estimate: Option<Estimate>, new: &[f64], most
 fn decide(found: &mut Found, rule: &Rule, tests: usize) {
     let subject = &mut found.subject;
     match found.test {
-        Test::Not => return,
+        Test::Not if found.thing.elsewhere.is_none() => return,
+        Test::Not => {}
         Test::Figure(over) => {
             subject.fails_from = Some(subject.limit);
             subject.answer = match over {
@@ -579,6 +580,15 @@ fn decide(found: &mut Found, rule: &Rule, tests: usize) {
             }
             _ => "gone: new does not have it".to_owned(),
         };
+    }
+    // What is compared with nothing, because base or new has it elsewhere, is not shown to keep a limit on its change.
+    if let Some(elsewhere) = &found.thing.elsewhere
+        && (subject.about == About::Change || rule.thing == Thing::New)
+        && subject.answer != Answer::Fail
+    {
+        subject.answer = Answer::NotComparable;
+        subject.why.clone_from(elsewhere);
+        return;
     }
     if let Some(shifted) = &found.thing.shifted {
         if subject.answer == Answer::Fail && rule.thing == Thing::Any {
@@ -651,6 +661,7 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
     };
     answer.answer = worst(&[
         Answer::Fail,
+        Answer::NotComparable,
         Answer::BaseMoved,
         Answer::Unclear,
         Answer::Pass,
@@ -667,8 +678,9 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
     // Those that are over their limit first; else in the order of the comparison.
     found.sort_by_key(|found| match found.subject.answer {
         Answer::Fail => 0,
-        Answer::BaseMoved => 1,
-        _ => 2,
+        Answer::NotComparable => 1,
+        Answer::BaseMoved => 2,
+        _ => 3,
     });
     let costliest = found
         .iter()
@@ -687,7 +699,10 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
             let is_costliest = !has_costliest && subject.new >= costliest;
             has_costliest |= is_costliest;
             is_costliest
-                || matches!(subject.answer, Answer::Fail | Answer::BaseMoved)
+                || matches!(
+                    subject.answer,
+                    Answer::Fail | Answer::BaseMoved | Answer::NotComparable
+                )
                 || (found.thing.shifted.is_some() && !subject.is_gone)
         });
     }

@@ -1,6 +1,6 @@
 //! The things that a rule watches, with their figures in every run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::answer::GateError;
 use super::budget::{Pattern, Rule, Thing};
@@ -25,6 +25,8 @@ pub(super) struct Candidate {
     pub(super) shifted: Option<String>,
     /// What new may call it.
     pub(super) renamed: Option<String>,
+    /// One side has it in another place than the other, under one name: they are compared as if they were two.
+    pub(super) elsewhere: Option<String>,
 }
 
 /// What a rule watches, as far as the runs have it.
@@ -119,16 +121,20 @@ pub(super) fn watched(
         )]));
     }
     let kept = |row: &&Row| is_watched(row);
-    let rows: Vec<&Row> = comparison.rows.iter().filter(kept).collect();
+    let mut rows: Vec<&Row> = comparison.rows.iter().filter(kept).collect();
+    let elsewhere = elsewhere(comparison, rule, &fits);
     if let Some(row) = rows.iter().find(|row| row.each[1].is_empty()) {
         let what = "the runs do not know what it costs with everything called";
         let name = &row.item.names[0];
         return Ok(Watched::Unknown(format!("{name}: {what}: {}", row.why)));
     }
     if rule.thing == Thing::Calls {
-        return Ok(calls(rule, &rows, &totals));
+        return Ok(calls(rule, &rows, &totals, &elsewhere));
     }
     if rule.thing == Thing::New {
+        // What is a function of base in another place is not known to be new.
+        let why = rows.iter().find_map(|row| elsewhere.get(&row.item.names));
+        rows.retain(|row| !elsewhere.contains_key(&row.item.names));
         // No function is new: they cost nothing.
         let mut sum = added(rule, &rows, comparison, &totals, |row| &row.each);
         let named: Vec<&str> = rows.iter().map(|row| row.item.names[0].as_str()).collect();
@@ -140,6 +146,7 @@ pub(super) fn watched(
             .map(|row| format!("{} is {}", row.item.names[0], row.why))
             .collect();
         sum.shifted = Some(shifts.join("; ")).filter(|why| !why.is_empty());
+        sum.elsewhere = why.cloned();
         return Ok(Watched::Things(vec![sum]));
     }
     if rule.is_sum && !rows.is_empty() {
@@ -153,9 +160,79 @@ pub(super) fn watched(
     };
     let things = rows.into_iter().map(|row| Candidate {
         renamed: renamed(row),
+        elsewhere: elsewhere.get(&row.item.names).cloned(),
         ..candidate(row, row.each.clone(), totals.clone())
     });
     Ok(Watched::Things(things.collect()))
+}
+
+/// The functions that one side does not have, while it has another one of the same name that the other side does not have: in
+/// another file or module. If they are one, what changed of it is unknown. By name, module and file, each with the reason.
+fn elsewhere(
+    comparison: &Comparison,
+    rule: &Rule,
+    fits: &dyn Fn(&Row) -> bool,
+) -> BTreeMap<[String; 3], String> {
+    let mut found = BTreeMap::new();
+    if rule.is_sum
+        || !matches!(
+            rule.thing,
+            Thing::Function | Thing::Calls | Thing::Any | Thing::New | Thing::File
+        )
+    {
+        return found;
+    }
+    // A file has its path for its name.
+    let name = |row: &Row| -> String {
+        let name = &row.item.names[0];
+        let last = match rule.thing {
+            Thing::File => name.rsplit('/').next().unwrap_or(name),
+            _ => name,
+        };
+        last.to_owned()
+    };
+    // Of what no rule names, a sampling sees a part: only what is shown to be missing on a side counts.
+    let is_shown = |row: &Row| {
+        let is_named = matches!(rule.thing, Thing::Function | Thing::Calls | Thing::File);
+        let verdict = row.judgement.verdict;
+        is_named
+            || matches!(
+                verdict,
+                Some(Verdict::New | Verdict::Gone | Verdict::Shifted)
+            )
+    };
+    let only = |side: usize| -> BTreeMap<String, &Row> {
+        let rows = comparison.rows.iter().filter(|row| {
+            let seen = row.judgement.seen;
+            row.item.is_named && seen[side] > 0 && seen[1 - side] == 0 && is_shown(row) && fits(row)
+        });
+        rows.map(|row| (name(row), row)).collect()
+    };
+    let [of_base, of_new] = [only(0), only(1)];
+    let place = |row: &Row| {
+        let [_, module, file] = &row.item.names;
+        let parts = [file.as_str(), module].into_iter();
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        if parts.is_empty() {
+            "no file".to_owned()
+        } else {
+            parts.join(" of ")
+        }
+    };
+    for (name, base) in &of_base {
+        let Some(new) = of_new.get(name) else {
+            continue;
+        };
+        let why = format!(
+            "base has {name} in {}, new in {}, and nothing says that they are one: --root OLD=NEW says it of folders and programs, --loose of names",
+            place(base),
+            place(new)
+        );
+        for row in [base, new] {
+            found.insert(row.item.names.clone(), why.clone());
+        }
+    }
+    found
 }
 
 /// Whether a function is shown to be new: by the verdict of comparisons, also where its cost is found to have been another's.
@@ -177,6 +254,7 @@ fn candidate(row: &Row, each: [Vec<f64>; 2], totals: [Vec<f64>; 2]) -> Candidate
         estimate: row.judgement.estimate.as_deref().copied(),
         shifted: is_shifted.then(|| row.why.clone()),
         renamed: None,
+        elsewhere: None,
     }
 }
 
@@ -201,17 +279,24 @@ fn added(
         estimate: limits::ratio(&each[0], &each[1]),
         shifted: None,
         renamed: None,
+        elsewhere: None,
         each,
     }
 }
 
 /// How often functions are called.
-fn calls(rule: &Rule, rows: &[&Row], totals: &[Vec<f64>; 2]) -> Watched {
+fn calls(
+    rule: &Rule,
+    rows: &[&Row],
+    totals: &[Vec<f64>; 2],
+    elsewhere: &BTreeMap<[String; 3], String>,
+) -> Watched {
     let of = |row: &Row| -> Candidate {
         let each = row.each_calls.clone();
         Candidate {
             costs: [0, 1].map(|side: usize| mean(&each[side])),
             estimate: None,
+            elsewhere: elsewhere.get(&row.item.names).cloned(),
             ..candidate(row, each, totals.clone())
         }
     };
@@ -239,6 +324,7 @@ fn calls(rule: &Rule, rows: &[&Row], totals: &[Vec<f64>; 2]) -> Watched {
             estimate: None,
             shifted: None,
             renamed: None,
+            elsewhere: None,
             each,
         };
         things = vec![sum];

@@ -1041,3 +1041,52 @@ fn a_reader_that_has_seen_enough_changes_no_answer() {
         assert_eq!(ended.code(), Some(code), "{sides:?}");
     }
 }
+
+/// One name is gone in one file and new in another: what changed of it is unknown, and nothing is passed or failed on account of it.
+#[test]
+fn what_is_gone_here_and_new_there_is_not_compared() {
+    let place = Place::new();
+    place.file("base", &[("parse (/one/a.py:1)", 400), ("render", 600)]);
+    place.file("new", &[("parse (/two/b.py:1)", 1200), ("render", 600)]);
+    place.file("slow", &[("parse (/two/b.py:1)", 1200), ("render", 900)]);
+    let exact = |new: &'static str| ["base", new, "--noise", "exact"];
+    for budget in ["fn 'parse' <= +10 %", "any <= +25 %", "new <= 2 % of total"] {
+        check(&place, budget, &exact("new"), &["not comparable"], 4);
+        let told = place.gate(budget, &exact("new"));
+        assert!(
+            told.out
+                .contains("base has parse in /one/a.py, new in /two/b.py"),
+            "{}",
+            told.out
+        );
+        assert!(told.out.contains("--root"), "{}", told.out);
+    }
+    // What is shown to be broken wins, and sums have both.
+    check(&place, "any <= +25 %", &exact("slow"), &["fail"], 1);
+    check(
+        &place,
+        "sum fn 'parse' <= +10 %",
+        &exact("new"),
+        &["fail"],
+        1,
+    );
+    // Other rules are judged.
+    check(
+        &place,
+        "total <= +100 %\nfn 'parse' <= +10 %",
+        &exact("new"),
+        &["pass", "not comparable"],
+        0,
+    );
+    let strict = [&exact("new")[..], &["--strict"]].concat();
+    check(
+        &place,
+        "total <= +100 %\nfn 'parse' <= +10 %",
+        &strict,
+        &["pass", "not comparable"],
+        4,
+    );
+    // Who knows that they are one says so.
+    let loose = [&exact("new")[..], &["--loose"]].concat();
+    check(&place, "fn 'parse' <= +10 %", &loose, &["fail"], 1);
+}

@@ -181,6 +181,9 @@ pub(super) fn details(subject: &Subject) -> String {
         if subject.answer == Answer::TooFew {
             return format!("no function is shown to be new: {}", subject.why);
         }
+        if subject.answer == Answer::NotComparable {
+            return subject.why.clone();
+        }
         return "no function is new".to_owned();
     }
     let is_judged = subject.answer.is_judged();
