@@ -17,31 +17,61 @@ set -eu
 base=$(git rev-parse --verify --end-of-options "$1^{commit}")
 head=$(git rev-parse --verify --end-of-options "$2^{commit}")
 : "${RECORD:?expected the command that writes a profile to \$OUT}"
-work=$(mktemp -d)
+# Both commits are built and recorded in one folder, to which each is moved in turn: profilers, debuggers' information and caches name
+# the folder, and what lies elsewhere is another file to a comparison. The next time it is the same one, unless it is in use.
+top=$(git rev-parse --show-toplevel)
+name=$(printf '%s' "$top" | cksum)
+work=${TMPDIR:-/tmp}/profdb-measure-${name%% *}
+if ! mkdir -m 700 "$work" 2>/dev/null; then
+    work=$(mktemp -d)
+    echo "measure.sh: another recording is being made, or was cut off: this one is made in $work" >&2
+fi
+at=''
+# place SIDE: moves the working tree of a side to the folder of both, and the other one out of it
+place() {
+    if [ "$at" != "$1" ]; then
+        if [ -n "$at" ]; then
+            mv "$work/tree" "$work/$at"
+            at=''
+        fi
+        if [ -n "$1" ]; then
+            mv "$work/$1" "$work/tree"
+            at=$1
+        fi
+    fi
+}
 remove() {
+    place '' || true
     git worktree remove --force "$work/base" 2>/dev/null || true
     git worktree remove --force "$work/head" 2>/dev/null || true
     rm -rf "$work"
 }
 trap remove EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 git worktree add --quiet --detach "$work/base" "$base"
 git worktree add --quiet --detach "$work/head" "$head"
 mkdir "$work/profiles"
 for side in base head; do
-    (cd "$work/$side" && sh -euc "${BUILD:-:}")
+    place "$side"
+    (cd "$work/tree" && sh -euc "${BUILD:-:}")
 done
+
+# Rounds are told from those of another time in one database.
+session=$(date -u +%Y%m%dT%H%M%SZ)-$$
 
 # record SIDE ROUND
 record() {
     OUT="$work/profiles/$1-$2${SUFFIX:-}"
     export OUT
-    (cd "$work/$1" && sh -euc "$RECORD")
+    place "$1"
+    (cd "$work/tree" && sh -euc "$RECORD")
     case $1 in
     base) branch=${BASE_BRANCH:-} ;;
     *) branch=${BRANCH:-} ;;
     esac
     # shellcheck disable=SC2086 # words
-    profdb import --git="$work/$1" --tag branch="$branch" --tag round="$2" ${IMPORT:-} "$OUT"
+    profdb import --again --git="$work/tree" --tag branch="$branch" --tag round="$session-$2" ${IMPORT:-} "$OUT"
 }
 
 # A B, B A, A B, ...: whoever comes first in a round is slower or faster for that alone.

@@ -295,7 +295,7 @@ fn builds_of_services_stop_what_is_slower() {
         let github = build(&own("github.yml"), "env:");
         let gitlab = build(&own("gitlab.yml"), "variables:");
         assert_eq!(github.steps.len(), 3);
-        assert_eq!(gitlab.steps.len(), 4);
+        assert_eq!(gitlab.steps.len(), 5);
         // Each step of GitHub is a shell of its own; the steps of GitLab are one.
         let whole = gitlab.steps.join("\n");
         let builds = [
@@ -362,4 +362,72 @@ fn builds_of_services_stop_what_is_slower() {
     }
     let summary = fs::read_to_string(&summary).expect("a summary");
     assert!(summary.contains("perf.budget"), "{summary}");
+}
+
+/// Both commits are recorded in one folder, which is that of the next time, too; a database that was kept has rounds of both times.
+#[test]
+fn commits_are_recorded_in_one_folder() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("contrib/ci/measure.sh");
+    let base = repository.commit(100, "base");
+    let head = repository.commit(130, "head");
+    fs::write(
+        repository.top.join("perf.budget"),
+        "fn 'parse' <= +5 %\nany <= +5 %\n",
+    )
+    .expect("room");
+    for rounds in [2, 4] {
+        let output = repository
+            .command("sh", &[script.to_str().expect("plain"), &base, &head])
+            .env("TMPDIR", repository.home.path())
+            // A program that is known by the folder in which it was built.
+            .env("BUILD", "pwd > built")
+            .env("RECORD", "printf 'main;parse (%s/work.py:1) 10\\n' \"$(cat built)\" > \"$OUT\"; test \"$PWD\" = \"$(cat built)\"")
+            .env("SUFFIX", ".folded")
+            .env("ROUNDS", "2")
+            .env("IMPORT", "--noise exact")
+            .output()
+            .expect("every Unix has a shell");
+        assert!(output.status.success(), "{}", told(&output));
+        let said = repository.done(
+            "profdb",
+            &[
+                "gate",
+                "--budget",
+                "perf.budget",
+                "--paired",
+                "round",
+                "--base",
+                &format!("commit={base}"),
+                "--new",
+                &format!("commit={head}"),
+            ],
+        );
+        assert!(said.starts_with("Gate: pass"), "{said}");
+        let database = rusqlite::Connection::open(repository.home.path().join("profdb.db"));
+        let database = database.expect("it was imported");
+        let count = |sql: &str| -> i64 {
+            let row = database.query_row(sql, [], |row| row.get(0));
+            row.expect("our tables")
+        };
+        assert_eq!(count("SELECT COUNT(*) FROM runs"), 2 * rounds);
+        assert_eq!(
+            count("SELECT COUNT(DISTINCT value) FROM run_tags WHERE key = 'round'"),
+            rounds
+        );
+        assert_eq!(
+            count("SELECT COUNT(DISTINCT file) FROM functions WHERE name LIKE 'parse%'"),
+            1
+        );
+    }
+    let trees = repository.done("git", &["worktree", "list"]);
+    assert_eq!(trees.lines().count(), 1, "{trees}");
+    let left = fs::read_dir(repository.home.path()).expect("a folder");
+    let left = left.filter_map(Result::ok).map(|entry| entry.file_name());
+    let left: Vec<_> = left
+        .filter(|name| name.to_string_lossy().starts_with("profdb-measure"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
 }
