@@ -122,7 +122,7 @@ pub(super) fn watched(
     }
     let kept = |row: &&Row| is_watched(row);
     let mut rows: Vec<&Row> = comparison.rows.iter().filter(kept).collect();
-    let elsewhere = elsewhere(comparison, rule, &fits);
+    let elsewhere = of_one_name(comparison, rule, &fits);
     if let Some(row) = rows.iter().find(|row| row.each[1].is_empty()) {
         let what = "the runs do not know what it costs with everything called";
         let name = &row.item.names[0];
@@ -168,7 +168,7 @@ pub(super) fn watched(
 
 /// The functions that one side does not have, while it has another one of the same name that the other side does not have: in
 /// another file or module. If they are one, what changed of it is unknown. By name, module and file, each with the reason.
-fn elsewhere(
+fn of_one_name(
     comparison: &Comparison,
     rule: &Rule,
     fits: &dyn Fn(&Row) -> bool,
