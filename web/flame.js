@@ -146,6 +146,11 @@ export function find(picture, search) {
   return `${percent(boxes.total === 0 ? null : (100 * cost) / boxes.total)} % matched, ${count} ${count === 1 ? 'place' : 'places'}`;
 }
 
+/** What is said where boxes are missing: none is less wide than nothing. @param {ArrayLike<number>[]} costs @returns {Element | null} */
+export function belowZero(costs) {
+  return costs.some((all) => Array.prototype.some.call(all, (cost) => cost < 0)) ? note('Places whose cost is below 0 have no box here: the table has them.') : null;
+}
+
 /** The view. @param {import('./actions.js').Context & {command: any}} context */
 export async function flameView(context) {
   const { run, state, go } = context;
@@ -226,7 +231,7 @@ export async function flameView(context) {
     mark(context.state.search);
   };
   pictures.push(picture);
-  element.append(picture.element, (await treeView(context)).element);
+  element.append(...[belowZero([costs.all]), picture.element, (await treeView(context)).element].filter((part) => part !== null));
   update();
   if (isUp) requestAnimationFrame(() => (picture.box.scrollTop = picture.box.scrollHeight));
   return { element, answer: () => ask(run, question), small: WITHIN, update };

@@ -14,7 +14,7 @@ export function treeTable({ label, roots, last, depth, cost, isLarge, isWanted =
   for (let count = 0; count < OPENED && candidates.length > 0; count++) {
     let best = 0;
     candidates.forEach((place, at) => {
-      if (cost(place) > cost(candidates[best])) best = at;
+      if (Math.abs(cost(place)) > Math.abs(cost(candidates[best]))) best = at;
     });
     const [place] = candidates.splice(best, 1);
     if (last[place] === place || !isLarge(place)) continue;

@@ -337,7 +337,7 @@ export function arrange({ count, parent, cost, name, colour }, order) {
       }
       const callee = lists[open[top + 1]++];
       const from = open[top + 2];
-      open[top + 2] = from + cost[callee];
+      open[top + 2] = from + Math.max(0, cost[callee]);
       add(callee, Math.min(from, x[place] + width[place]), x[place] + width[place] - from);
     }
     total += Math.max(0, costOf);

@@ -11,7 +11,9 @@ const SMALL = 0.01;
 
 /** @param {{label: string, count: number, name: (row: number) => string, cost: (row: number) => number | null, share: (row: number) => number | null, isSelected: (row: number) => boolean, handle: import('./actions.js').Handle}} of @returns {HTMLElement} */
 export function pie(of) {
-  const rows = Array.from({ length: of.count }, (_, row) => row).filter((row) => (of.cost(row) ?? 0) > 0);
+  const all = Array.from({ length: of.count }, (_, row) => row);
+  if (all.some((row) => (of.cost(row) ?? 0) < 0)) return note('Some of these costs are below 0, and a pie has no pieces for them: the table has all figures.');
+  const rows = all.filter((row) => (of.cost(row) ?? 0) > 0);
   rows.sort((one, other) => (of.cost(other) ?? 0) - (of.cost(one) ?? 0));
   const sum = rows.reduce((total, row) => total + (of.cost(row) ?? 0), 0);
   if (rows.length === 0) return note('Nothing here has a cost of its own.');

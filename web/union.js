@@ -2,7 +2,7 @@
 import { directionOf, signed } from './change.js';
 import { sidesOf, signedCost } from './diff.js';
 import { button, choice, div, make, note, searchBox, span } from './dom.js';
-import { find } from './flame.js';
+import { belowZero, find } from './flame.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
 import { Picture, arrange } from './picture.js';
 import { LEFT_OUT } from './profile.js';
@@ -153,6 +153,7 @@ export async function unionView(context) {
     ),
     make('p', { class: 'keys-of-colours' }, key('more', '+ more'), key('less', '− less'), key('even', byVerdict ? 'not shown to have changed' : 'as before'), key('hatched', 'only in one of the two')),
     left,
+    belowZero(all),
     picture.element,
     unionTable(union, answer, (place) => isWanted[place] === 1),
   );
@@ -173,7 +174,7 @@ function unionTable({ depth, last, parent, all, item, names }, answer, isWanted)
   const scale = ofColumn(answer.metric, answer.unit, Math.max(answer.total.base, answer.total.new), 0);
   const roots = [...parent.keys()].filter((place) => parent[place] < 0);
   const sums = all.map((costs) => roots.reduce((sum, root) => (isWanted(root) ? sum + costs[root] : sum), 0));
-  const largest = (/** @type {number} */ place) => Math.max(all[0][place], all[1][place]);
+  const largest = (/** @type {number} */ place) => Math.max(Math.abs(all[0][place]), Math.abs(all[1][place]));
   const money = (/** @type {number} */ value) => rounded(scale, value);
   return treeTable({
     label: 'Tree of both',
@@ -181,7 +182,7 @@ function unionTable({ depth, last, parent, all, item, names }, answer, isWanted)
     last,
     depth,
     cost: largest,
-    isLarge: (place) => largest(place) >= 0.01 * Math.max(...sums),
+    isLarge: (place) => largest(place) >= 0.01 * Math.max(...sums.map(Math.abs)),
     isWanted,
     columns: [
       { title: 'Element', isText: true, value: (place) => shown(names.name[item[place]] ?? LEFT_OUT) },

@@ -92,7 +92,7 @@ export async function treeView(context) {
     last: tree.last,
     depth: tree.depth,
     cost: (place) => costs.all[place],
-    isLarge: (place) => (share(place) ?? 0) >= 1,
+    isLarge: (place) => Math.abs(share(place) ?? 0) >= 1,
     handle: handleOf(context, functionOf, (place) => (functionOf(place) >= 0 ? go({ function: run.names.name[functionOf(place)] }, true) : undefined)),
     columns: [
       { title: 'Element', isText: true, value: (place) => shown(placeName(run, tree, lines, place)) },

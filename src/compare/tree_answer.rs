@@ -78,17 +78,22 @@ fn is_in(view: View, place: &Place) -> bool {
     }
 }
 
+/// The larger of two costs, without its sign: credits are shares of a total as well.
+fn larger([base, new]: [f64; 2]) -> f64 {
+    base.abs().max(new.abs())
+}
+
 /// The places of a view, and those that lead to them.
 fn shown(places: &[Place], shown: &Shown) -> Vec<bool> {
     let total = super::tree::total(places);
     let least = shown
         .min_pct
-        .map_or(0.0, |percent| percent / 100.0 * total[0].max(total[1]));
+        .map_or(f64::NEG_INFINITY, |percent| percent / 100.0 * larger(total));
     let mut is_shown: Vec<bool> = places
         .iter()
         .map(|place| {
             is_in(shown.view, place)
-                && place.all[0].max(place.all[1]) >= least
+                && larger(place.all) >= least
                 && shown
                     .depth
                     .is_none_or(|depth| u64::from(place.depth) < depth)
@@ -195,12 +200,12 @@ pub fn paths_answer<'d>(
     let total = super::tree::total(places);
     let least = asked
         .min_pct
-        .map_or(0.0, |percent| percent / 100.0 * total[0].max(total[1]));
+        .map_or(f64::NEG_INFINITY, |percent| percent / 100.0 * larger(total));
     let mut chosen: Vec<usize> = (0..places.len())
         .filter(|at| {
             let place = &places[*at];
             place.own.iter().any(|cost| *cost != 0.0)
-                && place.own[0].max(place.own[1]) >= least
+                && larger(place.own) >= least
                 && is_in(asked.view, place)
         })
         .collect();

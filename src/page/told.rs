@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::column::{self, Column};
 use super::error::PageError;
+use super::tree::EVERYTHING;
 use crate::compare::PlaceItem;
 use crate::compare::tree::Place;
 use crate::report::Answer;
@@ -114,7 +115,7 @@ pub(super) struct UnionBlocks {
 impl UnionTree<'_> {
     /// The tree, of which the places that cost least are left out until it fits.
     pub(super) fn blocks(&self, room: usize) -> UnionBlocks {
-        let mut found = self.cut(0.0);
+        let mut found = self.cut(EVERYTHING);
         if size(&found) <= room {
             return found;
         }
@@ -231,9 +232,9 @@ fn add(sum: &mut [f64; 2], costs: [f64; 2]) {
     }
 }
 
-/// What a place costs in the side where it costs more.
+/// What a place costs in the side where it costs more, without its sign.
 fn larger(place: &Place) -> f64 {
-    place.all[0].max(place.all[1])
+    place.all[0].abs().max(place.all[1].abs())
 }
 
 fn size(of: &UnionBlocks) -> usize {

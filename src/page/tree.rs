@@ -12,6 +12,9 @@ const ROUNDING: f64 = 1e-9;
 /// How many nodes are written between two looks at whether there is still room.
 const LOOKS: u64 = 1 << 12;
 
+/// The limit of costs that keeps all places: nothing costs less.
+pub(super) const EVERYTHING: f64 = f64::NEG_INFINITY;
+
 /// How the columns of labels are called, each with the number of its metric after it.
 pub(super) const LABELS: &str = "labels-";
 
@@ -20,7 +23,7 @@ pub(super) const LABELS: &str = "labels-";
 pub(super) struct Cut {
     /// The nodes of lines are left out.
     pub(super) lines: bool,
-    /// Places that cost less than this in the first metric, with everything they called, are left out.
+    /// Places that cost less than this in the first metric, with everything they called and whatever its sign, are left out.
     pub(super) below: f64,
     /// How many nodes are looked at: a sample tells how large a tree will be.
     pub(super) most: u64,
@@ -32,7 +35,7 @@ impl Cut {
     /// Nothing is left out.
     pub(super) const NONE: Self = Self {
         lines: false,
-        below: 0.0,
+        below: EVERYTHING,
         most: u64::MAX,
         room: usize::MAX,
     };
@@ -209,7 +212,7 @@ impl<'n> Writing<'n> {
         if node.line.is_none() {
             self.functions += 1;
             let cost = all(node);
-            if cost < self.cut.below {
+            if cost.abs() < self.cut.below {
                 self.left += cost;
                 self.writer.leave_out(rows);
                 return Ok(Below::Unwanted);
@@ -246,7 +249,7 @@ pub(super) struct Functions {
     metric: MetricInfo,
     /// Empty if there are too many.
     kept: Vec<Kept>,
-    /// What each costs with everything called, in any order.
+    /// What each costs with everything called, without its sign, in any order.
     costs: Vec<f64>,
 }
 
@@ -270,7 +273,7 @@ impl Functions {
         let (mut kept, mut costs) = (Vec::new(), Vec::new());
         let mut fit = true;
         database.each_wanted_call(run_id, metric.metric_id, |call| {
-            costs.push(call.cumulative.unwrap_or(call.exclusive));
+            costs.push(call.cumulative.unwrap_or(call.exclusive).abs());
             match Kept::of(call) {
                 Some(call) if fit && kept.len() < MOST_KEPT => kept.push(call),
                 _ => fit = false,
@@ -297,7 +300,7 @@ impl Functions {
     pub(super) fn cost_of(&mut self, most: u64) -> f64 {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         if most >= self.costs.len() {
-            return 0.0;
+            return EVERYTHING;
         }
         let by_cost = |one: &f64, other: &f64| other.total_cmp(one);
         let (_, next, _) = self.costs.select_nth_unstable_by(most, by_cost);

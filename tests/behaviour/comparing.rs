@@ -453,3 +453,34 @@ fn functions_without_a_file_have_bounds_together() {
     );
     folder.refuses(&["diff", sample, sample, "--paired", ""], 2, "--paired");
 }
+
+/// Credits are places as well, and shares of a total by their size.
+#[test]
+fn places_below_zero_are_in_the_trees_of_both() {
+    let folder = Folder::new();
+    for (name, cost) in [("a.speedscope.json", -2), ("b.speedscope.json", -4)] {
+        let text = json!({
+            "$schema": "https://www.speedscope.app/file-format-schema.json",
+            "shared": {"frames": [{"name": "main"}, {"name": "credit"}]},
+            "profiles": [{
+                "type": "sampled", "name": "t", "unit": "bytes", "startValue": 0, "endValue": 0,
+                "samples": [[0], [0, 1]], "weights": [5, cost],
+            }],
+        });
+        folder.write(name, &text.to_string());
+    }
+    for report in ["diff_tree", "diff_paths"] {
+        let asked = ["report", report, "a.speedscope.json", "b.speedscope.json"];
+        let answer = folder.json(&asked);
+        let credit = row(&answer, "credit");
+        let figures = ["base", "new", "delta"].map(|name| credit[name].as_f64());
+        assert_eq!(figures, [Some(-2.0), Some(-4.0), Some(-2.0)], "{report}");
+        let (text, _, _) = folder.run(&asked);
+        assert!(text.contains("credit"), "{text}");
+        // 4 of 3 are more than a half, though below 0.
+        let most = folder.json(&[&asked[..], &["--min-pct", "50"]].concat());
+        row(&most, "credit");
+        let (text, _, _) = folder.run(&[&asked[..], &["--min-pct", "140"]].concat());
+        assert!(!text.contains("credit"), "{text}");
+    }
+}

@@ -331,3 +331,56 @@ fn lines_are_left_out_first() {
     );
     shown.was_quiet();
 }
+
+/// Credits: `b` gives back 2 of the 7 that `a` has, and `d` is nothing but a credit.
+const BELOW_ZERO: &str = "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\", \"shared\": {\"frames\": [{\"name\": \"a\"}, {\"name\": \"b\"}, {\"name\": \"c\"}, {\"name\": \"d\"}]}, \"profiles\": [{\"type\": \"sampled\", \"name\": \"t\", \"unit\": \"bytes\", \"startValue\": 0, \"endValue\": 0, \"samples\": [[0], [0, 1], [0, 2], [3]], \"weights\": [5, -2, 2, -1]}]}";
+
+#[test]
+fn places_below_zero_are_there_and_no_pie_is_drawn_of_them() {
+    let Some(mut shown) = page("below-zero", "credits.speedscope.json", BELOW_ZERO, &[]) else {
+        return;
+    };
+    shown.open(&[]);
+    let pie = shown.text(".pane.functions .content");
+    assert!(pie.contains("a pie has no pieces for them"), "{pie}");
+    assert!(shown.texts(".pane.functions .slice").is_empty());
+    let names: Vec<String> = places(&mut shown)
+        .into_iter()
+        .map(|row| row[0].trim_start_matches(['▾', '▸']).trim().to_owned())
+        .collect();
+    for name in ["a", "b", "c", "d"] {
+        assert!(names.iter().any(|found| found == name), "{name}: {names:?}");
+    }
+    shown.is_as_said(".tools");
+    shown.go(&[("view", "overview")]);
+    let overview = shown.text("main");
+    assert!(!overview.contains("most expensive"), "{overview}");
+    shown.go(&[("view", "flame")]);
+    let flame = shown.text("main");
+    assert!(flame.contains("below 0 have no box"), "{flame}");
+    // Both sides as one picture.
+    let other = BELOW_ZERO.replace("[5, -2, 2, -1]", "[5, -4, 2, -1]");
+    fs::write(shown.folder.join("more.speedscope.json"), other).expect("a file");
+    said(
+        &shown.folder,
+        &[
+            "diff",
+            "credits.speedscope.json",
+            "more.speedscope.json",
+            "--html",
+            "page.html",
+        ],
+    );
+    shown.open(&[("view", "union")]);
+    let rows = shown.rows(".tree");
+    let of = |name: &str| {
+        let found = rows
+            .iter()
+            .find(|row| row[0].trim_start_matches(['▾', '▸']).trim() == name);
+        found.unwrap_or_else(|| panic!("no {name} in {rows:?}"))
+    };
+    assert_eq!(of("b")[1..4], ["-2", "-4", "−2"].map(str::to_owned));
+    assert_eq!(of("d")[1..3], ["-1", "-1"].map(str::to_owned));
+    assert!(!shown.text("main").contains("most expensive"));
+    shown.was_quiet();
+}
