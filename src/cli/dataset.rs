@@ -3,6 +3,7 @@
 //! A file of a dataset is written completely or not at all, and one whose bytes would be what they are is left alone. Nothing
 //! below the folder of a dataset is reached through a symbolic link: where a link leads is not what the user has named.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -253,6 +254,8 @@ fn not_written(error: DatasetError, out: &Path, stop: &Stop) -> Failure {
 struct Day {
     name: String,
     bytes: u64,
+    /// Files of the table `runs`.
+    runs: usize,
 }
 
 /// Brings the runs of datasets into a database.
@@ -292,8 +295,21 @@ fn import_one(folder: &Path, target: &Path, wait: &WaitArgs, stop: &Stop) -> Res
         Ok(None) => Err(format!("{name} has no {ABOUT}: expected a dataset")),
         Err(fault) => Err(fault),
     };
-    fault.map_err(|fault| complain(fault, Failure::Input))?;
+    let tables = fault.map_err(|fault| complain(fault, Failure::Input))?;
     let days = days(folder)?;
+    if days.iter().all(|day| day.runs == 0) {
+        let fault = format!("{name} has no runs: its table `runs` has no files");
+        return Err(complain(fault, Failure::Input));
+    }
+    for day in &days {
+        if let Some(missing) = missing(folder, &tables, day)? {
+            let fault = format!(
+                "{} is missing: each run has a file in every table",
+                missing.display()
+            );
+            return Err(complain(fault, Failure::Input));
+        }
+    }
     remove_abandoned(target);
     let progress = Progress::new("reading");
     let mut group: Vec<&Day> = Vec::new();
@@ -328,9 +344,44 @@ fn days(folder: &Path) -> Result<Vec<Day>, Failure> {
         days.push(Day {
             name: day.to_owned(),
             bytes,
+            runs: files(folder, &dataset::TABLES[0], day)?.len(),
         });
     }
     Ok(days)
+}
+
+/// A file of a run that is not there though others of the run are. Engines that make large files of small ones give them other names,
+/// and none to tables without rows: of a day with such files, only tables are looked at whose files are those of runs.
+fn missing(
+    folder: &Path,
+    tables: &[&'static Table],
+    day: &Day,
+) -> Result<Option<PathBuf>, Failure> {
+    let is_of_run = |file: &PathBuf| {
+        file.file_stem()
+            .and_then(|stem| stem.to_str())
+            .is_some_and(place::is_name)
+    };
+    let runs = files(folder, &dataset::TABLES[0], &day.name)?;
+    let mut found = Vec::new();
+    for table in tables {
+        found.push((table, files(folder, table, &day.name)?));
+    }
+    let mut all = found.iter().flat_map(|(_, files)| files);
+    let is_as_written = all.all(is_of_run);
+    for (table, files) in &found {
+        if !is_as_written && (files.is_empty() || !files.iter().all(is_of_run)) {
+            continue;
+        }
+        let there: HashSet<_> = files.iter().filter_map(|file| file.file_name()).collect();
+        for run in runs.iter().filter(|file| is_of_run(file)) {
+            if run.file_name().is_some_and(|name| !there.contains(name)) {
+                let of_day = place::folder(folder, table.name, &day.name);
+                return Ok(run.file_name().map(|name| of_day.join(name)));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The names in a folder, sorted; none if there is no such folder. Names that are no text are none of a dataset.

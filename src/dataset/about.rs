@@ -52,12 +52,19 @@ pub fn about() -> String {
     serde_json::to_string_pretty(&Value::Object(about)).expect("text and numbers") + "\n"
 }
 
-/// Reads such a file: a dataset that can be read.
+/// Reads such a file: a dataset that can be read. Gives the tables that it has, of those that are known here.
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub fn check(text: &[u8]) -> Result<(), String> {
-    version(text).map(|_| ())
+pub fn check(text: &[u8]) -> Result<Vec<&'static Table>, String> {
+    version(text)?;
+    let about: Value = serde_json::from_slice(text).unwrap_or_default();
+    let listed = about.get("tables").and_then(Value::as_array);
+    let is_listed = |table: &&Table| {
+        let mut listed = listed.into_iter().flatten();
+        listed.any(|one| one.get("name").and_then(Value::as_str) == Some(table.name))
+    };
+    Ok(TABLES.iter().filter(is_listed).collect())
 }
 
 /// Reads such a file: a dataset that runs can be added to.

@@ -659,7 +659,7 @@ fn files_that_are_none_are_refused() {
             .find(|name| name.starts_with(table) && name.ends_with(uid));
         path.join("d").join(found.expect("one of each"))
     };
-    fs::remove_file(place("functions", &uid)).expect("it is there");
+    fs::copy(place("functions", &other), place("functions", &uid)).expect("room");
     let ended = tried(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
     assert_eq!(ended.status.code(), Some(3), "{}", text(&ended.stderr));
     assert!(
@@ -669,6 +669,64 @@ fn files_that_are_none_are_refused() {
     );
     assert!(!path.join("b.db").exists());
     assert_ne!(other, uid);
+}
+
+/// Each run has a file in every table of the layout: a folder that was copied in part is said, table by table.
+#[test]
+fn a_missing_file_is_refused_by_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let dataset = path.join("d");
+    import(path, "a.db", &some()[..2]);
+    done(
+        path,
+        &[
+            "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+        ],
+    );
+    let again = || tried(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
+    let mut tables = 0;
+    for name in bytes(&dataset).into_keys() {
+        let is_of_run = name.extension().is_some_and(|ending| ending == "parquet");
+        // A run is there when its row is.
+        if !is_of_run || name.starts_with("runs") {
+            continue;
+        }
+        let (file, kept) = (dataset.join(&name), path.join("kept"));
+        fs::rename(&file, &kept).expect("it is there");
+        let ended = again();
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(3), "{}: {said}", name.display());
+        let expected = format!(
+            "{} is missing: each run has a file in every table",
+            name.display()
+        );
+        assert!(said.contains(&expected), "{said}");
+        assert!(!path.join("b.db").exists(), "{}", name.display());
+        fs::rename(&kept, &file).expect("room");
+        tables += 1;
+    }
+    assert_eq!(tables, 2 * 13);
+    // Engines that make large files of small ones give them names of their own, and make none of no rows.
+    for name in bytes(&dataset).into_keys() {
+        let file = dataset.join(&name);
+        if name.starts_with("notes") || name.starts_with("node_labels") {
+            fs::remove_file(&file).expect("it is there");
+        } else if name.extension().is_some_and(|ending| ending == "parquet") {
+            let part = format!(
+                "part-{}",
+                name.file_name().expect("a name").to_string_lossy()
+            );
+            fs::rename(&file, file.with_file_name(part)).expect("room");
+        }
+    }
+    let ended = again();
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    fs::remove_dir_all(dataset.join("runs")).expect("it is there");
+    let ended = again();
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    assert!(said.contains("d has no runs"), "{said}");
 }
 
 /// How many damaged files are tried: `CORRUPTIONS=N` for more.
