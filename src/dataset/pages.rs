@@ -41,8 +41,12 @@ pub(super) struct Pages {
 
 impl Zstd {
     pub(super) fn new() -> Result<Self, ParquetError> {
+        let mut compressor = Compressor::new(LEVEL)?;
+        // Every reader of zstd compares it: a bit that has changed on a disk or on the way is no other figure. Pages' own checksums
+        // are looked at by few readers. It takes four bytes.
+        compressor.include_checksum(true)?;
         Ok(Self {
-            compressor: Compressor::new(LEVEL)?,
+            compressor,
             page: Vec::new(),
         })
     }

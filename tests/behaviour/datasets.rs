@@ -729,6 +729,54 @@ fn a_missing_file_is_refused_by_its_name() {
     assert!(said.contains("d has no runs"), "{said}");
 }
 
+/// A bit that has changed on a disk or on the way is no other figure: what is in pages has a checksum that readers compare.
+#[test]
+fn a_bit_that_has_changed_is_no_other_figure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let dataset = path.join("d");
+    import(path, "a.db", &some()[..1]);
+    done(
+        path,
+        &[
+            "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+        ],
+    );
+    let again = || tried(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
+    assert!(again().status.success());
+    let expected = content(&path.join("b.db"), 0);
+    fs::remove_file(path.join("b.db")).expect("it was made");
+    let mut random = Random(7);
+    let (mut refused, mut tried) = (0, 0);
+    for name in bytes(&dataset).into_keys() {
+        if name.extension().is_none_or(|ending| ending != "parquet") {
+            continue;
+        }
+        let file = dataset.join(&name);
+        let good = fs::read(&file).expect("it is there");
+        // The rest says where everything is.
+        let about = good[good.len() - 8..][..4].try_into().expect("four bytes");
+        let pages = good.len() - 8 - usize::try_from(u32::from_le_bytes(about)).expect("a length");
+        for _ in 0..6 {
+            let mut bad = good.clone();
+            bad[4 + random.below(pages - 4)] ^= 1 << random.below(8);
+            fs::write(&file, &bad).expect("room");
+            let ended = again();
+            let what = format!("{}: {}", name.display(), text(&ended.stderr));
+            if ended.status.success() {
+                same(&content(&path.join("b.db"), 0), &expected, &what);
+                fs::remove_file(path.join("b.db")).expect("it was made");
+            } else {
+                assert_eq!(ended.status.code(), Some(3), "{what}");
+                refused += 1;
+            }
+            tried += 1;
+        }
+        fs::write(&file, good).expect("room");
+    }
+    assert!(refused > tried / 2, "{refused} of {tried}");
+}
+
 /// How many damaged files are tried: `CORRUPTIONS=N` for more.
 fn corruptions() -> u64 {
     Form::Corruptions.times("CORRUPTIONS", 300, 3000)
