@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 
 use super::args::dialect;
-use super::failure::Failure;
+use super::failure::{Failure, complain};
 use super::output::Target;
 use super::pager::{Lines, PagerArgs};
 use crate::base::error::Stop;
@@ -34,7 +34,8 @@ pub(super) struct Schema {
 
 pub(super) fn run(schema: &Schema, stop: &Stop) -> Result<(), Failure> {
     if let Some(dialect) = schema.dialect {
-        let script = views(dialect, &schema.dataset);
+        let script =
+            views(dialect, &schema.dataset).map_err(|fault| complain(fault, Failure::Usage))?;
         return Target::Screen.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
     }
     let target = schema.pager.target(Lines::Wrapped);

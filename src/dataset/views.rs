@@ -46,12 +46,15 @@ const COMPUTED: &str = include_str!("../../queries/dataset/columns.sql");
 const ADDED_UP: [&str; 2] = ["calls", "primitive"];
 
 /// The statements that make the tables and views of a dataset known to an engine. `dataset` is its folder, or the address of it.
-#[must_use]
-pub fn views(dialect: Dialect, dataset: &str) -> String {
+///
+/// # Errors
+/// When the engine takes signs in the name for patterns of names and has no way to quote them; in words.
+pub fn views(dialect: Dialect, dataset: &str) -> Result<String, String> {
     let dataset = match dataset.trim_end_matches('/') {
         "" => "/",
         trimmed => trimmed,
     };
+    let place = quoted(dialect, dataset)?;
     let create = match dialect {
         Dialect::Spark => "CREATE OR REPLACE TEMPORARY VIEW",
         Dialect::DuckDb | Dialect::ClickHouse => "CREATE OR REPLACE VIEW",
@@ -65,7 +68,7 @@ pub fn views(dialect: Dialect, dataset: &str) -> String {
         let _ = writeln!(script, "{set};");
     }
     for table in &TABLES {
-        let select = read(dialect, dataset, table);
+        let select = read(dialect, &place, table);
         let _ = writeln!(script, "\n{create} {} AS\n{select};", table.name);
     }
     let _ = writeln!(script, "\n{create} run_tags AS\n{};", tags(dialect));
@@ -80,7 +83,41 @@ pub fn views(dialect: Dialect, dataset: &str) -> String {
         let select = spelled(&lines.collect::<Vec<_>>().join("\n"), dialect);
         let _ = writeln!(script, "\n{create} {name} AS\n{select}{ending};");
     }
-    script
+    Ok(script)
+}
+
+/// A place in which no sign means more than itself, where the engine looks for files whose names are like a pattern. Tried with
+/// each engine (`tests/figures/datasets.rs`).
+fn quoted(dialect: Dialect, dataset: &str) -> Result<String, String> {
+    let refused = |sign: char| {
+        Err(format!(
+            "{}: {} takes `{sign}` in the name of a folder for a pattern, and has no way to quote it: give the folder another name, or a link to it",
+            dataset.replace(char::is_control, "?"),
+            dialect.name()
+        ))
+    };
+    let with = |signs: &[char], before: &str, after: &str| {
+        let mut place = String::new();
+        for sign in dataset.chars() {
+            if signs.contains(&sign) {
+                place.extend([before, sign.encode_utf8(&mut [0; 4]), after]);
+            } else {
+                place.push(sign);
+            }
+        }
+        place
+    };
+    match dialect {
+        // Hadoop's patterns.
+        Dialect::Spark => Ok(with(&['*', '?', '[', ']', '{', '}', '\\'], "\\", "")),
+        // A class of one sign is this sign. Before other patterns a backslash is not found, whether it is doubled or not.
+        Dialect::DuckDb if dataset.contains('\\') => refused('\\'),
+        Dialect::DuckDb => Ok(with(&['*', '?', '['], "[", "]")),
+        Dialect::ClickHouse => match dataset.chars().find(|sign| "*?{}".contains(*sign)) {
+            Some(sign) => refused(sign),
+            None => Ok(dataset.to_owned()),
+        },
+    }
 }
 
 /// What has to be set before.

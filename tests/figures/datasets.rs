@@ -295,6 +295,84 @@ fn duckdb_and_clickhouse_say_what_sqlite_says() {
     }
 }
 
+/// Names of folders that engines would take for patterns of others.
+const FOLDERS: [&str; 9] = [
+    "a*b",
+    "a?b",
+    "a[b",
+    "a]b",
+    "a[xy]b",
+    "a{x,y}b",
+    "**",
+    "it's `so` \"\"",
+    "a\\b",
+];
+
+/// Folders that these patterns fit.
+const FITTING: [&str; 3] = ["axb", "ayb", "aab"];
+
+/// A dataset has the runs of its own folder, whatever signs are in the name; an engine that has no way to quote one is not asked.
+#[test]
+fn signs_of_patterns_in_a_folder_are_signs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    for (number, name) in FOLDERS.iter().chain(&FITTING).enumerate() {
+        let profile = root.join(format!("{number}.folded"));
+        fs::write(&profile, format!("main;f{number} {}\n", number + 1)).expect("room");
+        let database = root.join(format!("{number}.db"));
+        let [db, profile] = [&database, &profile].map(|path| path.to_str().expect("plain"));
+        done(&["import", "--db", db, profile]);
+        let out = root.join("datasets").join(name);
+        fs::create_dir_all(&out).expect("room");
+        let out = out.to_str().expect("plain");
+        done(&["export", "--db", db, "--format", "parquet", "--out", out]);
+    }
+    for (dialect, module, refused) in [
+        ("duckdb", "duckdb", "\\"),
+        ("clickhouse", "chdb", "*?{}"),
+        ("spark", "pyspark", ""),
+    ] {
+        let is_there = has_module(module) && (dialect != "spark" || tools::find("java").is_some());
+        let mut scripts = Vec::new();
+        for (number, name) in FOLDERS.iter().enumerate() {
+            let out = root.join("datasets").join(name);
+            let out = out.to_str().expect("plain");
+            let asked = profdb(&["schema", "--dialect", dialect, "--dataset", out]);
+            let said = String::from_utf8_lossy(&asked.stderr);
+            if let Some(sign) = name.chars().find(|sign| refused.contains(*sign)) {
+                assert_eq!(asked.status.code(), Some(2), "{dialect} {name}: {said}");
+                let expected =
+                    format!("{dialect} takes `{sign}` in the name of a folder for a pattern");
+                assert!(said.contains(&expected), "{dialect} {name}: {said}");
+                continue;
+            }
+            assert!(asked.status.success(), "{dialect} {name}: {said}");
+            let script = root.join(format!("{dialect}-{number}.sql"));
+            fs::write(&script, &asked.stdout).expect("room");
+            scripts.push((script, format!("{number}.folded")));
+        }
+        assert!(!scripts.is_empty());
+        if !is_there {
+            continue;
+        }
+        let mut python = Command::new(tools::find("python3").expect("it has been found"));
+        python.arg("tests/support/dataset_places.py").arg(dialect);
+        python.args(scripts.iter().map(|(script, _)| script));
+        let asked = python.output().expect("it can be started");
+        let (told, wrong) = (
+            String::from_utf8_lossy(&asked.stdout),
+            String::from_utf8_lossy(&asked.stderr),
+        );
+        assert!(asked.status.success(), "{dialect}: {told}\n{wrong}");
+        let expected: Vec<&str> = scripts.iter().map(|(_, run)| run.as_str()).collect();
+        assert_eq!(
+            told.lines().collect::<Vec<_>>(),
+            expected,
+            "{dialect}: {wrong}"
+        );
+    }
+}
+
 #[test]
 fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
     if !has_module("pyspark") || tools::find("java").is_none() {
