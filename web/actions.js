@@ -1,13 +1,19 @@
 // What can be done with a function wherever it is shown: Dyalog's gestures, by mouse and by keys.
 import { menu } from './dom.js';
 import { parsePath, writePath } from './path.js';
+import { Unanswered } from './texts.js';
 
 /** @typedef {{select?: (of: any) => void, open?: (of: any, isDirect: boolean) => void, menu?: (of: any, x: number, y: number) => void, key?: (of: any, key: string) => boolean}} Handle What is done with a row, a piece or a box. */
 /** @typedef {{state: import('./state.js').State, run: import('./profile.js').Run, go: (changes: Record<string, string>, isSmall?: boolean) => void, say: (text: string) => void}} Context */
 
-/** The steps of the path. @param {Context} context */
+/** The steps of the path; none of one that cannot be read, of which the view says what is wrong. @param {Context} context */
 export function stepsOf({ state, run }) {
-  return state.fn === '' ? [] : parsePath(state.fn, (name) => run.byName.has(name));
+  try {
+    return state.fn === '' ? [] : parsePath(state.fn, (name) => run.byName.has(name));
+  } catch (error) {
+    if (error instanceof Unanswered) return [];
+    throw error;
+  }
 }
 
 /** What can be done. @param {Context} context */

@@ -36,6 +36,12 @@ const VIEWS = {
   history: ['History', historyView, 'history'],
 };
 
+/** Where a run begins to be looked at. */
+const ANY = { fn: '', label: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' };
+
+/** Letters of a uid in an address: enough to tell runs apart. */
+const UID = 12;
+
 /** Runs that a drop-down may offer; of more, the view of the runs has a table. */
 const MOST_OFFERED = 200;
 
@@ -58,7 +64,15 @@ const HELP = [
 /** Starts the page. */
 async function start() {
   const page = /** @type {HTMLElement} */ (document.getElementById('page'));
-  const about = await json('about');
+  let about;
+  try {
+    about = await json('about');
+  } catch (error) {
+    // A server's database may be gone, locked or damaged.
+    page.append(make('main', { id: 'view' }, note(plain(/** @type {Error} */ (error).message))));
+    page.dataset.shown = location.hash;
+    return;
+  }
   /** @type {Run[]} */
   const runs = about.runs.map((/** @type {any} */ run) => new Run(run));
   const has = (/** @type {string} */ what) => {
@@ -87,7 +101,10 @@ async function start() {
 
   const say = (/** @type {string} */ text) => (message.textContent = text);
   const go = (/** @type {Record<string, string>} */ changes, isSmall = false) => {
-    const address = writeState({ ...readState(location.hash), ...changes });
+    const next = { ...readState(location.hash), ...changes };
+    // Databases number their runs from 1 on: the uid tells which run is meant.
+    if (changes.run !== undefined || next.uid === '') next.uid = runs.find((run) => String(run.number) === next.run)?.uid.slice(0, UID) ?? '';
+    const address = writeState(next);
     if (address === writeState(readState(location.hash))) return;
     if (isSmall) {
       history.replaceState(null, '', address);
@@ -99,9 +116,21 @@ async function start() {
 
   /** What changes within a view needs no other one. @param {import('./state.js').State} state */
   const isWithin = (state) =>
-    view?.small && Object.keys(state).every((key) => state[key] === shownState[key] || view.small.includes(key));
+    view?.small && Object.keys(state).every((key) => state[key] === shownState[key] || view.small.includes(key) || (key === 'uid' && context.run?.uid.startsWith(state.uid)));
 
   const follow = async () => {
+    try {
+      await show();
+    } catch (error) {
+      // The next address is shown all the same.
+      console.error(error);
+      context = null;
+      main.replaceChildren(note(plain(/** @type {Error} */ (error).message)));
+      page.dataset.shown = location.hash;
+    }
+  };
+
+  const show = async () => {
     // Another address may be asked for before this one is shown.
     const address = location.hash;
     const state = readState(address);
@@ -109,14 +138,27 @@ async function start() {
     if (context && isWithin(state)) {
       shownState = state;
       context.state = state;
+      // A view that is still being made is of an address before this one.
+      const mine = ++turn;
       await view.update();
-      page.dataset.shown = address;
+      if (mine === turn) page.dataset.shown = address;
       return;
     }
     const mine = ++turn;
-    const run = runs.find((run) => String(run.number) === state.run) ?? runs[0];
+    const asked = runs.filter(({ number, uid }) => (state.uid === '' ? String(number) === state.run : uid.startsWith(state.uid)));
+    const isAny = state.run === '' && state.uid === '';
+    const run = isAny ? runs[0] : (asked.find(({ number }) => String(number) === state.run) ?? asked[0]);
     if (!run && runs.length === 0 && inFile.length === 0) {
       main.replaceChildren(note('The database has no runs any more: `profdb import` adds some, and they are here when the page is loaded again.'));
+      page.dataset.shown = address;
+      return;
+    }
+    const viewOf = VIEWS[state.view]?.[2] ?? 'runs';
+    if (!run && runs.length > 0 && ['runs', 'sql'].includes(viewOf)) {
+      const said = `There is no run ${plain(state.run)}${state.uid === '' ? '' : ` (${plain(state.uid)})`} ${isServed() ? 'in this database' : 'in this page'}: it was deleted, or the address is that of another one.`;
+      [view, context] = [null, null];
+      top.replaceChildren();
+      main.replaceChildren(note(said), div('buttons', ...(isServed() ? [button('Runs', () => go({ run: '', view: 'runs' }))] : []), button(`Show run ${runs[0].number}`, () => go({ ...ANY, run: String(runs[0].number) }))));
       page.dataset.shown = address;
       return;
     }
@@ -172,7 +214,7 @@ async function start() {
     }
     if (runs.length > 1 && runs.length <= MOST_OFFERED) {
       tools.append(make('h1', { class: 'unseen', text: plain(run.about.name) }));
-      tools.append(choice('Run', String(run.number), runs.map((run) => [String(run.number), `${run.number}: ${plain(run.about.name)}`]), (to) => go({ run: to, fn: '', label: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' })));
+      tools.append(choice('Run', String(run.number), runs.map((run) => [String(run.number), `${run.number}: ${plain(run.about.name)}`]), (to) => go({ ...ANY, run: to })));
     } else {
       tools.append(make('h1', { class: 'title', text: plain(run.about.name) }));
     }
@@ -216,8 +258,8 @@ async function start() {
     const path = div(
       'path',
       crumbs(now, header, root),
-      button('Up 1 Level', () => actions.up(), { disabled: actions.steps.length === 0 }),
-      button('Reset', () => actions.reset(), { disabled: actions.steps.length === 0 }),
+      button('Up 1 Level', () => actions.up(), { disabled: state.fn === '' }),
+      button('Reset', () => actions.reset(), { disabled: state.fn === '' }),
       button('Show Calls', () => actions.calls(run.named(actions.steps.at(-1)?.name ?? '')[0]), { disabled: actions.steps.length === 0 || run.isFlat || state.report === 'calls' }),
     );
     const missing = leftOut(run).length > 0 ? note('Parts of the run are not in this page: Overview says which.') : '';

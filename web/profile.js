@@ -64,6 +64,8 @@ export class Run {
     this.number = about.run_id;
     /** How its blocks are named: a server is asked for the run that was seen first, whatever has its number now. @type {string} */
     this.key = about.uid ?? String(about.run_id);
+    /** What no other run has. @type {string} */
+    this.uid = about.uid ?? about.facts?.find((/** @type {[string, string]} */ [name]) => name === 'run_uid')?.[1] ?? '';
     this.know(about);
     /** @type {Map<string, Promise<any>>} */
     this.kept = new Map();

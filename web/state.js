@@ -8,6 +8,7 @@ const USUAL = {
   view: 'panes',
   report: 'summary',
   run: '',
+  uid: '',
   metric: '',
   fn: '',
   label: '',

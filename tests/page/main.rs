@@ -17,6 +17,8 @@ mod shown;
 mod from_file {
     #[path = "accessible.rs"]
     mod accessible;
+    #[path = "address.rs"]
+    mod address;
     #[path = "compared.rs"]
     mod compared;
     #[path = "equal.rs"]
@@ -38,6 +40,8 @@ mod from_file {
 #[cfg(feature = "serve")]
 #[path = "."]
 mod served {
+    #[path = "address.rs"]
+    mod address;
     #[path = "equal.rs"]
     mod equal;
     #[path = "gestures.rs"]

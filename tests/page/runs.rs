@@ -120,6 +120,30 @@ fn runs_that_come_and_go_are_seen() {
     shown.was_quiet();
 }
 
+#[test]
+fn a_database_that_cannot_be_read_is_said() {
+    let Some(mut shown) = two_runs("unread") else {
+        return;
+    };
+    shown.open(&[]);
+    let path = shown.folder.join("x.db");
+    let kept = fs::read(&path).expect("a database");
+    for (content, said) in [(&b"garbage"[..], "x.db"), (&[], "no runs")] {
+        fs::write(&path, content.repeat(1000)).expect("room");
+        shown.open(&[("view", "tree")]);
+        let text = shown.text("body");
+        assert!(text.contains(said), "{text}");
+    }
+    fs::remove_file(&path).expect("it was there");
+    shown.open(&[]);
+    let text = shown.text("body");
+    assert!(text.contains("x.db"), "{text}");
+    fs::write(&path, kept).expect("room");
+    shown.open(&[("view", "tree")]);
+    assert!(shown.text("main").contains("main"));
+    shown.was_quiet();
+}
+
 /// Asks a statement, and gives what is said of it.
 fn asked(shown: &mut Shown, sql: &str) -> String {
     shown.go(&[("view", "runs")]);

@@ -1,0 +1,107 @@
+//! Addresses that cannot be shown say so and leave a way out; where the focus is, and what windows of any width show.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::browser;
+use crate::shown::{DOUBLE, Shown};
+use crate::support::browser::Click;
+
+/// Two runs, in the second of which `main` calls `a` and `b`.
+fn two_runs(test: &str) -> Option<Shown> {
+    let mut shown = browser(test)?;
+    for (name, text) in [
+        ("before.folded", "main;before 5\n"),
+        ("after.folded", "main;a;c 4\nmain;b 3\nmain 1\n"),
+    ] {
+        let file = shown.folder.join(name);
+        fs::write(&file, text).expect("a file");
+        shown.import(&file, &[]);
+    }
+    shown.write(&["--runs", "1,2"]);
+    Some(shown)
+}
+
+#[test]
+fn paths_that_cannot_be_read_say_so_and_can_be_reset() {
+    let Some(mut shown) = two_runs("bad-paths") else {
+        return;
+    };
+    for (path, said) in [
+        ("a,", "expected a name"),
+        (",", "expected a name"),
+        (">", "expected a name"),
+        ("\"a\"b", "expected , or >"),
+        ("nope", "no function nope"),
+    ] {
+        shown.open(&[("run", "2"), ("fn", path), ("functions", "table")]);
+        let text = shown.text("main");
+        assert!(text.contains(said), "{path}: {text}");
+        shown.click(".path button", "Reset", Click::default());
+        assert_eq!(shown.state("fn"), "", "{path}");
+        assert_eq!(shown.rows(".pane.functions").len(), 4, "{path}");
+    }
+    // Another address is shown after it, whatever was wrong with the one before.
+    shown.open(&[("run", "2"), ("fn", "a,")]);
+    shown.go(&[("run", "2"), ("view", "tree")]);
+    assert_eq!(shown.rows(".tree").len(), 4);
+    shown.was_quiet();
+}
+
+#[test]
+fn a_run_that_is_not_there_is_said_and_no_other_is_shown() {
+    let Some(mut shown) = two_runs("no-run") else {
+        return;
+    };
+    for state in [
+        &[("run", "99")] as &[_],
+        &[("run", "1"), ("uid", "0123456789ab")],
+        &[("run", "x"), ("view", "tree")],
+    ] {
+        shown.open(state);
+        let text = shown.text("main");
+        let expected = format!("There is no run {}", state[0].1);
+        assert!(text.starts_with(&expected), "{state:?}: {text}");
+        assert!(!text.contains("main"), "{state:?}: {text}");
+        shown.click("main button", "Show run", Click::default());
+        assert_eq!(shown.texts(".top h1").len(), 1, "{state:?}");
+    }
+    // An address that the page makes has what tells the run from those of other databases.
+    shown.open(&[("run", "1"), ("functions", "table")]);
+    assert_eq!(shown.state("uid"), "");
+    shown.click(".pane.functions tbody th", "before", DOUBLE);
+    let uid = shown.state("uid");
+    assert_eq!(uid.len(), 12);
+    shown.select(".tools select", "2");
+    let other = shown.state("uid");
+    assert_eq!(shown.state("run"), "2");
+    assert!(other.len() == 12 && other != uid, "{uid} {other}");
+    // The uid is what counts: a run may have another number in another database.
+    shown.open(&[("run", "7"), ("uid", &uid), ("functions", "table")]);
+    assert_eq!(
+        shown.texts(".pane.functions tbody th"),
+        ["before", "main"].map(str::to_owned)
+    );
+    shown.was_quiet();
+}
+
+#[test]
+fn what_is_shown_is_what_the_address_says_after_fast_clicks() {
+    let Some(mut shown) = two_runs("fast") else {
+        return;
+    };
+    shown.open(&[("run", "2"), ("functions", "table")]);
+    shown.browser.value(
+        "(location.hash = '#run=2&functions=table&function=a', dispatchEvent(new HashChangeEvent('hashchange')), location.hash = '#run=2&functions=table&fn=a')",
+    );
+    shown.settle();
+    // Whatever was still under way has ended then.
+    let turn =
+        json!({"expression": "new Promise((done) => setTimeout(done, 200))", "awaitPromise": true});
+    shown.browser.ask("Runtime.evaluate", &turn);
+    let is_shown = "document.getElementById('page').dataset.shown === location.hash";
+    assert_eq!(shown.browser.value(is_shown), true);
+    assert_eq!(shown.rows(".pane.functions").len(), 2);
+    shown.was_quiet();
+}
