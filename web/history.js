@@ -221,8 +221,9 @@ export async function historyView(context) {
     const { point } = context.state;
     if (isFocused) place.querySelector('circle[tabindex="0"]')?.focus();
     aside.replaceChildren(...pointDetail(context, answer, subject, subject.points.find((one) => String(one.run) === point)));
-    const lastTop = rows.querySelector('.table')?.scrollTop ?? 0;
-    rows.replaceChildren(
+    const points = /** @type {any} */ (rows.firstElementChild);
+    if (points) return points.refresh();
+    rows.append(
       table({
         label: 'Points',
         items: subject.points,
@@ -236,8 +237,6 @@ export async function historyView(context) {
         ],
       }),
     );
-    const now = rows.querySelector('.table');
-    if (now) now.scrollTop = lastTop;
   };
   const steps = subject.changes.length === 0
     ? note(plain(told.about.lines.at(-1) ?? 'No step.'))

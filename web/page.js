@@ -4,6 +4,7 @@ import { json } from './bytes.js';
 import { button, choice, dialog, div, make, note } from './dom.js';
 import { askTotal } from './ask.js';
 import { diffView } from './diff.js';
+import { keepFocus } from './focus.js';
 import { flameView } from './flame.js';
 import { historyView, stepsView } from './history.js';
 import { panesView, resetSplits } from './panes.js';
@@ -90,10 +91,12 @@ async function start() {
   const kept = {};
   const message = make('output', { class: 'message', role: 'status' });
   const top = make('header', { class: 'top' });
-  const main = make('main', { id: 'view' });
+  const main = make('main', { id: 'view', tabindex: -1 });
   page.append(top, message, main);
   let shownState = readState('');
   let turn = 0;
+  /** Whether a name is to be written once the view is there. */
+  let searches = false;
   /** @type {any} */
   let view = null;
   /** @type {any} */
@@ -140,7 +143,9 @@ async function start() {
       context.state = state;
       // A view that is still being made is of an address before this one.
       const mine = ++turn;
+      const giveFocusBack = keepFocus(page);
       await view.update();
+      giveFocusBack();
       if (mine === turn) page.dataset.shown = address;
       return;
     }
@@ -191,11 +196,14 @@ async function start() {
     }
     if (mine !== turn) return;
     [view, context, shownState] = [made, now, state];
+    const giveFocusBack = keepFocus(page);
     head(now, header, root);
     main.replaceChildren(made.element);
+    if (searches) document.getElementById('search')?.focus({ preventScroll: true });
+    else giveFocusBack();
+    searches = false;
     document.title = `${plain(run?.about.name ?? about.title)} · profdb`;
     page.dataset.shown = address;
-    if (state.search !== '' && state.view === 'flame') /** @type {any} */ (document.getElementById('search'))?.focus({ preventScroll: true });
     // Who drills down does not wait for what can be unpacked before.
     if (header && run.isTree && !isServed()) /** @type {any} */ (globalThis).requestIdleCallback?.(() => void run.costs(run.metrics.indexOf(header.metric)).catch(() => null));
   };
@@ -292,7 +300,10 @@ async function start() {
     else if (event.key === '/') {
       const search = document.getElementById('search');
       if (search) search.focus();
-      else if (isOfRun) go({ view: 'flame' });
+      else if (isOfRun && state.view !== 'flame') {
+        searches = true;
+        go({ view: 'flame' });
+      }
     } else if (/^[1-9]$/.test(event.key) && Number(event.key) <= names.length) go({ view: names[Number(event.key) - 1] });
     else return;
     event.preventDefault();

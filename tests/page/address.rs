@@ -23,6 +23,16 @@ fn two_runs(test: &str) -> Option<Shown> {
     Some(shown)
 }
 
+/// Whether the focus is in what a selector finds, and on what.
+fn has_focus(shown: &mut Shown, within: &str, on: &str) -> bool {
+    let script = format!(
+        "document.activeElement.closest({}) !== null && document.activeElement.matches({})",
+        json!(within),
+        json!(on)
+    );
+    shown.browser.value(&script) == true
+}
+
 #[test]
 fn paths_that_cannot_be_read_say_so_and_can_be_reset() {
     let Some(mut shown) = two_runs("bad-paths") else {
@@ -83,6 +93,69 @@ fn a_run_that_is_not_there_is_said_and_no_other_is_shown() {
         shown.texts(".pane.functions tbody th"),
         ["before", "main"].map(str::to_owned)
     );
+    shown.was_quiet();
+}
+
+#[test]
+fn the_focus_stays_in_the_same_pane_or_picture() {
+    let Some(mut shown) = two_runs("focus") else {
+        return;
+    };
+    shown.open(&[("run", "2"), ("functions", "table")]);
+    // Nothing takes the focus by itself.
+    assert!(has_focus(&mut shown, "body", "body"));
+    shown.click(".pane.functions tbody th", "a", Click::default());
+    for (key, steps) in [
+        ("Enter", "a"),
+        ("Enter", "a,c"),
+        ("Backspace", "a"),
+        ("c", "a"),
+        ("0", ""),
+        ("e", ""),
+        ("p", ""),
+    ] {
+        if key == "Enter" && steps == "a,c" {
+            shown.browser.key("ArrowDown");
+            shown.settle();
+        }
+        shown.browser.key(key);
+        shown.settle();
+        assert!(
+            has_focus(&mut shown, ".pane.functions", "tr"),
+            "{key} {steps}"
+        );
+        assert_eq!(shown.state("fn"), steps, "{key}");
+    }
+    // So does a control that was used.
+    shown
+        .browser
+        .value("document.querySelector('.functions > header select').focus()");
+    shown.select(".functions > header select", "pie");
+    assert!(has_focus(&mut shown, ".functions > header", "select"));
+    shown.browser.value("document.activeElement.blur()");
+    // A word that is searched for takes no focus from the picture.
+    shown.open(&[("run", "2"), ("view", "flame"), ("search", "c")]);
+    shown
+        .browser
+        .value("document.querySelector('canvas').focus()");
+    shown.browser.key("e");
+    shown.settle();
+    assert!(has_focus(&mut shown, ".picture", "canvas"));
+    // A view without rows has it as a whole, and the next one gives it to its rows.
+    shown.go(&[("run", "2"), ("fn", "a>a")]);
+    assert!(has_focus(&mut shown, "main", "main"));
+    shown.browser.key("0");
+    shown.settle();
+    assert!(has_focus(&mut shown, "main", ".slice, tr"));
+    // Who asks for the search writes there, from any view.
+    shown.browser.key("/");
+    shown.settle();
+    assert_eq!(shown.state("view"), "flame");
+    shown.wait("document.activeElement.id === 'search'");
+    shown.browser.write("b");
+    shown.settle();
+    assert_eq!(shown.state("search"), "b");
+    assert!(has_focus(&mut shown, "main", "#search"));
     shown.was_quiet();
 }
 
