@@ -178,3 +178,58 @@ fn what_is_shown_is_what_the_address_says_after_fast_clicks() {
     assert_eq!(shown.rows(".pane.functions").len(), 2);
     shown.was_quiet();
 }
+
+/// What is beside the window, of things that are to be read or clicked, outside of tables, which have a scroll bar.
+const BESIDE: &str = "[...document.querySelectorAll('button, select, input, textarea, h1, h2, canvas, .said, .legend .name')].filter((one) => { const place = one.getBoundingClientRect(); return place.width > 0 && !one.closest('.table, .unseen') && (place.left < -1 || place.right > innerWidth + 1); }).map((one) => `${one.localName} ${one.innerText}`)";
+
+/// How wide the narrowest name of a table is.
+const NARROWEST: &str = "Math.min(9999, ...[...document.querySelectorAll('tbody th.text')].map((name) => name.getBoundingClientRect().width).filter((width) => width > 0))";
+
+#[test]
+fn pages_can_be_read_in_windows_of_any_width() {
+    let Some(mut shown) = browser("narrow") else {
+        return;
+    };
+    let name = "a".repeat(80);
+    let file = shown.folder.join("huge.folded");
+    let text = format!("main;{name};parse 4611686018427387904\nmain;b 4611686018427387904\n");
+    fs::write(&file, text).expect("a file");
+    shown.import(
+        &file,
+        &[
+            "--title",
+            "a title that is longer than a narrow window is wide",
+        ],
+    );
+    shown.write(&[]);
+    for width in [400.0, 1280.0] {
+        shown.browser.resize(width, 800.0);
+        for view in [
+            "panes", "overview", "flame", "tree", "calls", "source", "sql",
+        ] {
+            let state = [("view", view), ("functions", "table")];
+            shown.open(&state);
+            let about = format!("{width} {view}");
+            assert_eq!(shown.browser.value(BESIDE), json!([]), "{about}");
+            let wide = shown.browser.value("document.documentElement.scrollWidth");
+            assert!(wide.as_f64() <= Some(width), "{about}: {wide}");
+            let narrowest = shown.browser.value(NARROWEST);
+            assert!(narrowest.as_f64() >= Some(80.0), "{about}: {narrowest}");
+        }
+    }
+    // One pane a row.
+    shown.browser.resize(400.0, 800.0);
+    shown.open(&[]);
+    let panes = "[...document.querySelectorAll('.pane')].map((pane) => pane.getBoundingClientRect()).map(({ left, top, width }) => [left < 20, width > 350, top])";
+    let panes = shown.browser.value(panes);
+    let panes = panes.as_array().expect("a list");
+    assert_eq!(panes.len(), 4);
+    let mut last = f64::MIN;
+    for pane in panes {
+        assert_eq!((&pane[0], &pane[1]), (&json!(true), &json!(true)));
+        let top = pane[2].as_f64().expect("a number");
+        assert!(top > last + 100.0, "{panes:?}");
+        last = top;
+    }
+    shown.was_quiet();
+}
