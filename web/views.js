@@ -105,16 +105,18 @@ export async function treeView(context) {
   return { element, answer: () => ask(run, question), small: ['function'], update: () => undefined };
 }
 
-/** The function that a view is about: the one that was clicked, or where the path ends, or the most expensive one.
- * @param {import('./actions.js').Context} context */
-async function chosen(context) {
+/** The function that a view is about: the one that was clicked, or where the path ends, or the most expensive one of those that
+ * are wanted, if there are any. @param {import('./actions.js').Context} context @param {() => Promise<Set<number>>} [wantedOf] */
+async function chosen(context, wantedOf = async () => new Set()) {
   const { run, state } = context;
   if (state.function !== '') return state.function;
   const last = stepsOf(context).at(-1);
   if (last) return last.name;
   const all = await ask(run, questionOf(state, 'summary', { fn: undefined, exclusive: true }));
   if (all.rows.length === 0) throw new Unanswered('The run has no functions.');
-  return all.rows[0][0];
+  const wanted = await wantedOf();
+  const at = all.functions.findIndex((of) => wanted.has(of));
+  return all.rows[Math.max(at, 0)][0];
 }
 
 /** Where a function is chosen by its name. @param {import('./actions.js').Context} context @param {string} name */
@@ -141,7 +143,16 @@ export async function callsView(context) {
   const columns = div('columns');
   let main = null;
   for (const [report, title] of [['calls', 'Called by'], ['callees', 'Calls']]) {
-    const answer = await ask(run, questionOf(state, report, { fn, exclusive: state.exclusive !== '' }));
+    /** @type {import('./ask.js').Answer} */
+    let answer;
+    try {
+      answer = await ask(run, questionOf(state, report, { fn, exclusive: state.exclusive !== '' }));
+    } catch (error) {
+      if (!(error instanceof Unanswered)) throw error;
+      // The name may be of another run: another one can be chosen.
+      element.append(note(error.message));
+      return { element };
+    }
     main ??= answer;
     const handle = handleOf(context, (row) => answer.functions[row], (row) => answer.functions[row] >= 0 && go({ function: run.names.name[answer.functions[row]] }));
     const { metric } = answer.header;
@@ -161,9 +172,22 @@ export async function callsView(context) {
 
 /** @param {import('./actions.js').Context & {command: any}} context */
 export async function sourceView(context) {
-  const name = await chosen(context);
+  const { run } = context;
+  // Functions whose lines are known come before those of which there is only the source.
+  const name = await chosen(context, async () => {
+    const { function: known } = await run.lines();
+    return new Set(known.length > 0 ? known : (await run.sources())?.places.map(([of]) => of));
+  });
   const element = make('section', { class: 'source', 'aria-label': 'Source' }, chooser(context, name));
-  const answer = await linesOf(context, name);
+  let answer;
+  try {
+    answer = await linesOf(context, name);
+  } catch (error) {
+    if (!(error instanceof Unanswered)) throw error;
+    // Another function may have lines.
+    element.append(note(error.message));
+    return { element };
+  }
   element.append(make('h2', { text: shown(name) }), sourceTable(context, answer, null));
   return { element, answer: () => answer };
 }

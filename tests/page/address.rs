@@ -179,6 +179,39 @@ fn what_is_shown_is_what_the_address_says_after_fast_clicks() {
     shown.was_quiet();
 }
 
+#[test]
+fn source_begins_with_a_function_that_has_lines() {
+    let Some(mut shown) = browser("no-lines") else {
+        return;
+    };
+    let file = shown.folder.join("a.speedscope.json");
+    let text = json!({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": [{"name": "hot"}, {"name": "cold", "file": "c.c", "line": 3}]},
+        "profiles": [{
+            "type": "sampled", "name": "t", "unit": "bytes", "startValue": 0, "endValue": 0,
+            "samples": [[0], [0, 1]], "weights": [9, 1],
+        }],
+    });
+    fs::write(&file, text.to_string()).expect("a file");
+    shown.import(&file, &[]);
+    shown.write(&[]);
+    shown.open(&[("view", "source")]);
+    let chosen = "document.querySelector('.source input').value";
+    assert_eq!(shown.browser.value(chosen), "cold");
+    assert_eq!(shown.rows(".source").len(), 1);
+    for view in ["source", "calls"] {
+        for name in ["hot", "nope"] {
+            shown.go(&[("view", view), ("function", name)]);
+            let script = format!("document.querySelector('.{view} input').value");
+            assert_eq!(shown.browser.value(&script), name, "{view}");
+        }
+        let text = shown.text("main");
+        assert!(text.contains("no function nope"), "{view}: {text}");
+    }
+    shown.was_quiet();
+}
+
 /// What is beside the window, of things that are to be read or clicked, outside of tables, which have a scroll bar.
 const BESIDE: &str = "[...document.querySelectorAll('button, select, input, textarea, h1, h2, canvas, .said, .legend .name')].filter((one) => { const place = one.getBoundingClientRect(); return place.width > 0 && !one.closest('.table, .unseen') && (place.left < -1 || place.right > innerWidth + 1); }).map((one) => `${one.localName} ${one.innerText}`)";
 
