@@ -8,7 +8,7 @@ import { Unanswered, inOrder, lineName, plain, shown } from './texts.js';
 import { statement } from './statement.js';
 
 /** @typedef {{report: string, fn?: string, metric?: string, exclusive?: boolean, percentOf?: string, label?: string[]}} Question */
-/** @typedef {{question: Question, metric: import('./profile.js').Metric, total: number, selected: number | null, exclusive: boolean, remarks: string[], shape: string, steps: {operator: ',' | '>', name: string, isCode: boolean}[]}} Header */
+/** @typedef {{question: Question, metric: import('./profile.js').Metric, total: number, selected: number | null, exclusive: boolean, remarks: string[], isExclusiveLeft: boolean, callers?: number | null, shape: string, steps: {operator: ',' | '>', name: string, isCode: boolean}[]}} Header */
 /** @typedef {{columns: string[], rows: any[][], header: Header, functions: number[], elements: string[]}} Answer Functions and elements are those of the rows: -1 for none, and what a row is called. */
 
 const COLUMNS = {
@@ -114,7 +114,9 @@ async function begin(run, question) {
   const seen = isServed() ? { ...(await understand(run, question)), selected: null } : await look(run, question);
   const { metric, shape } = seen;
   const steps = seen.steps.map(({ operator, name, isCode }) => ({ operator, name, isCode }));
-  return { seen, header: { question, metric, total: metric.total, selected: seen.selected, exclusive: question.exclusive ?? false, remarks: [], shape, steps } };
+  // Own costs are what callees leave of places then, though the file itself states those of functions.
+  const isExclusiveLeft = Boolean(run.isTree && metric.recorded && (shape === 'nodes' || question.report === 'tree' || (question.label ?? []).length > 0));
+  return { seen, header: { question, metric, total: metric.total, selected: seen.selected, exclusive: question.exclusive ?? false, remarks: [], isExclusiveLeft, shape, steps } };
 }
 
 /** How much is looked at. @param {Run} run @param {Question} question */
@@ -130,10 +132,20 @@ export async function ask(run, question) {
   if (question.report === 'tree') return ofTree(run, seen, header);
   const entries = await entriesOf(run, seen, question.report);
   showKnown(header, entries, (entry) => orNull(entry.cumulative));
+  if (!run.isTree && (question.report === 'calls' || question.report === 'call_lines')) sumCallers(header, entries);
   return ranked(entries, header);
 }
 
 /** @typedef {{name: string, module: string | null, file: string | null, kind: string | null, id: number, of: number, line: number | null, col: number, calls: number, exclusive: number, cumulative: number, seen: number, element?: string, line_file?: string, caller_file?: string | null}} Entry */
+
+/** Tells what callers paid, where that is not what the function cost: a file of edges states both. @param {Header} header @param {Entry[]} entries */
+function sumCallers(header, entries) {
+  if (entries.length === 0) return;
+  const sum = orNull(entries.reduce((sum, entry) => sum + entry.cumulative, 0));
+  const { selected } = header;
+  const isSame = sum !== null && selected !== null && Math.abs(sum - selected) <= 1e-9 * Math.abs(selected);
+  if (!isSame) header.callers = sum;
+}
 
 /** What a report shows, in no order. @param {Run} run @param {any} seen @param {string} report @returns {Promise<Entry[]>} */
 async function entriesOf(run, seen, report) {

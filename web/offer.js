@@ -20,6 +20,15 @@ function object(row, columns) {
   return Object.fromEntries(columns.map((column, at) => [column, row[at]]));
 }
 
+/** What rows come to: how many, and their own cost, which rows of lines share with those of functions. @param {string[]} columns @param {any[][]} rows */
+function shownOf(columns, rows) {
+  const [exclusive, line] = [columns.indexOf('exclusive'), columns.indexOf('line')];
+  const functions = line < 0 ? rows : rows.filter((row) => row[line] === null);
+  const added = functions.length > 0 ? functions : rows;
+  const isKnown = added.length > 0 && exclusive >= 0 && added.every((row) => row[exclusive] !== null);
+  return { rows: rows.length, exclusive: isKnown ? added.reduce((sum, row) => sum + row[exclusive], 0) : null };
+}
+
 /** The object that `--format json` gives. @param {import('./profile.js').Run} run @param {import('./ask.js').Answer} answer */
 export function jsonOf(run, { columns, rows, header }) {
   const { metric } = header;
@@ -32,9 +41,12 @@ export function jsonOf(run, { columns, rows, header }) {
     unit: metric.unit,
     total: metric.total,
     selected: header.selected,
+    ...(header.isExclusiveLeft && { exclusive_left: true }),
+    ...(header.callers !== undefined && { callers: header.callers }),
   };
   const text = JSON.stringify(head);
-  return `${text.slice(0, -1)},"rows":[\n${rows.map((row) => JSON.stringify(object(row, columns))).join(',\n')}\n]}\n`;
+  const objects = rows.map((row) => JSON.stringify(object(row, columns))).join(',\n');
+  return `${text.slice(0, -1)},"rows":[\n${objects}\n],"shown":${JSON.stringify(shownOf(columns, rows))}}\n`;
 }
 
 /** @param {import('./ask.js').Answer} answer */

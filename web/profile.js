@@ -2,7 +2,7 @@
 import { block, json, Reader } from './bytes.js';
 import { Unanswered, plain } from './texts.js';
 
-/** @typedef {{metric_id: number, name: string, unit: string, total: number, timer_readings: boolean}} Metric */
+/** @typedef {{metric_id: number, name: string, unit: string, total: number, timer_readings: boolean, recorded: boolean}} Metric Recorded: the file itself states own costs of functions. */
 /** @typedef {{id: number[], kind: string[], name: string[], module: string[], file: string[], line: number[], line_files: string[]}} Names */
 /** @typedef {{calls: number, exclusive: number, cumulative: number, seen: number}} Figures `NaN` for what is unknown. */
 /** @typedef {{caller: number, callee: number, file: string, line: number, col: number, isBack: boolean, calls: number, exclusive: number, cumulative: number, isOther: boolean, outermost: number}} Edge Caller -1 for the root, file '' for the caller's own, line -1 if unknown. */

@@ -82,7 +82,7 @@ export async function answered(run, header, columns) {
   /** @type {Record<string, any>[]} */
   const objects = said.rows;
   if (objects.length > 0) columns = Object.keys(objects[0]);
-  [header.total, header.selected] = [said.total, said.selected];
+  [header.total, header.selected, header.isExclusiveLeft, header.callers] = [said.total, said.selected, said.exclusive_left ?? false, said.callers];
   if (question.report !== 'function' && question.report !== 'tree') showKnown(header, objects, (row) => row.cumulative);
   const functions = objects.map((row) => functionOf(run, row));
   return { columns, rows: objects.map((row) => columns.map((column) => row[column])), header, functions, elements: objects.map((row, at) => elementOf(run, row, functions[at])) };

@@ -105,11 +105,24 @@ function fillTree({ run, first, count, isCut, metrics, functions, depth, of, lin
 /** What a statement reads that has not been filled in. @param {string} sql */
 const needs = (sql) => Object.keys(readers).filter((what) => !filled.has(what) && words(sql).some((word) => readers[what].has(word)));
 
+/** The first word of a statement, comments before it passed over. @param {string} sql */
+const firstWord = (sql) => /^(?:\s|;|--[^\n]*(?:\n|$)|\/\*[^]*?(?:\*\/|$))*([a-z]*)/i.exec(sql)?.[1].toLowerCase() ?? '';
+
+/** What begins a statement that only reads. */
+const READING = ['select', 'with', 'values', 'explain'];
+
+/** Whole numbers that texts keep exact, beyond what numbers of browsers are. @param {any} value */
+const exact = (value) => (typeof value !== 'bigint' ? value : Number.isSafeInteger(Number(value)) ? Number(value) : String(value));
+
 /** @param {string} sql */
 function ask(sql) {
-  /** @type {{columns: string[], rows: any[][], isMore: boolean}} */
-  let answer = { columns: [], rows: [], isMore: false };
-  for (const statement of database.iterateStatements(sql)) {
+  /** @type {{columns: string[], rows: any[][], isMore: boolean} | null} */
+  let answer = null;
+  const statements = database.iterateStatements(sql);
+  for (const statement of statements) {
+    if (answer) throw new Error('one statement at a time');
+    const begins = firstWord(statement.getSQL());
+    if (!READING.includes(begins)) throw new Error(`this page only reads: a statement begins with SELECT, WITH, VALUES or EXPLAIN, and not with ${begins.toUpperCase()}`);
     const columns = statement.getColumnNames();
     const rows = [];
     let isMore = false;
@@ -118,12 +131,12 @@ function ask(sql) {
         isMore = true;
         break;
       }
-      rows.push(statement.get());
+      rows.push(statement.get(null, { useBigInt: true }).map(exact));
     }
     answer = { columns, rows, isMore };
     statement.reset();
   }
-  return answer;
+  return answer ?? { columns: [], rows: [], isMore: false };
 }
 
 addEventListener('message', async ({ data: { number, does, given } }) => {

@@ -68,6 +68,8 @@ pub(super) struct Outline {
     of_sql: Vec<(String, Vec<u8>)>,
     /// Labels of samples, set by set.
     sets: Vec<SetLabel>,
+    /// By metric, whether the file itself states own costs of functions.
+    recorded: Vec<bool>,
     /// What is left out so far.
     left: Value,
     /// Lines are left out.
@@ -104,6 +106,7 @@ pub(super) fn outline(
         with_lines: Vec::new(),
         of_sql: Vec::new(),
         sets: database.set_labels(run.run_id)?,
+        recorded: Vec::new(),
         left: json!({}),
         lines: false,
         others: false,
@@ -132,6 +135,10 @@ pub(super) fn outline(
         }
         blocks.push((format!("edges-{at}"), call_block(&calls, numbers, &files)?));
         let figures = function_figures(database, metric)?;
+        let is_recorded = figures
+            .iter()
+            .any(|row| row.is_recorded && row.exclusive.is_some());
+        outline.recorded.push(is_recorded);
         let block = function_block(&figures, numbers)?;
         blocks.push((format!("functions-{at}"), block));
         if sql == Sql::Inside {
@@ -294,7 +301,10 @@ pub(super) fn part(
             (bytes - room) * 4 / 3
         )));
     }
-    let about = about(database, run, &outline.metrics, places, &left)?;
+    let mut about = about(database, run, &outline.metrics, places, &left)?;
+    for (at, is_recorded) in outline.recorded.iter().enumerate() {
+        about["metrics"][at]["recorded"] = json!(is_recorded);
+    }
     Ok(Part { about, blocks })
 }
 

@@ -442,6 +442,8 @@ pub(crate) fn are_equal(page: &Value, command: &Value, about: &str) {
         "unit",
         "total",
         "selected",
+        "exclusive_left",
+        "callers",
     ] {
         assert!(
             is_near(&page[name], &command[name]),
@@ -450,6 +452,9 @@ pub(crate) fn are_equal(page: &Value, command: &Value, about: &str) {
             command[name]
         );
     }
+    assert_eq!(page["shown"]["rows"], command["shown"]["rows"], "{about}");
+    let [one, other] = [page, command].map(|answer| &answer["shown"]["exclusive"]);
+    assert!(is_near(one, other), "{about}: shown: {one} is not {other}");
     let [page, command] = [page, command].map(|answer| {
         let mut rows = answer["rows"].as_array().expect("rows").clone();
         rows.sort_by_cached_key(key);

@@ -220,7 +220,35 @@ fn statements_have_limits() {
     let fault = ask(&mut shown, "SELECT a FROM nowhere").expect_err("a fault");
     assert_eq!(fault, "no such table: nowhere");
     let fault = ask(&mut shown, "DELETE FROM runs").expect_err("a fault");
-    assert!(fault.contains("readonly"), "{fault}");
+    assert!(fault.contains("only reads"), "{fault}");
+    // Whole numbers are exact, though browsers have none of 64 bits.
+    let numbers =
+        "SELECT 9223372036854775807 AS most, 9007199254740991 AS safe, -9007199254740993 AS less";
+    assert_eq!(
+        json!(ask(&mut shown, numbers).expect("rows")),
+        json!([{"most": "9223372036854775807", "safe": 9_007_199_254_740_991_i64, "less": "-9007199254740993"}])
+    );
+    // As served: one statement, which reads.
+    for (sql, said) in [
+        ("SELECT 1; SELECT 2", "one statement at a time"),
+        ("/* SELECT */ PRAGMA query_only = 0", "not with PRAGMA"),
+        ("-- SELECT\n PRAGMA table_info(runs)", "not with PRAGMA"),
+        ("ATTACH ':memory:' AS other", "not with ATTACH"),
+        ("VACUUM", "not with VACUUM"),
+    ] {
+        let fault = ask(&mut shown, sql).expect_err("a fault");
+        assert!(fault.contains(said), "{sql}: {fault}");
+    }
+    assert_eq!(
+        json!(ask(&mut shown, " ;-- a\n/* b */ (SELECT 1 AS one); -- c").err()),
+        json!("near \"(\": syntax error")
+    );
+    for sql in [
+        "\n-- a\n/* b; */ WITH a AS (SELECT 1 AS one) SELECT one FROM a; -- c",
+        "VALUES (1)",
+    ] {
+        assert_eq!(ask(&mut shown, sql).expect("rows").len(), 1, "{sql}");
+    }
     // There is no file to be had.
     let fault = ask(
         &mut shown,
