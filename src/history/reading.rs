@@ -287,8 +287,14 @@ pub fn subjects(
         names.sort();
         names.dedup();
         let nearest = suggestion("; the nearest: ", quoted.as_deref().unwrap_or(text), names);
+        // A name in quotes is one whatever it has: signs in it fit only themselves.
+        let patterns = match (&quoted, nearest.is_empty()) {
+            (None, _) => ": * and ? fit any text and any character",
+            (Some(_), true) => "",
+            (Some(_), false) => ": quotes make it one name",
+        };
         return Err(HistoryError::NothingSelected(format!(
-            "no run has the {what} {text}{hint}: * and ? fit any text and any character{nearest}"
+            "no run has the {what} {text}{hint}{patterns}{nearest}"
         )));
     }
     Ok(grouped(by, found))

@@ -188,3 +188,33 @@ fn what_a_run_does_not_mention_cost_nothing_in_it() {
     let module = costs(&["history", "--by", "module", "*"]);
     assert_eq!(module, [(6.0, 3), (6.0, 2), (10.0, 3)]);
 }
+
+/// Signs of patterns in a name in quotes are signs, and nothing is said of patterns where there is no such name.
+#[test]
+fn a_name_in_quotes_that_is_not_there_is_no_pattern() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("a.db");
+    let profile = folder.path().join("a.folded");
+    fs::write(&profile, "main;parse 3\n").expect("room");
+    told(&database, &["import", profile.to_str().expect("plain")]);
+    for (name, said) in [
+        ("\"*\"", "no run has the function \"*\"\n"),
+        (
+            "\"pars\"",
+            "no run has the function \"pars\": quotes make it one name; the nearest: parse\n",
+        ),
+        (
+            "pars",
+            "no run has the function pars: * and ? fit any text and any character; the nearest: parse\n",
+        ),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+            .args(["history", name, "--db"])
+            .arg(&database)
+            .output()
+            .expect("it was built");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(errors, format!("profdb: {said}"));
+        assert_eq!(output.status.code(), Some(4), "{errors}");
+    }
+}
