@@ -267,7 +267,7 @@ fn positional(command: &Command, position: usize) -> Option<&Arg> {
 /// the only one that fits.
 fn sets(database: &Database, start: &str) -> Result<Vec<String>, StoreError> {
     // After a comma the set goes on, unless it is part of a value in quotes.
-    let is_between = |(at, _): &(usize, &str)| start[..*at].matches('"').count() % 2 == 0;
+    let is_between = |(at, _): &(usize, &str)| start[..*at].matches('"').count().is_multiple_of(2);
     let last = start.rmatch_indices(',').find(is_between);
     let (head, tail) = match last.map(|(at, _)| at) {
         Some(at) => start.split_at(at + 1),

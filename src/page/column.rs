@@ -264,7 +264,7 @@ fn ten_digits(cost: f64) -> Option<(u64, u64)> {
     let exponent = (cost.to_bits() >> 52).cast_signed() - 1023;
     // 77 / 256 is the decimal logarithm of 2, near enough. Costs below 0, and those that are too small or too large, have other
     // exponents.
-    let mut power = usize::try_from(9 - (exponent * 77 >> 8)).ok()?;
+    let mut power = usize::try_from(9 - ((exponent * 77) >> 8)).ok()?;
     let is_too_long = |factor| cost * factor >= TEN_DIGITS;
     if POWERS.get(power).is_none_or(is_too_long) {
         power = power.checked_sub(1)?;
@@ -355,13 +355,13 @@ mod tests {
             (Some(32.0), 2),
             (Some(1e7), 4),
             (Some(1.5), 3),
-            (Some(3076.863_639), 6),
+            (Some(3_076.863_639), 6),
             (Some(380.087_605_3), 6),
             (Some(0.038_415_883_5), 6),
             (Some(0.000_001_234_567_891), 6),
             (Some(999_999_999.9), 7),
             (Some(123_456_789.12), 7),
-            (Some(-1206.216_021), 9),
+            (Some(-1_206.216_021), 9),
             (Some(-0.5), 9),
             (Some(0.1 + 0.2), 9),
             (Some(1.0 / 3.0), 9),
@@ -403,7 +403,7 @@ mod tests {
         // What hardly comes again, what does, and that again: each is longer than what is kept before it is tried anew.
         let length = 3 * TOGETHER * usize::try_from(KEPT).expect("few");
         let mixed: Vec<u64> = (0..length).map(|_| any() & 0x7f).collect();
-        let alike: Vec<u64> = (0..length).map(|at| at as u64 / 8 & 3).collect();
+        let alike: Vec<u64> = (0..length).map(|at| (at as u64 / 8) & 3).collect();
         let found = |parts: &[&[u64]]| {
             let mut column = Column::new();
             let all: Vec<u64> = parts.concat();

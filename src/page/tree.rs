@@ -202,7 +202,8 @@ impl<'n> Writing<'n> {
     /// Adds a node, which has a row for each metric, unless it is cut off.
     fn node(&mut self, rows: &[NodeRow]) -> Result<Below, PageError> {
         let node = &rows[0];
-        let is_full = self.nodes % LOOKS == 0 && self.writer.bytes_of_first() > self.cut.room;
+        let is_full =
+            self.nodes.is_multiple_of(LOOKS) && self.writer.bytes_of_first() > self.cut.room;
         if self.nodes == self.cut.most || is_full {
             self.is_whole = false;
             return Ok(Below::Nothing);
