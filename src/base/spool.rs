@@ -2,7 +2,8 @@
 //! in a temporary file that has no name, so that memory does not grow with the run.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 
 /// Bytes that go to an output at once.
 pub(crate) const PIECE: usize = 64 * 1024;
@@ -17,6 +18,91 @@ const MOST_OF_CELLS: u64 = 256 << 20;
 
 /// Makes a file that ends with the program.
 pub(crate) type Spill = fn() -> io::Result<File>;
+
+/// What comes of writing and reading such a file, for those who have nothing else to do with files.
+pub(crate) type SpillResult<T> = io::Result<T>;
+
+/// A file that was written ends too soon.
+pub(crate) fn cut_short() -> io::Error {
+    io::ErrorKind::UnexpectedEof.into()
+}
+
+/// Segments of bytes in a file, of which any part is read again.
+pub(crate) struct Segments {
+    spill: Spill,
+    file: Option<File>,
+    /// The bytes of all segments.
+    length: u64,
+}
+
+impl Segments {
+    /// No segment yet; the first one makes the file.
+    pub(crate) fn new(spill: Spill) -> Self {
+        Self {
+            spill,
+            file: None,
+            length: 0,
+        }
+    }
+
+    /// Adds a segment; says where it is.
+    ///
+    /// # Errors
+    /// When no file can be made, or it takes no more: then there is no such segment.
+    pub(crate) fn add(
+        &mut self,
+        write: impl FnOnce(&mut SegmentWriter<'_>) -> SpillResult<()>,
+    ) -> SpillResult<Range<u64>> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert((self.spill)()?),
+        };
+        let start = self.length;
+        file.seek(SeekFrom::Start(start))?;
+        let mut segment = SegmentWriter {
+            out: BufWriter::with_capacity(PIECE, file),
+            end: start,
+        };
+        write(&mut segment)?;
+        segment.out.flush()?;
+        self.length = segment.end;
+        Ok(start..self.length)
+    }
+
+    /// Reads bytes of a segment into `found`, in place of what is there.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or has fewer.
+    pub(crate) fn read(&mut self, bytes: Range<u64>, found: &mut Vec<u8>) -> SpillResult<()> {
+        let file = self.file.as_mut().ok_or_else(cut_short)?;
+        let length = bytes.end - bytes.start;
+        file.seek(SeekFrom::Start(bytes.start))?;
+        found.clear();
+        file.take(length).read_to_end(found)?;
+        if (found.len() as u64) < length {
+            return Err(cut_short());
+        }
+        Ok(())
+    }
+}
+
+/// Writes a segment.
+pub(crate) struct SegmentWriter<'s> {
+    out: BufWriter<&'s mut File>,
+    end: u64,
+}
+
+impl SegmentWriter<'_> {
+    /// Adds bytes.
+    ///
+    /// # Errors
+    /// When the file takes no more.
+    #[inline]
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> SpillResult<()> {
+        self.end += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+}
 
 /// Bytes that wait.
 pub(crate) struct Spool {
@@ -270,6 +356,22 @@ fn push_utf8(bytes: &[u8], text: &mut String) -> io::Result<()> {
     let found = str::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
     text.push_str(found);
     Ok(())
+}
+
+/// Files that are none, for tests.
+#[cfg(test)]
+pub(crate) mod failing {
+    use super::{File, Spill, io};
+
+    /// None can be made, and one takes nothing.
+    pub(crate) const NO_ROOM: [Spill; 2] = [
+        || Err(io::ErrorKind::StorageFull.into()),
+        || File::open("Cargo.toml"),
+    ];
+
+    /// What is written is gone when it is read.
+    #[cfg(unix)]
+    pub(crate) const FORGETS: Spill = || File::options().read(true).write(true).open("/dev/null");
 }
 
 #[cfg(test)]

@@ -18,6 +18,10 @@ const LONGEST_GAIN: usize = 4096;
 
 /// A rule, and its regular expression as soon as it is needed. Making that takes longer than a small
 /// import: of the built-in rules only those are made that a text may match.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a condition of its own, as rules have them in any combination"
+)]
 pub(super) struct CompiledRule {
     needed: Needed,
     needs: Vec<(u128, &'static str)>,

@@ -1,10 +1,9 @@
 //! The builder: what is known of the run so far, and its nodes: how they open, how they close, and
 //! how their rows leave.
 
-use std::io;
 use std::sync::Arc;
 
-use super::call_tree::{CallTree, Opened, Step, Steps, Walk};
+use super::call_tree::{CallTree, EnteredNode, Step, Steps, Walk};
 use super::functions::FunctionInterner;
 use super::ids::{CallNodeId, EdgeId, LineId};
 use super::labels::{LabelCosts, LabelSet, LabelSetInterner};
@@ -15,6 +14,7 @@ use super::sums::NodeCost;
 use super::totals::{Caller, Derivation, Totals, into_rows};
 use crate::base::error::{ImportError, Stop};
 use crate::base::interner::Id;
+use crate::base::spool::SpillResult;
 use crate::events::{Cost, FunctionId, MetricId, ROUNDING, slack};
 use crate::text::escape::has_bytes;
 
@@ -607,7 +607,7 @@ impl<O: Output> TreeBuilder<O> {
         nodes
     }
 
-    fn open_all(&mut self, mut walk: Walk, nodes: &mut Vec<u64>) -> io::Result<()> {
+    fn open_all(&mut self, mut walk: Walk, nodes: &mut Vec<u64>) -> SpillResult<()> {
         // A number for each node of the tree, which may be tens of millions: only where labels
         // refer to them.
         if self.label_costs.have_costs() {
@@ -641,7 +641,7 @@ impl<O: Output> TreeBuilder<O> {
     }
 
     /// Opens a node of the call tree.
-    fn open(&mut self, opened: &Opened, steps: &Steps) {
+    fn open(&mut self, opened: &EnteredNode, steps: &Steps) {
         match opened.line {
             None => self.open_function(opened.function, opened.calls),
             Some(line) => self.open_line(opened.function, line, opened.calls),

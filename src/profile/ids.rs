@@ -45,6 +45,9 @@ id!(
     CallNodeId
 );
 
+/// What a node of the merged stacks is below the one above it.
+pub(super) type CallKey = (FunctionId, Option<LineId>);
+
 /// Ids that sinks give to importers, which are as large as these.
 macro_rules! given_id {
     ($name:ident) => {

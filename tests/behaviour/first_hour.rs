@@ -134,7 +134,7 @@ fn a_list_of_runs_fits_a_terminal_and_says_what_it_leaves_out() {
     }
     let tagged = on_terminal(at, 80, "runs").expect("script is there");
     assert!(widest(&table(&tagged)) <= Some(80), "{tagged}");
-    assert!(tagged.contains("Z"), "{tagged}");
+    assert!(tagged.contains('Z'), "{tagged}");
     let all = on_terminal(at, 80, "runs --wide").expect("script is there");
     assert_eq!(all.trim_end(), profdb(at, &["runs"]).out.trim_end());
     let sql = on_terminal(at, 80, "sql 'SELECT * FROM runs'").expect("script is there");
@@ -279,7 +279,9 @@ fn a_run_that_was_tagged_otherwise_since_is_another_one() {
     let at = folder.path();
     let import = |tags: &[&str]| {
         let mut arguments = vec!["import", "p.folded"];
-        tags.iter().for_each(|tag| arguments.extend(["--tag", tag]));
+        for tag in tags {
+            arguments.extend(["--tag", tag]);
+        }
         let said = profdb(at, &arguments);
         assert_eq!(said.code, Some(0));
         said.out + &said.errors

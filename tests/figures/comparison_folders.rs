@@ -3,6 +3,7 @@
 #![expect(clippy::cast_precision_loss, reason = "small whole numbers")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
@@ -130,6 +131,13 @@ fn folders_are_one_only_where_sources_have_moved() {
     }
 }
 
+/// Programs of base and of new, and which are one.
+type Programs = (
+    &'static [&'static str],
+    &'static [&'static str],
+    Vec<(&'static str, &'static str)>,
+);
+
 /// Stacks as `perf script` prints them: functions with their programs, so often each.
 fn stacks(functions: &[(String, &str, usize)]) -> Vec<u8> {
     let mut text = String::new();
@@ -137,7 +145,8 @@ fn stacks(functions: &[(String, &str, usize)]) -> Vec<u8> {
     for (name, module, count) in functions {
         for _ in 0..*count {
             at += 1;
-            text += &format!(
+            let _ = write!(
+                text,
                 "app 1000 100.{at:06}: 10101010 cycles:u: \n\t1000 {name}+0x10 ({module})\n\n"
             );
         }
@@ -187,7 +196,7 @@ fn programs_are_one_only_where_one_took_the_place_of_the_other() {
             functions.retain(|(.., count)| *count > 1 || random.below(3) > 0);
             stacks(&functions)
         };
-        let cases: [(&[&str], &[&str], Vec<(&str, &str)>); 5] = [
+        let cases: [Programs; 5] = [
             (&["/b/one", "/b/two"], &["/b/one", "/b/two"], vec![]),
             (&["/ci/7/base/app"], &["/ci/7/head/app"], vec![]),
             (

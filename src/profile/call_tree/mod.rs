@@ -1,22 +1,20 @@
 //! The call tree of samples: stacks, merged by their frames; children in the order in which they
 //! first came.
 //!
-//! Memory does not grow with it: a trie that has become large goes into a temporary file as a part
-//! of the tree, and another one begins. In the end all parts are walked at once
+//! Memory does not grow with it: a tree that has become large goes into a temporary file as a part
+//! of the whole, and another one begins. In the end all parts are walked at once
 //! (docs/design/0025-stacks-on-disk.md).
 
+mod memory;
 mod parts;
-mod trie;
 mod walk;
 
-use std::io;
+pub(super) use walk::{EnteredNode, Step, Steps, Walk};
 
-pub(super) use walk::{Opened, Step, Steps, Walk};
-
+use self::memory::MemoryPart;
 use self::parts::Parts;
-use self::trie::Trie;
 use super::ids::{CallNodeId, LineId};
-use crate::base::spool::Spill;
+use crate::base::spool::{Spill, SpillResult};
 use crate::events::{FunctionId, MetricId};
 
 /// Nodes in memory: with costs in one metric some 25 MiB. Few in debug builds, so that tests write
@@ -27,12 +25,9 @@ const MOST_NODES: usize = if cfg!(debug_assertions) {
     1 << 19
 };
 
-/// What a node is below the one above it.
-type Key = (FunctionId, Option<LineId>);
-
 /// Merged stacks.
 pub(super) struct CallTree {
-    trie: Trie,
+    memory: MemoryPart,
     parts: Parts,
     /// Nodes in memory at most; more where there is no room elsewhere.
     most: usize,
@@ -44,7 +39,7 @@ impl CallTree {
     /// An empty tree, of which so many nodes are in memory at most, and the others in a file.
     fn with(most: usize, spill: Spill) -> Self {
         Self {
-            trie: Trie::default(),
+            memory: MemoryPart::default(),
             parts: Parts::new(spill),
             most,
             is_kept: false,
@@ -53,7 +48,7 @@ impl CallTree {
 
     /// Makes room for more metrics, in which no node has a cost yet.
     pub(super) fn set_metrics(&mut self, metrics: usize) {
-        self.trie.set_metrics(metrics);
+        self.memory.set_metrics(metrics);
     }
 
     /// The node of the last stack with so many nodes above it, if it is of this function and a line
@@ -64,7 +59,7 @@ impl CallTree {
         function: FunctionId,
         fits: impl Fn(Option<LineId>) -> bool,
     ) -> Option<CallNodeId> {
-        self.trie.on_path(depth, function, fits)
+        self.memory.on_path(depth, function, fits)
     }
 
     /// Goes down from the first nodes of the last stack to a child, which may be new.
@@ -74,18 +69,18 @@ impl CallTree {
         function: FunctionId,
         line: Option<LineId>,
     ) -> CallNodeId {
-        self.trie.below(depth, function, line)
+        self.memory.below(depth, function, line)
     }
 
     /// Adds calls to the node of a function, which every sample does that ends there; says whether
     /// the sum is still exact.
     pub(super) fn call(&mut self, at: CallNodeId, calls: Option<u64>) -> bool {
-        self.trie.call(at, calls)
+        self.memory.call(at, calls)
     }
 
     /// Adds what a sample costs to the node where it ends.
     pub(super) fn add(&mut self, at: CallNodeId, metric: MetricId, cost: f64) {
-        self.trie.add(at, metric, cost);
+        self.memory.add(at, metric, cost);
     }
 
     /// From now on nodes keep their ids, because something else refers to them.
@@ -97,35 +92,35 @@ impl CallTree {
     /// then in [`path`](Self::path), and no others are in memory.
     #[inline]
     pub(super) fn make_room(&mut self) -> bool {
-        self.trie.len() > self.most && !self.is_kept && self.move_to_parts()
+        self.memory.len() > self.most && !self.is_kept && self.move_to_parts()
     }
 
     #[cold]
     fn move_to_parts(&mut self) -> bool {
         // Where a file takes no more, what comes stays in memory.
-        self.is_kept = self.parts.add(&self.trie).is_err();
+        self.is_kept = self.parts.add(&self.memory).is_err();
         if !self.is_kept {
-            self.trie.start_again();
+            self.memory.start_again();
         }
         !self.is_kept
     }
 
     /// The nodes of the last stack, outermost first.
     pub(super) fn path(&self) -> &[CallNodeId] {
-        self.trie.path()
+        self.memory.path()
     }
 
     /// A way through the whole tree.
     ///
     /// # Errors
     /// When the parts cannot be read.
-    pub(super) fn walk(mut self) -> io::Result<Walk> {
-        self.trie.close();
+    pub(super) fn walk(mut self) -> SpillResult<Walk> {
+        self.memory.close();
         // Rows are written meanwhile, which takes memory, too.
-        if !self.parts.is_empty() && !self.is_kept && self.parts.add(&self.trie).is_ok() {
-            self.trie = Trie::of_metrics(self.trie.metrics());
+        if !self.parts.is_empty() && !self.is_kept && self.parts.add(&self.memory).is_ok() {
+            self.memory = MemoryPart::of_metrics(self.memory.metrics());
         }
-        Walk::new(self.trie, self.parts)
+        Walk::new(self.memory, self.parts)
     }
 }
 
@@ -137,10 +132,10 @@ impl Default for CallTree {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-
     use super::*;
     use crate::base::interner::Id;
+    use crate::base::spool::failing;
+    use crate::profile::ids::CallKey;
 
     /// A number from 0 to `below`, from the upper bits of a linear congruential generator.
     fn random(state: &mut u64, below: u32) -> u32 {
@@ -157,7 +152,7 @@ mod tests {
         for number in 0..stacks {
             // Another metric may come when there are samples.
             let metrics = 1 + u32::from(number > stacks / 3);
-            if tree.trie.metrics() < metrics as usize {
+            if tree.memory.metrics() < metrics as usize {
                 tree.set_metrics(metrics as usize);
             }
             let depth = 1 + random(&mut state, 12);
@@ -184,7 +179,7 @@ mod tests {
     }
 
     /// Depth, key, calls and costs of a node.
-    type Node = (usize, Key, Option<u64>, [Option<f64>; 2]);
+    type Node = (usize, CallKey, Option<u64>, [Option<f64>; 2]);
 
     /// What a way through a tree says of each node.
     fn all(tree: CallTree) -> Vec<Node> {
@@ -227,11 +222,7 @@ mod tests {
                 assert!(found == expected, "seed {seed}, at most {most} nodes");
             }
             // Where no file can be made, and where it takes nothing.
-            let no_file: [Spill; 2] = [
-                || Err(io::ErrorKind::StorageFull.into()),
-                || File::open("Cargo.toml"),
-            ];
-            for spill in no_file {
+            for spill in failing::NO_ROOM {
                 assert!(whole(50, spill) == (true, expected.clone()));
             }
         }
@@ -240,13 +231,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_file_that_lost_its_bytes_is_told() {
-        let mut tree = CallTree::with(50, || {
-            // What is written is gone when it is read.
-            std::fs::OpenOptions::new()
-                .read(true)
-                .write(true)
-                .open("/dev/null")
-        });
+        let mut tree = CallTree::with(50, failing::FORGETS);
         add_stacks(&mut tree, 500, 1);
         assert!(tree.walk().is_err());
     }
@@ -257,8 +242,8 @@ mod tests {
         add_stacks(&mut tree, 20, 1);
         tree.keep();
         add_stacks(&mut tree, 500, 2);
-        assert!(tree.trie.len() > 500);
-        let in_memory = tree.trie.len();
+        assert!(tree.memory.len() > 500);
+        let in_memory = tree.memory.len();
         assert_eq!(tree.walk().expect("a file").in_memory(), in_memory);
     }
 }

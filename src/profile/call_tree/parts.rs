@@ -1,17 +1,14 @@
-//! The parts of the call tree that have left memory: whole tries, one after the other in a temporary
+//! The parts of the call tree that have left memory: whole trees, one after the other in a temporary
 //! file. A part has its nodes in pre-order, so that what is below a node follows it, and each says
 //! how many bytes that is, so that its next sibling is found without reading them.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
-use super::Key;
-use super::trie::Trie;
+use super::memory::MemoryPart;
 use crate::base::interner::Id;
-use crate::base::spool::{PIECE, Spill};
+use crate::base::spool::{Segments, Spill, SpillResult, cut_short};
 use crate::events::FunctionId;
-use crate::profile::ids::LineId;
+use crate::profile::ids::{CallKey, LineId};
 
 /// Bytes that are read at once: each part has so many in memory.
 const WINDOW: u64 = 8 * 1024;
@@ -25,10 +22,9 @@ const FIGURE: u64 = size_of::<f64>() as u64;
 /// Stands for an unknown number of calls, as it does in memory.
 const UNKNOWN_CALLS: u64 = u64::MAX;
 
-/// Tries in a file.
+/// Trees in a file.
 pub(super) struct Parts {
-    spill: Spill,
-    file: Option<File>,
+    segments: Segments,
     parts: Vec<Part>,
 }
 
@@ -52,7 +48,7 @@ pub(super) struct PartNode {
 
 /// What a node of a part says of itself.
 struct Head {
-    key: Key,
+    key: CallKey,
     figures: Range<u64>,
     below: Range<u64>,
 }
@@ -61,8 +57,7 @@ impl Parts {
     /// No part yet; the first one makes the file.
     pub(super) fn new(spill: Spill) -> Self {
         Self {
-            spill,
-            file: None,
+            segments: Segments::new(spill),
             parts: Vec::new(),
         }
     }
@@ -71,49 +66,35 @@ impl Parts {
         self.parts.is_empty()
     }
 
-    /// Adds all nodes of a trie.
+    /// Adds all nodes that are in memory.
     ///
     /// # Errors
     /// When no file can be made, or it takes no more: then there is no such part.
-    pub(super) fn add(&mut self, trie: &Trie) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert((self.spill)()?),
-        };
-        let start = self.parts.last().map_or(0, |part| part.bytes.end);
-        let figures = FIGURE * (1 + trie.metrics() as u64);
-        let below = trie.below_each(|at| {
-            let figures = trie.figures(at).map_or(0, |_| figures);
-            HEAD + figures
-        });
-        file.seek(SeekFrom::Start(start))?;
-        let mut piece = Vec::with_capacity(PIECE + 1024);
-        for at in trie.pre_order() {
-            let (function, line) = trie.key(at);
-            let line = line.map_or(0, |line| line.index() + 1);
-            let found = trie.figures(at);
-            let below = below[at.index()] << 1 | u64::from(found.is_some());
-            piece.extend_from_slice(&function.0.to_le_bytes());
-            piece.extend_from_slice(&u32::try_from(line).unwrap_or(u32::MAX).to_le_bytes());
-            piece.extend_from_slice(&below.to_le_bytes());
-            if let Some((calls, costs)) = found {
-                let calls = calls.get().unwrap_or(UNKNOWN_CALLS);
-                piece.extend_from_slice(&calls.to_le_bytes());
+    pub(super) fn add(&mut self, memory: &MemoryPart) -> SpillResult<()> {
+        let figures = FIGURE * (1 + memory.metrics() as u64);
+        let below = memory.below_each(|at| HEAD + memory.figures(at).map_or(0, |_| figures));
+        let bytes = self.segments.add(|segment| {
+            for at in memory.pre_order() {
+                let (function, line) = memory.key(at);
+                let line = line.map_or(0, |line| line.index() + 1);
+                let found = memory.figures(at);
+                let below = below[at.index()] << 1 | u64::from(found.is_some());
+                segment.push(&function.0.to_le_bytes())?;
+                segment.push(&u32::try_from(line).unwrap_or(u32::MAX).to_le_bytes())?;
+                segment.push(&below.to_le_bytes())?;
+                let Some((calls, costs)) = found else {
+                    continue;
+                };
+                segment.push(&calls.get().unwrap_or(UNKNOWN_CALLS).to_le_bytes())?;
                 for cost in costs {
                     // As in memory, NaN stands for an unknown cost.
-                    let cost = cost.get().unwrap_or(f64::NAN);
-                    piece.extend_from_slice(&cost.to_le_bytes());
+                    segment.push(&cost.get().unwrap_or(f64::NAN).to_le_bytes())?;
                 }
             }
-            if piece.len() >= PIECE {
-                file.write_all(&piece)?;
-                piece.clear();
-            }
-        }
-        file.write_all(&piece)?;
+            Ok(())
+        })?;
         self.parts.push(Part {
-            // What lies below the node above all.
-            bytes: start..start + below[0],
+            bytes,
             figures,
             window: Vec::new(),
             first: 0,
@@ -125,7 +106,7 @@ impl Parts {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub(super) fn each_root(&mut self, mut each: impl FnMut(Key, PartNode)) -> io::Result<()> {
+    pub(super) fn each_root(&mut self, mut each: impl FnMut(CallKey, PartNode)) -> SpillResult<()> {
         for part in 0..self.parts.len() {
             let bytes = self.parts[part].bytes.clone();
             self.each_in(part, bytes, &mut each)?;
@@ -140,8 +121,8 @@ impl Parts {
     pub(super) fn each_child(
         &mut self,
         of: PartNode,
-        each: impl FnMut(Key, PartNode),
-    ) -> io::Result<()> {
+        each: impl FnMut(CallKey, PartNode),
+    ) -> SpillResult<()> {
         let head = self.head(of)?;
         self.each_in(of.part as usize, head.below, each)
     }
@@ -150,8 +131,8 @@ impl Parts {
         &mut self,
         part: usize,
         bytes: Range<u64>,
-        mut each: impl FnMut(Key, PartNode),
-    ) -> io::Result<()> {
+        mut each: impl FnMut(CallKey, PartNode),
+    ) -> SpillResult<()> {
         let part = u32::try_from(part).expect("fewer than 2^32 parts");
         let mut at = bytes.start;
         while at < bytes.end {
@@ -171,7 +152,7 @@ impl Parts {
     pub(super) fn figures(
         &mut self,
         of: PartNode,
-    ) -> io::Result<Option<(Option<u64>, impl Iterator<Item = Option<f64>>)>> {
+    ) -> SpillResult<Option<(Option<u64>, impl Iterator<Item = Option<f64>>)>> {
         let bytes = self.head(of)?.figures;
         let figures = self.read(of.part as usize, bytes)?;
         let (figures, _) = figures.as_chunks::<{ size_of::<f64>() }>();
@@ -186,13 +167,13 @@ impl Parts {
         Ok(Some(((calls != UNKNOWN_CALLS).then_some(calls), costs)))
     }
 
-    fn head(&mut self, PartNode { part, at }: PartNode) -> io::Result<Head> {
+    fn head(&mut self, PartNode { part, at }: PartNode) -> SpillResult<Head> {
         let part = part as usize;
         let known = self.parts[part].figures;
         let bytes = self.read(part, at..at + HEAD)?;
         let (words, _) = bytes.as_chunks::<4>();
         let &[function, line, low, high] = words else {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+            return Err(cut_short());
         };
         let line = u32::from_le_bytes(line) as usize;
         let below = u64::from(u32::from_le_bytes(high)) << 32 | u64::from(u32::from_le_bytes(low));
@@ -208,18 +189,16 @@ impl Parts {
     }
 
     /// These bytes of a part.
-    fn read(&mut self, part: usize, bytes: Range<u64>) -> io::Result<&[u8]> {
+    fn read(&mut self, part: usize, bytes: Range<u64>) -> SpillResult<&[u8]> {
         let part = &mut self.parts[part];
         let end = part.first + part.window.len() as u64;
         if bytes.start < part.first || bytes.end > end {
             let length = WINDOW.max(bytes.end - bytes.start);
-            let length = length.min(part.bytes.end - bytes.start);
-            let file = self.file.as_mut().ok_or(io::ErrorKind::UnexpectedEof)?;
+            let end = part.bytes.end.min(bytes.start + length);
             // Nothing is there if it fails.
             part.window.clear();
             part.first = bytes.start;
-            file.seek(SeekFrom::Start(bytes.start))?;
-            file.take(length).read_to_end(&mut part.window)?;
+            self.segments.read(bytes.start..end, &mut part.window)?;
         }
         let from = usize::try_from(bytes.start - part.first).unwrap_or(usize::MAX);
         let length = usize::try_from(bytes.end - bytes.start).unwrap_or(usize::MAX);
@@ -227,6 +206,6 @@ impl Parts {
             .window
             .get(from..)
             .and_then(|found| found.get(..length));
-        found.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        found.ok_or_else(cut_short)
     }
 }

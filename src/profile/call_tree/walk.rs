@@ -1,26 +1,24 @@
 //! All nodes of the call tree in pre-order: those of the parts in a file and those in memory, where
 //! those with equal stacks are one.
 
-use std::io;
-
 use hashbrown::HashMap;
 
-use super::Key;
+use super::memory::{self, MemoryPart};
 use super::parts::{PartNode, Parts};
-use super::trie::{self, Trie};
 use crate::base::interner::Id;
+use crate::base::spool::SpillResult;
 use crate::events::{FunctionId, MetricId};
-use crate::profile::ids::{CallNodeId, LineId};
+use crate::profile::ids::{CallKey, CallNodeId, LineId};
 use crate::profile::sums::{CallCount, MaybeSum};
 
 /// A way through the tree opens each node, and closes it after those below it.
 pub(in crate::profile) enum Step {
-    Enter(Opened),
+    Enter(EnteredNode),
     Leave,
 }
 
 /// A node that opens.
-pub(in crate::profile) struct Opened {
+pub(in crate::profile) struct EnteredNode {
     pub(in crate::profile) function: FunctionId,
     pub(in crate::profile) line: Option<LineId>,
     /// `None` if unknown: for lines, and where no sample ends.
@@ -40,7 +38,7 @@ pub(in crate::profile) struct Steps {
 
 impl Steps {
     /// The cost that samples have at the node where they end.
-    pub(in crate::profile) fn cost(&self, opened: &Opened, metric: MetricId) -> Option<f64> {
+    pub(in crate::profile) fn cost(&self, opened: &EnteredNode, metric: MetricId) -> Option<f64> {
         let costs = self.costs.get(opened.costs?..)?;
         costs.get(metric.index())?.get()
     }
@@ -65,7 +63,7 @@ impl Steps {
 
 /// The way through a tree. Does not recurse: stacks may be a million frames deep.
 pub(in crate::profile) struct Walk {
-    trie: Trie,
+    memory: MemoryPart,
     parts: Parts,
     /// Nodes that remain to be opened, the next one last, and how many of them are not below each
     /// open node.
@@ -79,7 +77,7 @@ pub(in crate::profile) struct Walk {
 }
 
 struct Waiting {
-    key: Key,
+    key: CallKey,
     /// The first of its places; the others follow it.
     places: usize,
 }
@@ -92,12 +90,12 @@ enum Place {
 }
 
 impl Walk {
-    pub(super) fn new(trie: Trie, mut parts: Parts) -> io::Result<Self> {
+    pub(super) fn new(memory: MemoryPart, mut parts: Parts) -> SpillResult<Self> {
         let mut children = Children::default();
         parts.each_root(|key, node| children.add(key, Place::InPart(node)))?;
-        children.add_those_in_memory(&trie, trie::top());
+        children.add_those_in_memory(&memory, memory::top());
         let mut walk = Self {
-            trie,
+            memory,
             parts,
             waiting: Vec::new(),
             open: Vec::new(),
@@ -111,14 +109,14 @@ impl Walk {
 
     /// How many nodes are in memory, with the one above all.
     pub(in crate::profile) fn in_memory(&self) -> usize {
-        self.trie.len()
+        self.memory.len()
     }
 
     /// The next steps, at most so many; none at the end.
     ///
     /// # Errors
     /// When the file with the parts cannot be read.
-    pub(in crate::profile) fn next(&mut self, most: usize, steps: &mut Steps) -> io::Result<()> {
+    pub(in crate::profile) fn next(&mut self, most: usize, steps: &mut Steps) -> SpillResult<()> {
         steps.steps.clear();
         steps.costs.clear();
         while steps.steps.len() < most {
@@ -140,11 +138,11 @@ impl Walk {
         Ok(())
     }
 
-    fn enter(&mut self, node: &Waiting, costs: &mut Vec<MaybeSum>) -> io::Result<Opened> {
+    fn enter(&mut self, node: &Waiting, costs: &mut Vec<MaybeSum>) -> SpillResult<EnteredNode> {
         self.here.clear();
         self.here.extend(self.places.drain(node.places..));
         let mut figures = Figures {
-            metrics: self.trie.metrics(),
+            metrics: self.memory.metrics(),
             costs,
             found: None,
         };
@@ -153,7 +151,7 @@ impl Walk {
             match *place {
                 Place::InMemory(at) => {
                     in_memory = Some(at);
-                    if let Some((calls, costs)) = self.trie.figures(at) {
+                    if let Some((calls, costs)) = self.memory.figures(at) {
                         figures.add(calls.get(), costs.iter().map(|cost| cost.get()));
                     }
                 }
@@ -165,7 +163,7 @@ impl Walk {
             }
         }
         let (function, line) = node.key;
-        let opened = Opened {
+        let opened = EnteredNode {
             function,
             line,
             // Samples count calls of functions; what lies in the list for a line was never added to.
@@ -181,12 +179,12 @@ impl Walk {
     }
 
     /// Adds the children of the node that opens, which is at several places, to those that wait.
-    fn add_children(&mut self) -> io::Result<()> {
+    fn add_children(&mut self) -> SpillResult<()> {
         if let &[Place::InMemory(at)] = self.here.as_slice() {
             // The last one first, so that the first one is taken next.
-            for child in self.trie.children_from_last(at) {
+            for child in self.memory.children_from_last(at) {
                 self.waiting.push(Waiting {
-                    key: self.trie.key(child),
+                    key: self.memory.key(child),
                     places: self.places.len(),
                 });
                 self.places.push(Place::InMemory(child));
@@ -202,7 +200,7 @@ impl Walk {
             for place in &self.here {
                 let children = &mut self.children;
                 match *place {
-                    Place::InMemory(at) => children.add_those_in_memory(&self.trie, at),
+                    Place::InMemory(at) => children.add_those_in_memory(&self.memory, at),
                     Place::InPart(node) => self
                         .parts
                         .each_child(node, |key, child| children.add(key, Place::InPart(child)))?,
@@ -243,18 +241,18 @@ impl Figures<'_> {
 #[derive(Default)]
 struct Children {
     /// Each with the last of its places.
-    keys: Vec<(Key, usize)>,
+    keys: Vec<(CallKey, usize)>,
     /// Each with the one before it that is of the same child.
     places: Vec<(Place, Option<usize>)>,
     /// The first of the keys, as many as have been asked for.
-    index: HashMap<Key, usize>,
+    index: HashMap<CallKey, usize>,
 }
 
 /// So many keys are looked at one by one.
 const FEW: usize = 8;
 
 impl Children {
-    fn add(&mut self, key: Key, place: Place) {
+    fn add(&mut self, key: CallKey, place: Place) {
         let known = self.find(key);
         let previous = known.map(|known| self.keys[known].1);
         let next = self.places.len();
@@ -265,7 +263,7 @@ impl Children {
         self.places.push((place, previous));
     }
 
-    fn find(&mut self, key: Key) -> Option<usize> {
+    fn find(&mut self, key: CallKey) -> Option<usize> {
         if self.keys.len() <= FEW {
             return self.keys.iter().position(|(known, _)| *known == key);
         }
@@ -276,16 +274,16 @@ impl Children {
     }
 
     /// Adds a child that is not there.
-    fn add_new(&mut self, key: Key, place: Place) {
+    fn add_new(&mut self, key: CallKey, place: Place) {
         self.keys.push((key, self.places.len()));
         self.places.push((place, None));
     }
 
-    fn add_those_in_memory(&mut self, trie: &Trie, parent: CallNodeId) {
-        let mut children: Vec<CallNodeId> = trie.children_from_last(parent).collect();
+    fn add_those_in_memory(&mut self, memory: &MemoryPart, parent: CallNodeId) {
+        let mut children: Vec<CallNodeId> = memory.children_from_last(parent).collect();
         children.reverse();
         for child in children {
-            self.add(trie.key(child), Place::InMemory(child));
+            self.add(memory.key(child), Place::InMemory(child));
         }
     }
 

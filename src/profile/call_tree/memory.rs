@@ -1,19 +1,18 @@
-//! The part of the call tree that is in memory: a trie whose letters are functions and lines.
+//! The part of the call tree that is in memory: nodes by the one above them, function and line.
 
 use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
 
-use super::Key;
 use crate::base::hash_index::HashIndex;
 use crate::base::interner::{Id, Table};
 use crate::events::{FunctionId, MetricId};
-use crate::profile::ids::{CallNodeId, LineId};
+use crate::profile::ids::{CallKey, CallNodeId, LineId};
 use crate::profile::sums::{CallCount, MaybeSum};
 
 /// Merged stacks. What most nodes do not have (calls, costs) lies apart: there may be tens of
 /// millions of nodes.
-pub(super) struct Trie {
+pub(super) struct MemoryPart {
     nodes: Table<CallNodeId, CallNode>,
     /// By parent, function and line, without the first child of each node: that is mostly the only
     /// one, and lies after it in memory.
@@ -50,8 +49,8 @@ pub(super) fn top() -> CallNodeId {
     CallNodeId::new(0)
 }
 
-impl Trie {
-    /// An empty trie for so many metrics.
+impl MemoryPart {
+    /// An empty part for so many metrics.
     pub(super) fn of_metrics(metrics: usize) -> Self {
         Self {
             metrics,
@@ -191,7 +190,7 @@ impl Trie {
     /// Forgets all nodes but those of the last stack, which are new ones: nothing is known of them
     /// but where they are. Keeps the room.
     pub(super) fn start_again(&mut self) {
-        let path: Vec<Key> = self.path.iter().map(|at| self.key(*at)).collect();
+        let path: Vec<CallKey> = self.path.iter().map(|at| self.key(*at)).collect();
         self.nodes.clear();
         self.nodes.push(CallNode::above_all());
         self.index.clear();
@@ -219,7 +218,7 @@ impl Trie {
     }
 
     /// Function and line of a node.
-    pub(super) fn key(&self, at: CallNodeId) -> Key {
+    pub(super) fn key(&self, at: CallNodeId) -> CallKey {
         let node = &self.nodes[at];
         (node.function, node.line)
     }
@@ -289,7 +288,7 @@ impl CallNode {
     }
 }
 
-impl Default for Trie {
+impl Default for MemoryPart {
     fn default() -> Self {
         Self {
             nodes: vec![CallNode::above_all()].into(),
