@@ -12,10 +12,12 @@ const SMALL = 0.01;
 /** @param {{label: string, count: number, name: (row: number) => string, cost: (row: number) => number | null, share: (row: number) => number | null, isSelected: (row: number) => boolean, handle: import('./actions.js').Handle}} of @returns {HTMLElement} */
 export function pie(of) {
   const all = Array.from({ length: of.count }, (_, row) => row);
-  if (all.some((row) => (of.cost(row) ?? 0) < 0)) return note('Some of these costs are below 0, and a pie has no pieces for them: the table has all figures.');
   const rows = all.filter((row) => (of.cost(row) ?? 0) > 0);
   rows.sort((one, other) => (of.cost(other) ?? 0) - (of.cost(one) ?? 0));
   const sum = rows.reduce((total, row) => total + (of.cost(row) ?? 0), 0);
+  // What a timer costs itself is taken from times, and may leave a little less than nothing: no larger than a small piece.
+  const below = all.reduce((total, row) => total - Math.min(of.cost(row) ?? 0, 0), 0);
+  if (below > 0 && below >= SMALL * sum) return note('Some of these costs are below 0, and a pie has no pieces for them: the table has all figures.');
   if (rows.length === 0) return note('Nothing here has a cost of its own.');
   const large = rows.filter((row, at) => at < COLOURS.length && (of.cost(row) ?? 0) >= SMALL * sum);
   const rest = rows.slice(large.length);

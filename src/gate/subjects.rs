@@ -191,15 +191,12 @@ fn of_one_name(
         };
         last.to_owned()
     };
-    // Of what no rule names, a sampling sees a part: only what is shown to be missing on a side counts.
-    let is_shown = |row: &Row| {
-        let is_named = matches!(rule.thing, Thing::Function | Thing::Calls | Thing::File);
-        let verdict = row.judgement.verdict;
-        is_named
-            || matches!(
-                verdict,
-                Some(Verdict::New | Verdict::Gone | Verdict::Shifted)
-            )
+    // What is shown to cost the same in its other place is one function, which the comparison has said; of what no rule names, a
+    // sampling sees a part, so that only what is shown to be missing on a side counts.
+    let is_shown = |row: &Row| match row.judgement.verdict {
+        Some(Verdict::Shifted) => false,
+        Some(Verdict::New | Verdict::Gone) => true,
+        _ => matches!(rule.thing, Thing::Function | Thing::Calls | Thing::File),
     };
     let only = |side: usize| -> BTreeMap<String, &Row> {
         let rows = comparison.rows.iter().filter(|row| {

@@ -18,10 +18,6 @@ const LONGEST_GAIN: usize = 4096;
 
 /// A rule, and its regular expression as soon as it is needed. Making that takes longer than a small
 /// import: of the built-in rules only those are made that a text may match.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a condition of its own, as rules have them in any combination"
-)]
 pub(super) struct CompiledRule {
     needed: Needed,
     needs: Vec<(u128, &'static str)>,
@@ -29,11 +25,6 @@ pub(super) struct CompiledRule {
     pattern: String,
     replacement: String,
     files: Vec<String>,
-    takes_file: bool,
-    /// What is put is put in normalization form C of Unicode.
-    composes: bool,
-    /// What a group matches must look like a hash.
-    asks_hash: bool,
     /// Texts of ASCII alone are not matched.
     passes_ascii: bool,
     regex: OnceLock<Option<Regex>>,
@@ -102,10 +93,7 @@ impl CompiledRule {
             pattern: rule.pattern.to_owned(),
             replacement: rule.replacement.to_owned(),
             files: words(rule.files),
-            takes_file: has_group(rule.pattern, "file"),
-            composes: has_group(rule.pattern, "nfc"),
-            asks_hash: has_group(rule.pattern, "hash"),
-            passes_ascii: has_group(rule.pattern, "nfc"),
+            passes_ascii: rule.pattern.contains("<nfc>"),
             regex: OnceLock::new(),
         }
     }
@@ -120,9 +108,6 @@ impl CompiledRule {
             pattern: rule.pattern.clone(),
             replacement: rule.replacement.clone(),
             files: words(&rule.files),
-            takes_file: has_group(&rule.pattern, "file"),
-            composes: has_group(&rule.pattern, "nfc"),
-            asks_hash: has_group(&rule.pattern, "hash"),
             passes_ascii: false,
         })
     }
@@ -166,7 +151,10 @@ impl CompiledRule {
         if !self.holds_in(file) || !regex.is_match(text) {
             return None;
         }
-        if self.asks_hash {
+        // Asked of rules that match only: most never do in an import.
+        let has_group = |wanted: &str| regex.capture_names().flatten().any(|name| name == wanted);
+        // What such a group matches must look like a hash.
+        if has_group("hash") {
             let captures = regex.captures(text)?;
             if !captures
                 .name("hash")
@@ -176,13 +164,14 @@ impl CompiledRule {
             }
         }
         let mut next = regex.replace_all(text, self.replacement.as_str());
-        if self.composes {
+        // What is put is put in normalization form C of Unicode.
+        if has_group("nfc") {
             next = Cow::Owned(next.nfc().collect());
         }
         if next == text {
             return None;
         }
-        if self.takes_file && file.is_empty() {
+        if file.is_empty() && has_group("file") {
             let captures = regex.captures(text);
             if let Some(found) = captures.as_ref().and_then(|captures| captures.name("file")) {
                 *file = Cow::Owned(found.as_str().to_owned());
@@ -211,13 +200,6 @@ fn is_hash(text: &str) -> bool {
 
 fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
-}
-
-/// Whether a pattern has a group of this name.
-fn has_group(pattern: &str, name: &str) -> bool {
-    ["(?P<", "(?<"]
-        .iter()
-        .any(|start| pattern.contains(&format!("{start}{name}>")))
 }
 
 /// Which rule still applied when rules had been tried as often as they may be.

@@ -128,7 +128,7 @@ fn a_database_that_cannot_be_read_is_said() {
     shown.open(&[]);
     let path = shown.folder.join("x.db");
     let kept = fs::read(&path).expect("a database");
-    for (content, said) in [(&b"garbage"[..], "x.db"), (&[], "no runs")] {
+    for (content, said) in [(&b"garbage"[..], "x.db"), (&[], "is empty")] {
         fs::write(&path, content.repeat(1000)).expect("room");
         shown.open(&[("view", "tree")]);
         let text = shown.text("body");

@@ -127,7 +127,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 /// All that a database says, by table and view, as text: a line for each row. `old` runs were there
 /// before: only of theirs the time of the import matters.
 pub(crate) fn content(path: &Path, old: i64) -> BTreeMap<String, Vec<String>> {
-    if !path.exists() {
+    if !path.exists() || is_empty(path) {
         return BTreeMap::new();
     }
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
@@ -170,16 +170,28 @@ pub(crate) fn content(path: &Path, old: i64) -> BTreeMap<String, Vec<String>> {
             content.insert(name, lines);
         }
     }
+    if runs.is_empty() {
+        // As good as none: an import has made tables and got no farther, and each database has the built-in rules.
+        content.retain(|name, lines| !lines.is_empty() && !name.starts_with("identity_"));
+    }
     content
 }
 
-/// Fails unless `profdb check` finds nothing.
+/// Whether a file is there and has not a byte.
+fn is_empty(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.len() == 0)
+}
+
+/// Fails unless `profdb check` finds nothing, or says of a file without a byte that it is no database yet.
 pub(crate) fn check(folder: &Path, about: &str) {
     let done = profdb(folder, &["check", "--db", DATABASE])
         .output()
         .expect("the program is there");
+    let is_no_database = done.status.code() == Some(5)
+        && is_empty(&folder.join(DATABASE))
+        && text(&done.stderr).contains("is empty, and no database yet");
     assert!(
-        done.status.success(),
+        done.status.success() || is_no_database,
         "{about}: {} {}",
         text(&done.stdout),
         text(&done.stderr)

@@ -41,6 +41,9 @@ use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::store::{EdgeRow, FunctionRow, LineRow, MetricInfo};
 use crate::text::escape::Bytes;
 
+/// What a file that is written here says has made it.
+const CREATOR: &str = "profdb";
+
 /// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "callgrind",
@@ -174,14 +177,22 @@ fn head(
     losses: &mut Losses,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    writeln!(out, "# callgrind format\nversion: 1\ncreator: profdb")?;
-    let command = profile
-        .properties
-        .iter()
-        .find(|(name, _)| name == "command")
-        .map(|(_, command)| command.as_str());
-    let held = command.is_some_and(|command| line_name(command) == command);
-    losses.add(FACTS, profile.facts - u64::from(held));
+    writeln!(out, "# callgrind format\nversion: 1\ncreator: {CREATOR}")?;
+    let property = |wanted: &str| {
+        let mut properties = profile.properties.iter();
+        let found = properties.find(|(name, _)| name == wanted);
+        found.map(|(_, text)| text.as_str())
+    };
+    let command = property("command");
+    // The program that made a file is its creator, which for what was written here is this one.
+    let held = [
+        command.is_some_and(|command| line_name(command) == command),
+        property("tool_version") == Some(CREATOR),
+    ];
+    losses.add(
+        FACTS,
+        profile.facts - held.map(u64::from).iter().sum::<u64>(),
+    );
     if let Some(command) = command {
         writeln!(out, "cmd: {}", line_name(command))?;
     }

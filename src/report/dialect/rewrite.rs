@@ -591,7 +591,7 @@ mod tests {
             (
                 "SELECT f.id, SUM(n.x) AS x, n.y\nFROM (SELECT DISTINCT c.id, 1.5 FROM c) AS f GROUP BY f.id, n.y",
                 Dialect::ClickHouse,
-                "SELECT f_.id AS id, SUM(n_.x) AS x_, n_.y AS y_\nFROM (SELECT DISTINCT c_.id AS id, 1.5 FROM c_) AS f_ GROUP BY f_.id, n_.y",
+                "SELECT f_.id AS id, SUM(n_.x) AS x_, n_.y AS y\nFROM (SELECT DISTINCT c_.id AS id, 1.5 FROM c_) AS f_ GROUP BY f_.id, n_.y",
             ),
             (
                 "SELECT CASE WHEN COUNT(e.calls) THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls - e.calls / 4294967296 * 4294967296) END AS calls, SUM(IIF(a, b, c / 4294967296)) FROM e",
