@@ -20,7 +20,7 @@ use crate::events::{FunctionId, MetricId};
 /// Nodes in memory: with costs in one metric some 25 MiB. Few in debug builds, so that tests write
 /// parts.
 const MOST_NODES: usize = if cfg!(debug_assertions) {
-    1 << 8
+    1 << 12
 } else {
     1 << 19
 };
