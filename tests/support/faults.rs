@@ -480,8 +480,7 @@ impl Story {
         let folder = folder_in(state);
         let path = folder.path().join(DATABASE);
         let mut runs_before = 0;
-        if state != State::New {
-            // Which gives an empty file its tables.
+        if state != State::New && !is_empty(&path) {
             check(folder.path(), "before");
             let connection = Connection::open(&path).expect("it is there");
             let sql = "SELECT COALESCE(MAX(run_id), 0) FROM runs";
