@@ -97,8 +97,8 @@ fn asking(shell: Shell, script: &str, program: &Command) -> String {
     }
 }
 
-/// What fish is told of the first argument of a command, which has no flag, where that is one of some
-/// words: the script that is made has nothing of it.
+/// A line that completes the first positional argument of a command in fish, where its values are known: the script that
+/// `clap_complete` generates does not complete it.
 fn words_in_fish(command: &Command) -> Option<String> {
     let first = command.get_positionals().next()?;
     let values = first.get_possible_values();
