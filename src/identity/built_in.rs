@@ -282,7 +282,7 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("only a number", container(NOTHING, DIGIT), r"^ *[PT]?[0-9]+(?:[:.][0-9]+)*$", ""),
     rule("a thread by its number", container(NOTHING, "0123456789abcdefABCDEF)"), r"^(?i-u:thread|process|pid|tid)[ _#:-]*(?:\(?[0-9]+\)?|0x[0-9a-f]+|[0-9a-f]{4,})$", ""),
     rule("number of a process in brackets", container(NOTHING, ")]"), r" ?[\[(](?:(?:pid|tid)[ :=]*)?[0-9]+[\])]$", ""),
-    rule("number after the name", container(&[" "], DIGIT), r"(?: +(?:(?:pid|tid)[ :=]*[0-9]+|[0-9]{3,}(?:\.[0-9]+)?)|^((?i-u:pool|thread|worker)) +[0-9]+)$", "$1"),
+    rule("number after the name", container(&[" "], DIGIT), r" +(?:(?:pid|tid)[ :=]*)?[0-9]+(?:\.[0-9]+)?$", ""),
     rule("numbers of a process and a thread", container(&["id", "thread", "process", "goroutine"], ""), r"((?:^|[ ,])(?:pid|tid|process|thread|goroutine))[ :=]*[0-9]+($|[ ,])", "$1$2"),
     rule("thread of async-profiler", container(&["tid="], "]"), r"^\[(?:(.+?),? )?tid=[0-9]+\]$", "$1"),
     rule("numbers of a process and a thread after a name", container(&["/"], DIGIT), r"-(?:[0-9]+|\?)/[0-9]+$", ""),

@@ -289,8 +289,7 @@ fn containers_are_known_without_numbers() {
         (Kind::Thread, "worker 2", "worker"),
         (Kind::Thread, "[main tid=1234]", "main"),
         (Kind::Process, "java-1234/1235", "java"),
-        (Kind::Thread, "cpu 0", "cpu 0"),
-        (Kind::Part, "shard 2", "shard 2"),
+        (Kind::Process, "python 7", "python"),
         (Kind::Part, "layer-2", "layer-2"),
         (Kind::Part, "redis:6379", "redis:6379"),
         (

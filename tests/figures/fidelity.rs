@@ -274,7 +274,7 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
         (
             "tree",
             &[],
-            "run 2 knows totals only: try summary, lines or data",
+            "run 2 knows totals only: try summary or data",
         ),
     ];
     for (run, special) in [("edges", with_callers), ("flat", without_callers)] {

@@ -266,7 +266,7 @@ proptest! {
 // Recordings
 
 /// Pairs of recordings under `tests/`: two runs of one database.
-const RECORDINGS: [[&str; 2]; 4] = [
+const RECORDINGS: [[&str; 2]; 5] = [
     ["samples/pprof/cpu.pb.gz", "samples/pprof/heap.pb.gz"],
     [
         "samples/pprof/heap.pb.gz",
@@ -279,6 +279,11 @@ const RECORDINGS: [[&str; 2]; 4] = [
     [
         "samples/folded/perf-fp.inferno.folded",
         "samples/folded/perf-fp.inferno-pid-tid.folded",
+    ],
+    // Two programs: functions of either are not in the other.
+    [
+        "samples/folded/py-spy.folded",
+        "samples/folded/tracing-flame.folded",
     ],
 ];
 
