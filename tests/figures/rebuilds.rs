@@ -459,7 +459,7 @@ fn programs_are_one_wherever_they_lie_and_whatever_they_are_called() {
         let moved = compared(&here, ["one.out", "two.out"]);
         let named = compared(&here, ["old.out", "new.out"]);
         assert_eq!(moved["modules"], serde_json::json!([]), "{moved}");
-        for start in ["parse", "render", "main"] {
+        for start in ["parse", "render"] {
             for answer in [&moved, &named] {
                 let found = verdicts(answer, start);
                 assert_eq!(found.len(), 1, "{debugging}, {start}: {answer}");
