@@ -271,11 +271,7 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
             &[("fn", "?")],
             "whether they call each other is unknown",
         ),
-        (
-            "tree",
-            &[],
-            "run 2 knows totals only: try summary or data",
-        ),
+        ("tree", &[], "run 2 knows totals only: try summary or data"),
     ];
     for (run, special) in [("edges", with_callers), ("flat", without_callers)] {
         for (report, flags, reason) in table.iter().chain(special) {
