@@ -1,6 +1,7 @@
 //! What a shell may offer for a word that is being written, where that is in the database: runs,
-//! tags, metrics and functions. The scripts of [`super::completions`] ask for it; what cannot be
-//! answered is not complained of, as who writes a command would see that in the middle of it.
+//! tags, metrics, threads, labels and functions. The scripts of [`super::completions`] ask for it;
+//! what cannot be answered is not complained of, as who writes a command would see that in the middle
+//! of it.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -36,6 +37,10 @@ pub(super) enum Kind {
     Metrics,
     /// Functions of the run, as steps of a path.
     Functions,
+    /// Threads of the run.
+    Threads,
+    /// Labels of the samples of the run.
+    Labels,
     /// Keys of the tags of runs.
     Keys,
 }
@@ -46,6 +51,8 @@ impl Kind {
         let value = argument.get_value_names()?.first()?.as_str();
         match (argument.get_id().as_str(), value) {
             ("metric", _) => Some(Self::Metrics),
+            ("thread", _) => Some(Self::Threads),
+            ("label", _) => Some(Self::Labels),
             ("remove" | "per" | "keys", _) => Some(Self::Keys),
             (_, "SET") => Some(Self::Runs),
             (_, "FILE|SET") => Some(Self::RunsOrFiles),
@@ -190,22 +197,20 @@ impl<'c> Question<'c> {
         let path = DatabaseArgs::named(self.database.clone()).path();
         // As it is: nothing is waited for, and nothing brought up to date.
         let database = Database::open_source(&path, &LockWait::default())?;
+        let of_run = |read: &dyn Fn(&RunInfo) -> Result<Vec<String>, StoreError>| {
+            self.run(&database)
+                .map_or_else(|| Ok(Vec::new()), |run| read(&run))
+        };
         match kind {
             Kind::Runs | Kind::RunsOrFiles => sets(&database, &self.start),
             Kind::Keys => database.tag_keys(),
-            Kind::Metrics => {
-                let Some(run) = self.run(&database) else {
-                    return Ok(Vec::new());
-                };
+            Kind::Metrics => of_run(&|run| {
                 let metrics = database.metrics(run.run_id)?;
                 Ok(metrics.into_iter().map(|metric| metric.name).collect())
-            }
-            Kind::Functions => {
-                let Some(run) = self.run(&database) else {
-                    return Ok(Vec::new());
-                };
-                steps(&database, &run, &self.start)
-            }
+            }),
+            Kind::Threads => of_run(&|run| database.threads_of(run.run_id)),
+            Kind::Labels => of_run(&|run| database.labels_from(run.run_id, &self.start, MOST)),
+            Kind::Functions => of_run(&|run| steps(&database, run, &self.start)),
         }
     }
 

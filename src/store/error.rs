@@ -298,7 +298,8 @@ impl From<io::Error> for Cause {
 /// An error of SQLite, in words for users who do not know SQLite.
 fn describe(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => "this is not a database".to_owned(),
+        Some(ErrorCode::NotADatabase) => "this is not a database: `profdb report FILE` reads a profile, and `profdb import FILE` stores it"
+                .to_owned(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             format!(
                 "another program has had the database locked for {}",

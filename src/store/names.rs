@@ -1,6 +1,6 @@
 //! Names that a database has, by their beginning: what a shell offers while a command is written.
 
-use rusqlite::{Params, Row};
+use rusqlite::{Params, Row, named_params};
 
 use super::database::Database;
 use super::error::StoreError;
@@ -67,6 +67,34 @@ impl Database {
         self.listed(sql, (run_id, start, end, integer(limit as u64)), |row| {
             row.get(0)
         })
+    }
+
+    /// Labels of a run's samples as filters take them, `KEY=VALUE`, that begin so, in order, at most `limit`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn labels_from(
+        &self,
+        run_id: i64,
+        start: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT DISTINCT key || '=' || value AS label FROM label_sets
+                   WHERE run_id = ?1 AND label >= ?2 AND label < ?3
+                   ORDER BY label LIMIT ?4";
+        let end = format!("{start}{AFTER_ALL}");
+        self.listed(sql, (run_id, start, end, integer(limit as u64)), |row| {
+            row.get(0)
+        })
+    }
+
+    /// Names of a run's threads, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn threads_of(&self, run_id: i64) -> Result<Vec<String>, StoreError> {
+        let sql = include_str!("../../queries/names/threads.sql");
+        self.listed(sql, named_params! { ":run": run_id }, |row| row.get(0))
     }
 
     fn listed<T>(

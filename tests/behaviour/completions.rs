@@ -136,6 +136,32 @@ fn a_line_is_answered_with_what_fits() {
 }
 
 #[test]
+fn threads_and_labels_are_those_of_the_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
+    for sample in ["pprof/cpu.pb.gz", "austin/work.cpu.austin"] {
+        let imported = profdb(folder.path())
+            .arg("import")
+            .arg(samples.join(sample))
+            .output();
+        assert!(imported.expect("it runs").status.success(), "{sample}");
+    }
+    let workers: &[&str] = &["worker=0", "worker=1", "worker=2", "worker=3"];
+    let table: [(&str, &[&str]); 6] = [
+        ("report --run 1 --label w", workers),
+        ("report --run 1 --label t", &["tier=gold"]),
+        ("report summary 1 --label=worker=2", &["worker=2"]),
+        ("report --run 2 --label ", &[]),
+        ("report --run 2 --thread T0:11749", &["T0:11749"]),
+        ("report --run 1 --thread ", &[]),
+    ];
+    for (line, expected) in table {
+        let found = asked(folder.path(), &[&format!("profdb {line}")]);
+        assert_eq!(found, expected, "{line}");
+    }
+}
+
+#[test]
 fn many_names_are_too_many() {
     let folder = tempfile::tempdir().expect("a folder");
     let names: Vec<String> = (0..1000).map(|name| format!("f{name} 1\n")).collect();

@@ -498,7 +498,7 @@ fn a_disk_that_is_full_is_no_loss() {
         let expected = if there == 0 {
             "0\n5\n".to_owned()
         } else {
-            let sound = "x.db: the file is sound, and 14 checks of its tables find nothing";
+            let sound = "x.db: the file is sound, 19 checks find nothing";
             format!("1\nx.db\n5\n{sound}\nCOUNT(*)\n       1\n")
         };
         assert_eq!(said, expected, "{size}: {told}");
@@ -518,7 +518,7 @@ fn a_disk_that_is_full_is_called_so_with_a_log() {
         return;
     };
     let expected = "profdb: x.db: the disk is full\n5\n\
-                    x.db: the file is sound, and 14 checks of its tables find nothing\nx.db\n";
+                    x.db: the file is sound, 19 checks find nothing\nx.db\n";
     assert_eq!(text(&done.stdout), expected, "{}", text(&done.stderr));
 }
 

@@ -607,7 +607,10 @@ fn a_file_that_appears_meanwhile_stays_as_it_is() {
     };
     assert_eq!(
         error.to_string(),
-        format!("{}: this is not a database", path.display())
+        format!(
+            "{}: this is not a database: `profdb report FILE` reads a profile, and `profdb import FILE` stores it",
+            path.display()
+        )
     );
     assert_eq!(fs::read(&path).expect("it is there"), b"somebody's");
     assert_eq!(entries(folder.path()), [path]);
