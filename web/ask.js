@@ -245,11 +245,14 @@ const CELLS = {
   seen: (entry) => orNull(entry.seen),
 };
 
+/** What tells entries of one cost apart. @type {((entry: Entry) => any)[]} */
+const IN_ORDER = [NAME, LINE, (entry) => entry.col, MODULE, FILE, (entry) => entry.id, (entry) => entry.kind];
+
 /** Entries in the order of the report, with their shares. @param {Entry[]} entries @param {Header} header @returns {Answer} */
 function ranked(entries, header) {
   const { report } = header.question;
   const costOf = (/** @type {Entry} */ entry) => (header.exclusive ? entry.exclusive : entry.cumulative);
-  entries = inOrder(entries, (entry) => down(costOf(entry)), (entry) => [entry.name, entry.line, entry.col, entry.module, entry.file, entry.id, entry.kind]);
+  entries = inOrder(entries, (entry) => down(costOf(entry)), IN_ORDER);
   const columns = /** @type {any} */ (COLUMNS)[report].split(' ');
   /** @type {number | null} */
   let running = null;
@@ -301,10 +304,10 @@ async function ofFunction(run, seen, header) {
     if (!found.some((row) => `${row.of} ${row.file} ${row.line}` === key)) found.push({ of, file, line, col: 0, calls: NaN, exclusive: NaN, cumulative: NaN });
   }
   if (found.length === 0) throw new Unanswered(`Run ${run.number} knows no lines of ${plain(header.question.fn ?? '')}, and no source is stored with it.`);
-  const sorted = inOrder(found, ({ of }) => names.name[of], ({ of, file, line, col }) => [names.module[of], names.id[of], file, line, col]);
+  const sorted = inOrder(found, ({ of }) => names.name[of], [({ of }) => names.module[of], ({ of }) => names.id[of], ({ file }) => file, ({ line }) => line, ({ col }) => col]);
   const rows = sorted.map((row) => {
     const all = calls.filter((call) => isCalled(row, call));
-    const called = inOrder(all, (call) => down(call.cumulative), (call) => [names.name[call.function], names.id[call.function]]);
+    const called = inOrder(all, (call) => down(call.cumulative), [(call) => names.name[call.function], (call) => names.id[call.function]]);
     return [
       names.name[row.of],
       row.line,

@@ -19,33 +19,36 @@ function hash(text) {
   return value >>> 8;
 }
 
-/** Colours of functions. @param {import('./profile.js').Run} run @returns {(of: number) => number} */
-function colours(run) {
-  const all = run.names.name.map((name, of) => hash(`${run.names.module[of]} ${name}`));
-  return (of) => all[of] ?? 0;
+/** Colours of functions, each made when it is first asked for. @param {import('./profile.js').Run} run @returns {(of: number) => number} */
+function colours({ names }) {
+  /** @type {number[]} */
+  const known = [];
+  return (of) => (of < names.name.length ? (known[of] ??= hash(`${names.module[of]} ${names.name[of]}`)) : 0);
 }
 
 /** The function places of what is selected, as boxes to be arranged. @param {import('./profile.js').Run} run @param {any} seen */
 function placesOf(run, { tree, costs, of }) {
-  /** @type {number[]} */
-  const places = [];
-  const numbers = new Int32Array(tree.count).fill(-1);
+  const most = of.outermost.reduce((/** @type {number} */ sum, /** @type {number} */ root) => sum + tree.last[root] - root + 1, 0);
+  const [places, parent, cost] = [new Int32Array(most), new Int32Array(most), new Float64Array(most)];
+  const numbers = new Int32Array(tree.count);
+  let count = 0;
   for (const root of of.outermost) {
     for (let place = root; place <= tree.last[root]; place++) {
       if (tree.line[place] >= 0) continue;
-      numbers[place] = places.length;
-      places.push(place);
+      numbers[place] = count;
+      places[count] = place;
+      parent[count] = place === root ? -1 : numbers[tree.caller(place)];
+      cost[count] = costs.all[place];
+      count++;
     }
   }
-  const isRoot = new Set(of.outermost);
-  const parent = Int32Array.from(places, (place) => (isRoot.has(place) ? -1 : numbers[tree.caller(place)]));
   const colour = colours(run);
   return {
     places,
     boxes: {
-      count: places.length,
-      parent,
-      cost: Float64Array.from(places, (place) => costs.all[place]),
+      count,
+      parent: parent.subarray(0, count),
+      cost: cost.subarray(0, count),
       name: (/** @type {number} */ at) => run.names.name[tree.function[places[at]]] ?? LEFT_OUT,
       colour: (/** @type {number} */ at) => colour(tree.function[places[at]]),
     },
@@ -148,7 +151,11 @@ export function find(picture, search) {
 
 /** What is said where boxes are missing: none is less wide than nothing. @param {ArrayLike<number>[]} costs @returns {Element | null} */
 export function belowZero(costs) {
-  return costs.some((all) => Array.prototype.some.call(all, (cost) => cost < 0)) ? note('Places whose cost is below 0 have no box here: the table has them.') : null;
+  const isBelow = (/** @type {ArrayLike<number>} */ all) => {
+    for (let at = 0; at < all.length; at++) if (all[at] < 0) return true;
+    return false;
+  };
+  return costs.some(isBelow) ? note('Places whose cost is below 0 have no box here: the table has them.') : null;
 }
 
 /** The view. @param {import('./actions.js').Context & {command: any}} context */

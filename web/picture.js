@@ -282,6 +282,18 @@ function insertInOrder(list, from, to, compare) {
   }
 }
 
+/** Puts a part of a list into order, what costs most first, and what costs as much in the order that it has.
+ * @param {Int32Array} list @param {number} from @param {number} to @param {Float64Array} cost */
+function insertByCost(list, from, to, cost) {
+  for (let next = from + 1; next < to; next++) {
+    const one = list[next];
+    const of = cost[one];
+    let at = next;
+    for (; at > from && cost[list[at - 1]] < of; at--) list[at] = list[at - 1];
+    list[at] = one;
+  }
+}
+
 /** Boxes side by side: those of one caller by cost, by name or in their order.
  * @param {{count: number, parent: Int32Array, cost: Float64Array, name: (at: number) => string, colour: (at: number) => number}} of
  * @param {string} order @returns {Boxes & {index: Int32Array}} */
@@ -293,15 +305,15 @@ export function arrange({ count, parent, cost, name, colour }, order) {
   const lists = new Int32Array(count);
   const filled = starts.slice();
   for (let at = 0; at < count; at++) lists[filled[parent[at] + 1]++] = at;
-  const compare =
-    order === 'cost'
-      ? (/** @type {number} */ one, /** @type {number} */ other) => cost[other] - cost[one] || one - other
-      : (/** @type {number} */ one, /** @type {number} */ other) => (name(one) < name(other) ? -1 : name(one) > name(other) ? 1 : one - other);
+  const byCost = (/** @type {number} */ one, /** @type {number} */ other) => cost[other] - cost[one] || one - other;
+  const byName = (/** @type {number} */ one, /** @type {number} */ other) => (name(one) < name(other) ? -1 : name(one) > name(other) ? 1 : one - other);
   if (order !== 'file') {
     for (let at = 0; at <= count; at++) {
       const [from, to] = [starts[at], starts[at + 1]];
-      if (to - from > FEW_CALLED) lists.subarray(from, to).sort(compare);
-      else insertInOrder(lists, from, to, compare);
+      if (to - from < 2) continue;
+      if (to - from > FEW_CALLED) lists.subarray(from, to).sort(order === 'cost' ? byCost : byName);
+      else if (order === 'cost') insertByCost(lists, from, to, cost);
+      else insertInOrder(lists, from, to, byName);
     }
   }
   const index = new Int32Array(count);
@@ -310,35 +322,36 @@ export function arrange({ count, parent, cost, name, colour }, order) {
   let total = 0;
   let depths = 0;
   let next = 0;
-  /** @type {number[]} For each open box: its place, which of those it has called comes next, and where that begins. */
-  const open = [];
-  const add = (/** @type {number} */ of, /** @type {number} */ from, /** @type {number} */ room) => {
+  // Of each box: which of those that it has called comes next, and where that begins.
+  const coming = filled;
+  coming.set(starts);
+  const begins = new Float64Array(count);
+  const add = (/** @type {number} */ of, /** @type {number} */ caller, /** @type {number} */ from, /** @type {number} */ room) => {
     index[next] = of;
-    x[next] = from;
+    x[next] = begins[next] = from;
     // What cost more than its caller ends where that does.
     width[next] = Math.max(0, Math.min(cost[of], room));
-    depth[next] = open.length / 3;
-    above[next] = open.length > 0 ? open[open.length - 3] : -1;
-    depths = Math.max(depths, depth[next] + 1);
-    open.push(next, starts[of + 1], from);
-    next++;
+    above[next] = caller;
+    const level = caller < 0 ? 0 : depth[caller] + 1;
+    depth[next] = level;
+    if (level >= depths) depths = level + 1;
+    return next++;
   };
   for (let root = starts[0]; root < starts[1]; root++) {
     const costOf = cost[lists[root]];
-    add(lists[root], total, costOf);
-    while (open.length > 0) {
-      const top = open.length - 3;
-      const place = open[top];
-      const of = index[place];
-      if (open[top + 1] >= starts[of + 2]) {
-        end[place] = next;
-        open.length = top;
+    let open = add(lists[root], -1, total, costOf);
+    while (open >= 0) {
+      const of = index[open];
+      if (coming[of + 1] >= starts[of + 2]) {
+        end[open] = next;
+        open = above[open];
         continue;
       }
-      const callee = lists[open[top + 1]++];
-      const from = open[top + 2];
-      open[top + 2] = from + Math.max(0, cost[callee]);
-      add(callee, Math.min(from, x[place] + width[place]), x[place] + width[place] - from);
+      const callee = lists[coming[of + 1]++];
+      const from = begins[open];
+      begins[open] = from + Math.max(0, cost[callee]);
+      const last = x[open] + width[open];
+      open = add(callee, open, Math.min(from, last), last - from);
     }
     total += Math.max(0, costOf);
   }

@@ -26,19 +26,18 @@ export class Tree {
     /** The last place below. */
     this.last = new Int32Array(count);
     this.calls = new Float64Array(count);
-    /** Places by function, once they have been asked for. @type {number[][]} */
-    this.lists = [];
     /** Its number in the whole tree, of which this one may be what a label leaves. */
     this.number = Int32Array.from(this.last.keys());
   }
 
   /** The places of functions, in order. @param {Iterable<number>} functions @returns {number[]} */
   placesOf(functions) {
-    if (this.lists.length === 0) {
-      for (let place = 0; place < this.count; place++) if (this.line[place] < 0) (this.lists[this.function[place]] ??= []).push(place);
-    }
-    const found = [...functions].map((of) => this.lists[of] ?? []);
-    return found.length === 1 ? found[0] : found.flat().sort((one, other) => one - other);
+    const wanted = new Set(functions);
+    const isWanted = new Uint8Array(Math.max(0, ...wanted) + 1);
+    for (const of of wanted) isWanted[of] = 1;
+    const found = [];
+    for (let place = 0; place < this.count; place++) if (this.line[place] < 0 && isWanted[this.function[place]] === 1) found.push(place);
+    return found;
   }
 
   /** Finds the last place below each, once parents are known, and each is its own last one. */

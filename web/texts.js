@@ -29,17 +29,14 @@ function compareTexts(one, other) {
 }
 
 /** The same things in the order of a first key, and then of others: texts or numbers, nothing first.
- * @template T @param {T[]} things @param {(thing: T) => any} first @param {(thing: T) => any[]} keysOf @returns {T[]} */
-export function inOrder(things, first, keysOf) {
+ * @template T @param {T[]} things @param {(thing: T) => any} first @param {((thing: T) => any)[]} others @returns {T[]} */
+export function inOrder(things, first, others) {
   const compare = (/** @type {any} */ one, /** @type {any} */ other) =>
     one === other ? 0 : one === null ? -1 : other === null ? 1 : typeof one === 'number' ? one - other : compareTexts(one, other);
   const all = things.map((thing) => ({ thing, key: first(thing) }));
   all.sort((one, other) => {
     let found = compare(one.key, other.key);
-    if (found !== 0) return found;
-    // Few are alike so far.
-    const [keys, others] = [keysOf(one.thing), keysOf(other.thing)];
-    for (let at = 0; found === 0 && at < keys.length; at++) found = compare(keys[at], others[at]);
+    for (let at = 0; found === 0 && at < others.length; at++) found = compare(others[at](one.thing), others[at](other.thing));
     return found;
   });
   return all.map(({ thing }) => thing);
