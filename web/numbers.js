@@ -52,7 +52,7 @@ export function fitting(metric, base, figure) {
   }
   const thousandth = Math.abs(figure) / size / 1000;
   let decimals = 1;
-  if (size !== 1 && thousandth > 0 && Number.isFinite(thousandth)) {
+  if ((size !== 1 || Math.abs(figure) < 1) && thousandth > 0 && Number.isFinite(thousandth)) {
     while (decimals < 15 && !isSeen(thousandth, decimals)) decimals++;
   }
   return { title: unit === '' ? metric : unit, unit, size, decimals };
@@ -62,15 +62,25 @@ export function fitting(metric, base, figure) {
  * @param {string} metric @param {string} base @param {number} total @param {number} selected */
 export function ofColumn(metric, base, total, selected) {
   const scale = fitting(metric, base, total);
-  const isShown = scale.size === 1 || isSeen(Math.abs(selected) / scale.size / 100, scale.decimals);
+  const isShown = (scale.size === 1 && Math.abs(selected) >= 1) || isSeen(Math.abs(selected) / scale.size / 100, scale.decimals);
   return selected === 0 || isShown ? scale : fitting(metric, base, selected);
+}
+
+/** Decimals of a figure in a scale: of a base unit, as many as show two digits of one that would be 0.0 though it is more.
+ * @param {Scale} scale @param {number} value */
+function decimalsOf(scale, value) {
+  const size = Math.abs(value);
+  let decimals = scale.decimals;
+  if (scale.size !== 1 || size === 0 || isSeen(size, decimals)) return decimals;
+  while (decimals < 22 && !isSeen(size / 10, decimals)) decimals++;
+  return decimals;
 }
 
 /** A cost in a scale, without its unit. @param {Scale} scale @param {number | null | undefined} value */
 export function rounded(scale, value) {
   if (value === null || value === undefined) return '-';
   const isWhole = Math.abs(value - Math.round(value)) <= 4 * Number.EPSILON * Math.abs(value);
-  return fixed(value / scale.size, scale.size === 1 && isWhole ? 0 : scale.decimals);
+  return fixed(value / scale.size, scale.size === 1 && isWhole ? 0 : decimalsOf(scale, value));
 }
 
 /** A cost by itself, in the unit that fits it. @param {string} metric @param {string} base @param {number} value */

@@ -7,10 +7,12 @@
 //!    KiB, MiB, GiB. (A figure that rounding would turn into 1000.0 of a unit has the next one.)
 //!    Counts are not scaled: samples and instructions are compared digit by digit.
 //! 2. It has one decimal, or as many as it takes that a thousandth of it is not 0.0: `68.4 msec`,
-//!    `5.23 msec`, `2.600 s`. Whole numbers of a base unit have none.
+//!    `5.23 msec`, `2.600 s`. Whole numbers of a base unit have none, and others one where it is at least 1.
 //! 3. A column has one unit and one number of decimals, those of the total of the run, because
 //!    readers compare its figures with one another and with those of other reports about the run.
 //!    Where these would not show a hundredth of what is selected, they are those of the selection.
+//!    A figure of a base unit that would be 0.0, though it is more, has two digits: there is no
+//!    smaller unit.
 //! 4. Averages have a unit each: in one column they may be hours and nanoseconds.
 //! 5. A unit or a number of decimals that is asked for is taken.
 
@@ -212,8 +214,8 @@ impl Scale {
         /// A REAL has no more digits than this.
         const MOST: usize = 15;
         let thousandth = self.factor.scaled(figure.abs()) / 1000.0;
-        let is_whole = self.factor == Factor::ONE || !(thousandth > 0.0 && thousandth.is_finite());
-        let decimals = if is_whole {
+        let is_large = self.factor == Factor::ONE && figure.abs() >= 1.0;
+        let decimals = if is_large || !(thousandth > 0.0 && thousandth.is_finite()) {
             1
         } else {
             let mut decimals = 1..MOST;
@@ -224,12 +226,27 @@ impl Scale {
         Self { decimals, ..self }
     }
 
+    /// Decimals of a figure of its column where none are asked for: rule 3.
+    pub(crate) fn decimals_of(&self, value: f64) -> usize {
+        /// Powers of ten up to here are exact.
+        const MOST: usize = 22;
+        let size = value.abs();
+        if self.factor != Factor::ONE || size == 0.0 || is_seen(size, self.decimals) {
+            return self.decimals;
+        }
+        let mut decimals = self.decimals..MOST;
+        decimals
+            .find(|decimals| is_seen(size / 10.0, *decimals))
+            .unwrap_or(MOST)
+    }
+
     /// The scale of a column: that of the total of the run, or of what is selected where the former
     /// would not show a hundredth of it (rule 3).
     pub(crate) fn of_column(metric: &str, base: &str, total: f64, selected: f64) -> Self {
         let scale = Self::fitting(metric, base, total);
         let hundredth = scale.factor.scaled(selected.abs()) / 100.0;
-        let is_shown = scale.factor == Factor::ONE || is_seen(hundredth, scale.decimals);
+        let is_large = scale.factor == Factor::ONE && selected.abs() >= 1.0;
+        let is_shown = is_large || is_seen(hundredth, scale.decimals);
         if selected == 0.0 || is_shown {
             scale
         } else {
@@ -245,11 +262,6 @@ impl Scale {
     /// Whether the costs are times.
     pub(crate) fn is_time(&self) -> bool {
         self.is_time
-    }
-
-    /// Decimals of its figures where none are asked for.
-    pub(crate) fn decimals(&self) -> usize {
-        self.decimals
     }
 
     /// Rounded for people. Whole numbers of a base unit have no decimals.
@@ -307,7 +319,7 @@ impl Scale {
 /// A figure by itself, in the unit that fits it, with its name: rules 1 and 2.
 pub(crate) fn figure(metric: &str, base: &str, value: f64) -> String {
     let scale = Scale::fitting(metric, base, value);
-    scale.with_unit(value, scale.decimals)
+    scale.with_unit(value, scale.decimals_of(value))
 }
 
 /// Whether a positive figure with so many decimals is more than 0.
@@ -457,10 +469,40 @@ mod tests {
             ("count", 4_040_000_000.0, "4040000000"),
             ("count", 219_155_368.000_000_03, "219155368"),
             ("count", 2.5, "2.5"),
+            ("count", 0.3, "0.3000"),
+            ("count", 0.0123, "0.01230"),
+            ("count", -0.000_04, "-0.00004000"),
+            ("count", 3e-18, "0.0000000000000000030"),
+            ("ns", 0.25, "0.2500 ns"),
+            ("bytes", 0.001, "0.001000 bytes"),
         ];
         for (base, value, expected) in table {
             assert_eq!(figure("cost", base, *value), *expected);
         }
+    }
+
+    #[test]
+    fn what_is_more_than_nothing_is_shown_as_more() {
+        // Total, figure; as its column has it.
+        for (total, value, expected) in [
+            (100.5, 0.03, "0.030"),
+            (100.5, 0.3, "0.3"),
+            (100.5, 0.0, "0"),
+            (100.5, 2.0, "2"),
+            (100.0, -0.000_2, "-0.00020"),
+            (0.5, 0.03, "0.030"),
+            (0.5, 0.000_3, "0.00030"),
+            (0.02, 0.012, "0.01200"),
+        ] {
+            let scale = Scale::of_column("seconds", "count", total, total);
+            let found = scale.rounded(value, scale.decimals_of(value));
+            assert_eq!(found, expected, "{value} of {total}");
+        }
+        let scale = Scale::of_column("seconds", "count", 100.5, 0.02);
+        assert_eq!(scale.rounded(0.012, scale.decimals_of(0.012)), "0.01200");
+        // A unit that is smaller shows what there is of a total: this is less than a thousandth of it.
+        let scale = Scale::of_column("time", "ns", 6e8, 6e8);
+        assert_eq!(scale.rounded(3e4, scale.decimals_of(3e4)), "0.0");
     }
 
     #[test]
@@ -477,7 +519,7 @@ mod tests {
         ];
         for ([total, selected], unit, decimals) in table {
             let scale = Scale::of_column("time", "ns", *total, *selected);
-            assert_eq!((scale.unit(), scale.decimals()), (*unit, *decimals));
+            assert_eq!((scale.unit(), scale.decimals), (*unit, *decimals));
         }
     }
 }

@@ -99,7 +99,7 @@ impl Table {
                         text.push_str(&scale::figure(metric, unit, *value));
                     }
                     (_, Some(scale)) => {
-                        let decimals = self.decimals.unwrap_or(scale.decimals());
+                        let decimals = self.decimals.unwrap_or(scale.decimals_of(*value));
                         scale.push_rounded(*value, decimals, text);
                     }
                     (_, None) => push_readable(*value, text),
@@ -139,8 +139,10 @@ impl Table {
         // The decimals that are asked for are those of the columns (case `manual/rain`), except
         // where a unit is asked for, too.
         let decimals = self.decimals.filter(|_| self.is_unit_asked_for);
-        let decimals = decimals.unwrap_or(scale.decimals());
-        let figure = |value| scale.with_unit(value, decimals);
+        let figure = |value| {
+            let decimals = decimals.unwrap_or(scale.decimals_of(value));
+            scale.with_unit(value, decimals)
+        };
         let total = if self.is_unit_asked_for {
             figure(metric.total)
         } else {
