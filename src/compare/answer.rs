@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::definitions::Place as DefinitionPlace;
 use super::judge::{Judgement, Noise, Verdict};
-use super::pairs::Within;
+use super::pairs::{Between, Folders, Within};
 use super::renames::Suggestion;
 use super::request::Normalize;
 use super::rows::{Compared, Comparison, Part, Row, Side, cost};
@@ -407,27 +407,47 @@ fn lines(comparison: &Comparison) -> Vec<String> {
         cost(&comparison.metric, total.costs[1]),
         verdict(total)
     ));
-    for folders in &comparison.folders {
-        let named = |folder: &str| {
-            if folder.is_empty() {
-                ".".to_owned()
-            } else {
-                folder.to_owned()
-            }
+    lines.extend(said_of_folders(&comparison.folders));
+    lines.extend(renamed(&comparison.suggestions));
+    lines
+}
+
+/// Folders and modules that are taken for one, as it is said.
+#[must_use]
+pub fn said_of_folders(folders: &[Folders]) -> Vec<String> {
+    let said = |folders: &Folders| {
+        let named = |name: &str| match name {
+            "" => ".".to_owned(),
+            name => name.to_owned(),
         };
         let part = match folders.part {
             Within::Folder => "Folder",
             Within::Module => "Module",
         };
-        lines.push(format!(
-            "{part} {} of base is {} of new: {} functions",
+        let [base, new] = match folders.between {
+            Between::Sides => ["base", "new"],
+            Between::Runs => ["some runs", "others"],
+        };
+        format!(
+            "{part} {} of {base} is {} of {new}: {} functions",
             named(&folders.base),
             named(&folders.new),
             folders.functions
-        ));
-    }
-    lines.extend(renamed(&comparison.suggestions));
-    lines
+        )
+    };
+    folders.iter().map(said).collect()
+}
+
+/// Folders and modules that are taken for one, as members of files for programs.
+#[must_use]
+pub fn members_of_folders(folders: &[Folders]) -> [(&'static str, Json); 2] {
+    [("folders", Within::Folder), ("modules", Within::Module)].map(|(name, part)| {
+        let of_part = folders.iter().filter(|one| one.part == part);
+        let listed: Vec<Json> = of_part
+            .map(|one| json!({"base": one.base, "new": one.new, "functions": one.functions}))
+            .collect();
+        (name, json!(listed))
+    })
 }
 
 /// What stands above a table of functions that may have been renamed.
@@ -527,12 +547,8 @@ fn members(report: &str, comparison: &Comparison, rules: Option<&str>) -> Map<St
     );
     put("tested", json!(comparison.tested));
     put("identity_rules", json!(rules));
-    for (name, part) in [("folders", Within::Folder), ("modules", Within::Module)] {
-        let of_part = comparison.folders.iter().filter(|one| one.part == part);
-        let listed: Vec<Json> = of_part
-            .map(|one| json!({"base": one.base, "new": one.new, "functions": one.functions}))
-            .collect();
-        put(name, json!(listed));
+    for (name, listed) in members_of_folders(&comparison.folders) {
+        put(name, listed);
     }
     put("definitions", definitions(comparison));
     put("suggestions", suggestions(comparison));

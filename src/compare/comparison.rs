@@ -15,6 +15,7 @@ use super::renames::{self, Suggestion};
 use super::request::{By, CompareError, Normalize, Request};
 use super::rows::{Comparison, Findings, mean, told};
 use super::run::ComparedRun;
+use super::sequence;
 use super::shift;
 use super::table::{Bounded, Table};
 use crate::statistics::Figures;
@@ -83,7 +84,7 @@ pub(super) fn compared<'r, 'd>(
         }
     }
     let earlier = earlier(&sides, &chosen, &facts, noise)?;
-    let known = folders_of_whole_runs(&sides, &chosen, noise, request, &mut warnings)?;
+    let known = folders_of_whole_runs(&sides, &chosen, &earlier, noise, request, &mut warnings)?;
     let Read {
         mut table,
         functions,
@@ -96,7 +97,7 @@ pub(super) fn compared<'r, 'd>(
         &earlier,
         noise,
         request,
-        known.as_deref().unwrap_or_default(),
+        &known.as_ref().map(Known::all).unwrap_or_default(),
         &mut warnings,
     )?;
     let totals = |chosen: &[Vec<Chosen>; 2]| {
@@ -116,10 +117,11 @@ pub(super) fn compared<'r, 'd>(
     }
     earlier_totals.reverse();
     let folders = if let Some(known) = known {
-        pairs::by_known(&mut table, &known);
-        known
+        pairs::by_known(&mut table, &known.of_sides);
+        sequence::by_known(&mut table, &known.of_runs);
+        known.all()
     } else {
-        folders_of(&mut table, noise, request, &mut warnings)
+        folders_of(&mut table, noise, request, &mut warnings).all()
     };
     let logs = factors_of(&sides, &table, &totals, request)?;
     let mut unit = (
@@ -262,18 +264,40 @@ pub(super) fn compared<'r, 'd>(
     Ok((comparison, material))
 }
 
+/// Folders and modules that are one.
+#[derive(Default)]
+struct Known {
+    /// Of base and new.
+    of_sides: Vec<Folders>,
+    /// Of runs of one side.
+    of_runs: Vec<Folders>,
+}
+
+impl Known {
+    fn all(&self) -> Vec<Folders> {
+        [self.of_sides.as_slice(), &self.of_runs].concat()
+    }
+}
+
 /// Folders and modules that are one, by which rows are paired.
 fn folders_of(
     table: &mut Table,
     noise: Noise,
     request: &Request,
     warnings: &mut Vec<String>,
-) -> Vec<Folders> {
-    let mut folders = pairs::by_roots(table, &request.roots, warnings);
+) -> Known {
+    let mut of_sides = pairs::by_roots(table, &request.roots, warnings);
     let least = pairs::least_part(noise);
-    folders.extend(pairs::by_modules(table, least));
-    folders.extend(pairs::by_folders(table, least));
-    folders
+    of_sides.extend(pairs::by_modules(table, least));
+    of_sides.extend(pairs::by_folders(table, least));
+    // Of one run on each side all is known.
+    let runs = table.runs(0) + table.runs(1) + table.history.len();
+    let of_runs = if runs > 2 {
+        sequence::by_sequence(table, noise)
+    } else {
+        Vec::new()
+    };
+    Known { of_sides, of_runs }
 }
 
 /// Folders that are one, where a part of the runs or groups of functions are compared: they are found by all functions together,
@@ -281,10 +305,11 @@ fn folders_of(
 fn folders_of_whole_runs(
     sides: &[Vec<&ComparedRun<'_>>; 2],
     chosen: &[Vec<Chosen>; 2],
+    earlier: &[(ComparedRun<'_>, Chosen)],
     noise: Noise,
     request: &Request,
     warnings: &mut Vec<String>,
-) -> Result<Option<Vec<Folders>>, CompareError> {
+) -> Result<Option<Known>, CompareError> {
     if request.is_plain() {
         return Ok(None);
     }
@@ -294,13 +319,13 @@ fn folders_of_whole_runs(
         arguments: Vec::new(),
         ..request.clone()
     };
-    match read(sides, chosen, &[], noise, &whole, &[], &mut Vec::new()) {
+    match read(sides, chosen, earlier, noise, &whole, &[], &mut Vec::new()) {
         Ok(mut found) => {
             let folders = folders_of(&mut found.table, noise, &whole, warnings);
             Ok(Some(folders))
         }
         // A run without functions may have labels, lines or threads.
-        Err(CompareError::NothingSelected(_)) => Ok(Some(Vec::new())),
+        Err(CompareError::NothingSelected(_)) => Ok(Some(Known::default())),
         Err(error) => Err(error),
     }
 }

@@ -41,9 +41,11 @@ pub(super) fn fitting(
             keys.extend(dictionary.fitting(|name| regex.is_match(name)));
         }
         if !folders.is_empty() && !keys.is_empty() {
-            for (base, new) in pairs(dictionaries, folders) {
-                if keys.contains(&base) || keys.contains(&new) {
-                    keys.extend([base, new]);
+            // Several of base may be one of new: the second round finds those which the first one has passed.
+            let pairs = pairs(dictionaries, folders);
+            for (base, new) in pairs.iter().chain(&pairs) {
+                if keys.contains(base) || keys.contains(new) {
+                    keys.extend([base.clone(), new.clone()]);
                 }
             }
         }

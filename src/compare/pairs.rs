@@ -45,11 +45,22 @@ pub enum Within {
     Module,
 }
 
+/// Whose the two names of a folder or module are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// Base has the one, and new the other.
+    Sides,
+    /// Some runs have the one, others the other, whatever their side.
+    Runs,
+}
+
 /// A folder or module of base, and the one of new that it is taken for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folders {
     /// Which of the two.
     pub part: Within,
+    /// Whose they are. What follows says base and new of older and newer runs as well.
+    pub between: Between,
     /// That of base; empty for the folder of relative paths.
     pub base: String,
     /// That of new.
@@ -98,6 +109,11 @@ pub(super) fn by_known(table: &mut Table, folders: &[Folders]) {
     }
 }
 
+/// Pairs rows of two folders or modules that are known to be one, and says how many.
+pub(super) fn by_one(table: &mut Table, folders: &Folders) -> usize {
+    joined(table, folders.part, &folders.base, &folders.new).functions
+}
+
 /// Pairs functions whose sources lie in folders that all evidence says are one.
 pub(super) fn by_folders(table: &mut Table, least: f64) -> Vec<Folders> {
     let mut found = Vec::new();
@@ -132,6 +148,7 @@ fn joined(table: &mut Table, part: Within, base: &str, new: &str) -> Folders {
     table.join(&pairs, matched);
     Folders {
         part,
+        between: Between::Sides,
         base: base.to_owned(),
         new: new.to_owned(),
         functions: pairs.len(),

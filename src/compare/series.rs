@@ -2,10 +2,12 @@
 
 use super::comparison::noise_of;
 use super::metrics::choose;
+use super::pairs::Folders;
 use super::reading::{Read, read};
-use super::request::{CompareError, Request};
+use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
-use super::table::{Column, Item};
+use super::sequence::{by_known, by_sequence};
+use super::table::{Column, Item, Table};
 
 /// What runs cost, in so far as it is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,29 +18,62 @@ pub struct RunFigures {
     pub columns: Vec<Column>,
     /// What the filters leave of each run; without filters its total.
     pub totals: Vec<f64>,
+    /// Folders and modules that have another name in some runs, and are one.
+    pub folders: Vec<Folders>,
 }
 
-/// The figures of runs, one at least, of one metric. Which functions a filter fits is decided for all runs together.
+/// The figures of runs, one at least and the oldest first, of one metric. Which functions a filter fits is decided for all runs
+/// together.
 ///
 /// # Errors
 /// When a run does not have the metric, nothing is selected, or a database cannot be read.
 pub fn figures(runs: &[ComparedRun<'_>], request: &Request) -> Result<RunFigures, CompareError> {
-    let sides = [runs.iter().collect(), Vec::new()];
+    // Folders are taken for one from the newest run to the oldest.
+    let sides = [runs.iter().rev().collect(), Vec::new()];
     let chosen = choose(&sides, request)?;
     let noise = noise_of(&chosen, request);
+    let whole = Request {
+        by: By::Function,
+        arguments: Vec::new(),
+        ..request.clone()
+    };
+    let folders = match read(&sides, &chosen, &[], noise, &whole, &[], &mut Vec::new()) {
+        Ok(mut whole) => by_sequence(&mut whole.table, noise),
+        // A run without functions may have labels, lines or threads.
+        Err(CompareError::NothingSelected(_)) => Vec::new(),
+        Err(error) => return Err(error),
+    };
     let Read {
-        table, selected, ..
-    } = read(&sides, &chosen, &[], noise, request, &[], &mut Vec::new())?;
-    let [columns, _] = table.columns;
-    let totals = if let Some([selected, _]) = selected {
+        mut table,
+        selected,
+        ..
+    } = read(
+        &sides,
+        &chosen,
+        &[],
+        noise,
+        request,
+        &folders,
+        &mut Vec::new(),
+    )?;
+    by_known(&mut table, &folders);
+    let Table {
+        items,
+        columns: [mut columns, _],
+        ..
+    } = table;
+    let mut totals = if let Some([selected, _]) = selected {
         selected
     } else {
         let totals = chosen[0].iter().map(|chosen| chosen.metric.total);
         totals.collect()
     };
+    columns.reverse();
+    totals.reverse();
     Ok(RunFigures {
-        items: table.items,
+        items,
         columns,
         totals,
+        folders,
     })
 }

@@ -534,6 +534,24 @@ impl Table {
         }
     }
 
+    /// A table of one run on each side, of which only costs are known.
+    pub(super) fn of_costs(items: Vec<Item>, costs: [Vec<f64>; 2]) -> Self {
+        let rows = (0..items.len()).collect();
+        let columns = costs.map(|costs| {
+            vec![Column {
+                functions: vec![0; costs.len()],
+                costs,
+                ..Column::default()
+            }]
+        });
+        Self {
+            items,
+            columns,
+            history: Vec::new(),
+            rows,
+        }
+    }
+
     /// The row in which an item is that was read.
     pub(super) fn row(&self, item: usize) -> Option<usize> {
         let row = self.rows.get(item).copied();

@@ -1,7 +1,7 @@
 //! What a gate says: of each thing, of each rule, and in all.
 
 use super::budget::{BudgetError, Place};
-use crate::compare::CompareError;
+use crate::compare::{CompareError, Folders};
 use crate::store::StoreError;
 
 /// The probability that a gate fails though nothing has changed, whatever the number of its rules and functions; that of an amount
@@ -164,6 +164,8 @@ pub struct Gate {
     pub bases: Vec<NamedBase>,
     /// What is judged.
     pub new: Vec<Named>,
+    /// Folders and modules that were taken for one.
+    pub folders: Vec<Folders>,
     /// How many tests were made together.
     pub tests: usize,
     /// What there is to warn of.

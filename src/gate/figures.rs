@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::answer::GateError;
 use super::budget::{BudgetError, Rule};
 use crate::compare::judge::{Limits, Noise};
-use crate::compare::{By, CompareError, ComparedRun, Comparison, Normalize, Request, compare};
+use crate::compare::{
+    By, CompareError, ComparedRun, Comparison, Folders, Normalize, Request, compare,
+};
 use crate::store::MetricInfo;
 use crate::text::nearest::suggestion;
 
@@ -326,6 +328,22 @@ impl<'g, 'd> Figures<'g, 'd> {
     /// A comparison that was made.
     pub(super) fn of(&self, at: usize) -> Option<&Comparison> {
         self.made[at].1.as_ref().ok()
+    }
+
+    /// The folders and modules that the comparisons have taken for one: that which has most functions of several that are equal.
+    pub(super) fn folders(&self) -> Vec<Folders> {
+        let made = self.made.iter().filter_map(|(_, made)| made.as_ref().ok());
+        let mut all: Vec<Folders> = Vec::new();
+        for one in made.flat_map(|made| &made.folders) {
+            let is_it = |known: &&mut Folders| {
+                (known.part, &known.base, &known.new) == (one.part, &one.base, &one.new)
+            };
+            match all.iter_mut().find(is_it) {
+                Some(known) => known.functions = known.functions.max(one.functions),
+                None => all.push(one.clone()),
+            }
+        }
+        all
     }
 
     /// The comparison that was asked for last.

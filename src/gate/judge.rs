@@ -121,6 +121,7 @@ pub fn judge(question: &Question<'_, '_>) -> Result<Gate, GateError> {
             })
             .collect(),
         new: question.new.iter().map(named).collect(),
+        folders: figures.folders(),
         tests,
         warnings: once,
     })

@@ -1,10 +1,14 @@
 //! A history as an answer: columns and rows that every format can show.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Map, Value as Json, json};
 
+use super::aliases::{Aliases, Key, lines as said_of, may_be_one};
 use super::reading::{Figure, HistoryError, Measured, Subject, figures, measured, subjects};
 use super::series::{Order, Series};
 use super::sparkline::sparkline;
+use crate::compare::{Folders, members_of_folders};
 use crate::report::header::{Column, Kind, Meaning, Medium};
 use crate::report::{self, Answer, Heading, Measure, Value};
 use crate::store::{Database, Fitting, RunMarks};
@@ -33,6 +37,8 @@ pub struct History {
     pub by: Option<Fitting>,
     /// What it is of, in the order in which it is shown: what cost most in the last run comes first.
     pub subjects: Vec<(Subject, Vec<Figure>)>,
+    /// Folders and modules that have another name in some runs, and are one.
+    pub folders: Vec<Folders>,
 }
 
 /// What a series tells of the functions, modules or files whose name fits a text; without a text, of whole runs.
@@ -46,15 +52,16 @@ pub fn history(
     name: Option<(Fitting, &str)>,
 ) -> Result<History, HistoryError> {
     let measured = measured(database, &series, metric)?;
-    let subjects = match name {
+    let (subjects, folders) = match name {
         Some((by, text)) => named_subjects(database, &measured, by, text)?,
-        None => vec![whole_runs(&measured)],
+        None => (vec![whole_runs(&measured)], Vec::new()),
     };
     Ok(History {
         series,
         measured,
         by: name.map(|(by, _)| by),
         subjects,
+        folders,
     })
 }
 
@@ -79,15 +86,32 @@ fn named_subjects(
     measured: &Measured,
     by: Fitting,
     text: &str,
-) -> Result<Vec<(Subject, Vec<Figure>)>, HistoryError> {
+) -> Result<(Subjects, Vec<Folders>), HistoryError> {
     let metrics = measured.metrics();
-    let mut found = Vec::new();
-    for subject in subjects(database, by, text)? {
-        let figures = figures(database, &metrics, &subject.functions)?;
-        found.push((subject, figures));
+    let read = |subjects: Vec<Subject>| -> Result<Subjects, HistoryError> {
+        let mut found = Vec::new();
+        for subject in subjects {
+            let figures = figures(database, &metrics, &subject.functions)?;
+            found.push((subject, figures));
+        }
+        // Functions of other programs in the database are none of this series.
+        found.retain(|(_, figures)| figures.iter().any(|figure| figure.functions > 0));
+        Ok(found)
+    };
+    let mut found = read(subjects(database, by, text)?)?;
+    let lacks = |figures: &[Figure]| figures.iter().any(|figure| figure.functions == 0);
+    let rows = found.iter();
+    let mut rows = rows.map(|(subject, figures)| (&subject.names, lacks(figures)));
+    let mut folders = Vec::new();
+    // To find the folders takes the figures of all functions.
+    if may_be_one(by, &mut rows) {
+        let places = Aliases::read(database, measured)?;
+        if !places.folders.is_empty() {
+            let subjects = found.into_iter().map(|(subject, _)| subject);
+            found = read(as_one(database, by, subjects.collect(), &places)?)?;
+            folders = places.folders;
+        }
     }
-    // Functions of other programs in the database are none of this series.
-    found.retain(|(_, figures)| figures.iter().any(|figure| figure.functions > 0));
     if found.is_empty() {
         return Err(HistoryError::NothingSelected(format!(
             "no run of the series has a cost of the {} {text} in {}",
@@ -97,7 +121,45 @@ fn named_subjects(
     }
     let last = |figures: &[Figure]| figures.last().map_or(0.0, |figure| figure.exclusive);
     found.sort_by(|(_, one), (_, other)| last(other).total_cmp(&last(one)));
-    Ok(found)
+    Ok((found, folders))
+}
+
+/// Subjects with their figures, run by run.
+type Subjects = Vec<(Subject, Vec<Figure>)>;
+
+/// Subjects as the newest run calls them, each with all functions that are one with its own.
+fn as_one(
+    database: &Database,
+    by: Fitting,
+    subjects: Vec<Subject>,
+    places: &Aliases,
+) -> Result<Vec<Subject>, HistoryError> {
+    let named: BTreeSet<i64> = subjects
+        .into_iter()
+        .flat_map(|subject| subject.functions)
+        .collect();
+    let all: Vec<(i64, Key)> = database
+        .fitting_functions(by, "*")?
+        .iter()
+        .map(|function| {
+            let key = places.key(by, function.identity_id, &function.names);
+            (function.function_id, key)
+        })
+        .collect();
+    let wanted = all.iter().filter(|(function, _)| named.contains(function));
+    let wanted: BTreeSet<&Key> = wanted.map(|(_, key)| key).collect();
+    let mut functions: BTreeMap<&Key, Vec<i64>> = BTreeMap::new();
+    for (function, key) in all.iter().filter(|(_, key)| wanted.contains(key)) {
+        functions.entry(key).or_default().push(*function);
+    }
+    let subject = |((identity_id, names), functions): (&Key, Vec<i64>)| Subject {
+        identity_id: *identity_id,
+        names: names.clone(),
+        functions,
+    };
+    let mut one: Vec<Subject> = functions.into_iter().map(subject).collect();
+    one.sort_by(|one, other| (&one.names, one.identity_id).cmp(&(&other.names, other.identity_id)));
+    Ok(one)
 }
 
 impl History {
@@ -401,6 +463,7 @@ fn lines(history: &History) -> Vec<String> {
     if more > 0 {
         lines.push(format!("and {more} more"));
     }
+    lines.extend(said_of(&history.folders));
     lines
 }
 
@@ -432,5 +495,8 @@ fn members(history: &History) -> Map<String, Json> {
     put("noise", json!(measured.noise().name()));
     put("left_out", json!(measured.left_out));
     put("positions", json!(positions));
+    for (name, listed) in members_of_folders(&history.folders) {
+        put(name, listed);
+    }
     members
 }

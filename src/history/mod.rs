@@ -1,6 +1,7 @@
 //! What runs of one program tell over time: which runs are one series, in which order they come, and what functions cost from
 //! run to run.
 
+mod aliases;
 mod answer;
 pub mod reading;
 pub mod series;

@@ -37,6 +37,7 @@ mod paths;
 mod recipes;
 mod replaced;
 mod runs;
+mod series_folders;
 mod serve;
 mod shell;
 mod show_sql;

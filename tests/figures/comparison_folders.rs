@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::comparison::{Folder, asked, rows};
+use crate::comparison::{Folder, asked, rows, told};
 use crate::support::random::Random;
 
 const FILES: [&str; 5] = ["utils.py", "__init__.py", "core.py", "base.py", "models.py"];
@@ -127,6 +127,61 @@ fn folders_are_one_only_where_sources_have_moved() {
                 let by_name = by_name.filter(|row| row["matched_by"] == "name").count();
                 assert_eq!(by_name, 0, "{samples} samples, seed {seed}: {answer}");
             }
+        }
+    }
+}
+
+/// A series of samplings, which the checkout lies elsewhere in some of: folders are one where it moved, and nowhere else, though each
+/// sampling misses other functions.
+#[test]
+fn folders_of_a_series_are_one_only_where_sources_have_moved() {
+    const RUNS: usize = 16;
+    let there = |root: &str, file: &str| {
+        let is_library = file.starts_with("pkg2") && !file.starts_with("pkg2/");
+        let root = if is_library { "/usr/lib/site" } else { root };
+        format!("{root}/{file}")
+    };
+    // Where the checkout lies in each run.
+    let cases: [fn(usize) -> &'static str; 4] = [
+        |_| "/srv/app",
+        |run| if run < 9 { "/srv/app" } else { "/ci/work/7" },
+        |run| ["/srv/app", "/ci/work/7"][run % 2],
+        |run| ["/srv/app", "/ci/work/7", "/opt/work"][run / 6],
+    ];
+    for (case, root) in cases.into_iter().enumerate() {
+        for (seed, samples) in [500, 2000, 10_000].into_iter().enumerate() {
+            let folder = Folder::new();
+            let mut random = Random(9200 + seed as u64);
+            let program = program(&mut random);
+            let database = folder.path("series.db");
+            let database = database.to_str().expect("plain");
+            for run in 0..RUNS {
+                let file = sampled(&program, samples, &mut random, |file| {
+                    there(root(run), file)
+                });
+                let file = folder.file("run.json", &file);
+                let tag = format!("commit_count={run}");
+                let (_, errors, succeeded) = told(&[
+                    "import", &file, "--title", "app", "--noise", "sampled", "--tag", &tag, "--db",
+                    database,
+                ]);
+                assert!(succeeded, "{errors}");
+            }
+            let last = root(RUNS - 1);
+            let moved: BTreeSet<(String, String)> = (0..RUNS)
+                .map(|run| (root(run).to_owned(), last.to_owned()))
+                .filter(|(old, new)| old != new)
+                .collect();
+            let answer = asked(&["steps", "--db", database]);
+            let folders = answer["folders"].as_array().expect("a list").iter();
+            let word = |pair: &Value, name: &str| pair[name].as_str().expect("a path").to_owned();
+            let found: BTreeSet<(String, String)> = folders
+                .map(|pair| (word(pair, "base"), word(pair, "new")))
+                .collect();
+            assert_eq!(found, moved, "case {case}, {samples} samples");
+            assert_eq!(answer["modules"], json!([]), "case {case}");
+            // What moves is no step.
+            assert_eq!(answer["rows"], json!([]), "case {case}, {samples} samples");
         }
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json as value};
 
 use super::super::answer::{ALPHA, AT_LIMIT, About, Named, RuleAnswer, Subject};
 use super::told::Told;
+use crate::compare::members_of_folders;
 
 /// Writes a gate as one JSON object and a line end.
 #[must_use]
@@ -15,6 +16,7 @@ pub fn json(told: &Told<'_>) -> String {
         .map(|base| value!({"said": base.said, "runs": runs(&base.runs)}))
         .collect();
     let rules: Vec<Json> = gate.rules.iter().map(rule).collect();
+    let [(_, folders), (_, modules)] = members_of_folders(&gate.folders);
     let whole = value!({
         "schema_version": 1,
         "report": "gate",
@@ -28,6 +30,8 @@ pub fn json(told: &Told<'_>) -> String {
         "strict": told.policy.strict,
         "new": runs(&gate.new),
         "bases": bases,
+        "folders": folders,
+        "modules": modules,
         "rules": rules,
         "warnings": gate.warnings,
     });

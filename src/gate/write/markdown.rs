@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use super::super::answer::RuleAnswer;
 use super::phrases::{base, headline, level, runs, short_body};
 use super::told::Told;
+use crate::compare::said_of_folders;
 use crate::text::plain::plain;
 
 /// The most bytes of a summary: as many as a comment on a pull request may have.
@@ -28,6 +29,9 @@ pub fn markdown(told: &Told<'_>) -> String {
     );
     for known in &gate.bases {
         let _ = writeln!(about, "- Base: {}", code(&base(known)));
+    }
+    for said in said_of_folders(&gate.folders) {
+        let _ = writeln!(about, "- {}", code(&said));
     }
     let _ = writeln!(about, "- {}\n", code(&level(gate)));
     blocks.push(about);

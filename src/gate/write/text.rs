@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::phrases::{base, body, headline, level, no_command, runs};
 use super::told::Told;
+use crate::compare::said_of_folders;
 use crate::text::plain::plain;
 
 /// Writes a gate for a terminal: a line for each rule, and below it one for each thing that it watches.
@@ -23,6 +24,9 @@ pub fn text(told: &Told<'_>) -> String {
             String::new()
         };
         line(&format!("Base{number}: {}", base(known)));
+    }
+    for said in said_of_folders(&gate.folders) {
+        line(&said);
     }
     line(&level(gate));
     line("");

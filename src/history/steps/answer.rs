@@ -2,11 +2,13 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::super::aliases::lines as said_of;
 use super::super::answer::{History, counted, key_of};
 use super::super::series::{Order, Position, Series};
 use super::super::sparkline::sparkline;
 use super::change::{Change, Judged, State, Steps};
 use super::request::Request;
+use crate::compare::members_of_folders;
 use crate::events::Noise;
 use crate::report::header::{Column, Kind, Meaning, Medium};
 use crate::report::{self, Answer, Argument, Heading, Measure, Value};
@@ -502,6 +504,7 @@ fn lines(steps: &Steps, places: &Timeline<'_>) -> Vec<String> {
             finding => format!("Total: {}", said(places, metric, finding)),
         });
     }
+    lines.extend(said_of(&steps.folders));
     lines
 }
 
@@ -562,6 +565,9 @@ fn members(steps: &Steps, places: &Timeline<'_>, rules: Option<&str>) -> Map<Str
     put("tested", json!(steps.tested));
     put("blind_below", json!(steps.blind_below));
     put("identity_rules", json!(rules));
+    for (name, listed) in members_of_folders(&steps.folders) {
+        put(name, listed);
+    }
     put(
         "total",
         json!({"changes": found, "blind_below": steps.total.blind_below}),

@@ -4,6 +4,7 @@ use super::super::reading::Measured;
 use super::super::series::Series;
 use super::matrix::{Row, float};
 use super::request::Request;
+use crate::compare::Folders;
 use crate::events::Noise;
 use crate::statistics::multiple::false_discovery_rates;
 use crate::statistics::steps::{Drift, Found, Step};
@@ -32,6 +33,8 @@ pub struct Steps {
     pub total: Change,
     /// What changed, or everything that was searched: the largest change first.
     pub changes: Vec<Change>,
+    /// Folders and modules that have another name in some runs, and are one.
+    pub folders: Vec<Folders>,
 }
 
 /// What is found in the series of a row.

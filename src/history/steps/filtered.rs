@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
+use super::super::aliases::Aliases;
 use super::super::reading::{HistoryError, Measured, subjects};
 use super::matrix::{Frame, Row, Sparse, without_cost};
 use super::request::Request;
@@ -18,7 +19,7 @@ pub(super) fn filtered_rows(
     measured: &Measured,
     frame: &mut Frame,
     request: &Request,
-) -> Result<Vec<Row>, HistoryError> {
+) -> Result<(Vec<Row>, Aliases), HistoryError> {
     let by = request.by;
     let mut runs = Vec::new();
     for run in &measured.runs {
@@ -49,8 +50,25 @@ pub(super) fn filtered_rows(
     let wanted = wanted
         .map(|text| subjects(database, by, text))
         .transpose()?;
-    let wanted: Option<BTreeSet<[String; 3]>> =
-        wanted.map(|subjects| subjects.into_iter().map(|subject| subject.names).collect());
+    let one = Aliases::of_folders(found.folders);
+    // The names that what is asked for has in the newest run.
+    let newest = |[name, module, file]: &[String; 3]| {
+        let of = |by: Fitting| {
+            one.key(by, 0, &[name.clone(), module.clone(), file.clone()])
+                .1
+        };
+        let ([_, new_module, _], [_, _, new_file]) = (of(Fitting::Module), of(Fitting::File));
+        [
+            [name.clone(), module.clone(), file.clone()],
+            [name.clone(), new_module.clone(), file.clone()],
+            [name.clone(), module.clone(), new_file.clone()],
+            [name.clone(), new_module, new_file],
+        ]
+    };
+    let wanted: Option<BTreeSet<[String; 3]>> = wanted.map(|subjects| {
+        let names = subjects.iter().flat_map(|subject| newest(&subject.names));
+        names.collect()
+    });
     let mut identities: HashMap<[String; 3], i64> = HashMap::new();
     if by == Fitting::Function {
         for function in database.identified_functions()? {
@@ -98,5 +116,5 @@ pub(super) fn filtered_rows(
         return Err(without_cost(by, text, measured));
     }
     frame.select(&found.totals);
-    Ok(rows)
+    Ok((rows, one))
 }

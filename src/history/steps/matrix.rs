@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
+use super::super::aliases::{Aliases, Key};
 use super::super::reading::{HistoryError, Measured, all_figures, subjects};
 use super::super::series::Series;
 use crate::events::Noise;
@@ -175,35 +176,31 @@ impl Frame {
     }
 }
 
-/// The functions, modules or files that cost anything, only what fits a text if there is one.
+/// The functions, modules or files that cost anything, only what fits a text if there is one; and which of them are one.
 pub(super) fn rows(
     database: &Database,
     measured: &Measured,
     frame: &Frame,
     by: Fitting,
     text: Option<&str>,
-) -> Result<Vec<Row>, HistoryError> {
+) -> Result<(Vec<Row>, Aliases), HistoryError> {
     let wanted = text.map(|text| subjects(database, by, text)).transpose()?;
-    let wanted: Option<BTreeSet<(Option<i64>, [String; 3])>> = wanted.map(|subjects| {
+    let figures = all_figures(database, &measured.metrics())?;
+    let one = Aliases::of(&figures, measured.runs.len(), frame.noise);
+    let wanted: Option<BTreeSet<Key>> = wanted.map(|subjects| {
         let keys = subjects
             .into_iter()
-            .map(|subject| (subject.identity_id, subject.names));
+            .map(|subject| one.key(by, subject.identity_id.unwrap_or_default(), &subject.names));
         keys.collect()
     });
     let mut rows: Vec<Row> = Vec::new();
-    let mut places: HashMap<(Option<i64>, [String; 3]), usize> = HashMap::new();
+    let mut places: HashMap<Key, usize> = HashMap::new();
     let mut of_identity: HashMap<i64, usize> = HashMap::new();
-    for identity in all_figures(database, &measured.metrics())?.identities {
+    for identity in figures.identities {
         if identity.exclusive.iter().all(|(_, cost)| *cost == 0.0) {
             continue;
         }
-        let [name, module, file] = identity.names;
-        let (number, names) = match by {
-            Fitting::Function => (Some(identity.identity_id), [name, module, file]),
-            Fitting::Module => (None, [String::new(), module, String::new()]),
-            Fitting::File => (None, [String::new(), String::new(), file]),
-        };
-        let key = (number, names);
+        let key = one.key(by, identity.identity_id, &identity.names);
         if wanted.as_ref().is_some_and(|wanted| !wanted.contains(&key)) {
             continue;
         }
@@ -235,7 +232,11 @@ pub(super) fn rows(
             frame.count(row);
         }
     }
-    Ok(rows)
+    // They came in the order of the names, of which some are others now.
+    rows.sort_by(|one, other| {
+        (&one.names, one.identity_id).cmp(&(&other.names, other.identity_id))
+    });
+    Ok((rows, one))
 }
 
 /// Why there are no rows for a text.

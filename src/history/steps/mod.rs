@@ -32,7 +32,7 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
     let measured = measured(database, &series, request.metric.as_deref())?;
     let mut frame = Frame::new(&series, &measured, request.noise);
     let since = since(&series, &frame, &request)?;
-    let rows = if request.arguments.is_empty() {
+    let (rows, places) = if request.arguments.is_empty() {
         rows(
             database,
             &measured,
@@ -53,7 +53,14 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
     drop(searched);
     // What filters leave of a function is not what its callers are known to have passed on.
     if request.by == Fitting::Function && request.arguments.is_empty() {
-        shifts::mark(database, &measured, &frame, &mut changes, request.alpha)?;
+        shifts::mark(
+            database,
+            &measured,
+            &frame,
+            &places,
+            &mut changes,
+            request.alpha,
+        )?;
     }
     // The whole run is one more series, at a level of its own.
     let mut total = search(&frame, &[frame.total()], &request).swap_remove(0);
@@ -81,6 +88,7 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
         blind_below,
         total,
         changes,
+        folders: places.folders,
     })
 }
 

@@ -1,13 +1,14 @@
 //! Steps that make up for each other: a function was inlined, outlined, renamed or moved, and what it cost is counted elsewhere.
 //!
 //! The rule is that of comparisons ([`crate::compare`]): steps that may be at one place and have opposite signs, of a caller and a
-//! callee of which one is new or gone there, or of one new and one gone with the same callers; and what they cost together is the same
+//! callee of which one is new or gone there, or of one new and one gone with the same callers (where these are unknown, of the same name); and what they cost together is the same
 //! before and after.
 
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
+use super::super::aliases::Aliases;
 use super::super::reading::{HistoryError, Measured};
 use super::change::{Change, Judged, State};
 use super::matrix::{Frame, float};
@@ -35,9 +36,11 @@ pub(super) fn mark(
     database: &Database,
     measured: &Measured,
     frame: &Frame,
+    places: &Aliases,
     changes: &mut [Change],
     alpha: f64,
 ) -> Result<(), HistoryError> {
+    let one = places;
     let mut places: Vec<Place> = Vec::new();
     for (row, change) in changes.iter().enumerate() {
         places.extend((0..change.steps.len()).map(|step| Place { row, step }));
@@ -54,7 +57,7 @@ pub(super) fn mark(
         let sizes = delta(other).abs().total_cmp(&delta(one).abs());
         sizes.then(one.cmp(other))
     });
-    let mut callers = Callers::new(database, measured, frame)?;
+    let mut callers = Callers::new(database, measured, frame, one)?;
     let mut used: BTreeSet<Place> = BTreeSet::new();
     let mut found: Vec<(Place, String)> = Vec::new();
     for place in &places {
@@ -80,7 +83,11 @@ pub(super) fn mark(
             );
             let calls = of_this.contains(&of(other)) || of_that.contains(&of(place));
             let one_for_other = is_one_sided(place) && is_one_sided(other);
-            if calls || one_for_other && !of_this.is_empty() && of_this == of_that {
+            // Where nothing is known of callers, only the name says that they are one.
+            let is_alike = of_this == of_that
+                && (!of_this.is_empty()
+                    || changes[place.row].names[0] == changes[other.row].names[0]);
+            if calls || one_for_other && is_alike {
                 counterparts.push(*other);
             }
         }
@@ -222,6 +229,7 @@ impl<'d> Callers<'d> {
         database: &'d Database,
         measured: &Measured,
         frame: &Frame,
+        one: &Aliases,
     ) -> Result<Self, HistoryError> {
         let mut metrics = Vec::with_capacity(frame.positions.len());
         let mut last = None;
@@ -242,8 +250,9 @@ impl<'d> Callers<'d> {
         let mut identity_of = HashMap::new();
         let mut functions_of: HashMap<i64, Vec<i64>> = HashMap::new();
         for function in database.identified_functions()? {
-            identity_of.insert(function.function_id, function.identity_id);
-            let functions = functions_of.entry(function.identity_id).or_default();
+            let identity = one.identity(function.identity_id);
+            identity_of.insert(function.function_id, identity);
+            let functions = functions_of.entry(identity).or_default();
             functions.push(function.function_id);
         }
         Ok(Self {
