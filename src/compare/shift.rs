@@ -2,7 +2,7 @@
 //!
 //! A change of one function is no change of the program if others of the opposite sign make up for it. Only such are looked at
 //! that have changed themselves and are related: a caller or a callee, where one of the two is new or gone; or one new and one
-//! gone, with the same callers. Domains (a module, all that `main` calls) are no evidence: unrelated changes cancel in them
+//! gone, with the same callers, or, where callers are unknown, with the same name. Domains (a module, all that `main` calls) are no evidence: unrelated changes cancel in them
 //! (docs/comparing.md has the rates).
 
 use std::collections::BTreeSet;
@@ -74,8 +74,11 @@ pub(super) fn shifts(
                 (Some(Verdict::New), Some(Verdict::Gone))
                     | (Some(Verdict::Gone), Some(Verdict::New))
             );
-            (calls && (is_one_sided(item) || is_one_sided(that)))
-                || (one_for_other && !of_item.is_empty() && of_item == of_other)
+            // Where nothing is known of callers, only the name says that they are one.
+            let is_alike = of_item == of_other
+                && (!of_item.is_empty()
+                    || table.items[item].names[0] == table.items[that].names[0]);
+            (calls && (is_one_sided(item) || is_one_sided(that))) || (one_for_other && is_alike)
         };
         let mut counterparts: Vec<usize> = (0..changed.len())
             .filter(|other| {

@@ -161,6 +161,14 @@ fn of_rule(
         _ => metric,
     };
     let limit = amounts(rule, &metric, question.request)?;
+    // A slip is one whether or not there is anything to compare with.
+    if needs_base && (side.unlike.is_some() || side.base.is_empty()) && rule.pattern.is_some() {
+        nothing(question, rule, &mut ruled.answer)?;
+        if ruled.answer.answer == Answer::MatchesNowhere {
+            return Ok(ruled);
+        }
+        ruled.answer.why.clear();
+    }
     if needs_base && let Some(unlike) = &side.unlike {
         ruled.answer.answer = Answer::NotComparable;
         ruled.answer.why.clone_from(unlike);
@@ -539,7 +547,7 @@ fn of_level(subject: &mut Subject, estimate: Option<Estimate>, new: &[f64], most
 fn decide(found: &mut Found, rule: &Rule, tests: usize) {
     let subject = &mut found.subject;
     match found.test {
-        Test::Not if found.thing.elsewhere.is_none() => return,
+        Test::Not if found.thing.elsewhere.is_none() && found.thing.shifted.is_none() => return,
         Test::Not => {}
         Test::Figure(over) => {
             subject.fails_from = Some(subject.limit);
@@ -592,7 +600,10 @@ fn decide(found: &mut Found, rule: &Rule, tests: usize) {
         return;
     }
     if let Some(shifted) = &found.thing.shifted {
-        if subject.answer == Answer::Fail && rule.thing == Thing::Any {
+        if matches!(subject.answer, Answer::Fail | Answer::New) && rule.thing == Thing::Any {
+            if subject.answer == Answer::New {
+                subject.why.clear();
+            }
             subject.answer = Answer::Pass;
         }
         subject.why = if subject.why.is_empty() {

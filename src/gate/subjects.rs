@@ -158,12 +158,52 @@ pub(super) fn watched(
         let found = suggestions.find(|suggestion| suggestion.base == row.item.names)?;
         Some(found.new[0].clone())
     };
-    let things = rows.into_iter().map(|row| Candidate {
-        renamed: renamed(row),
-        elsewhere: elsewhere.get(&row.item.names).cloned(),
-        ..candidate(row, row.each.clone(), totals.clone())
+    let moved = moved(rule, &rows);
+    let things = rows.iter().enumerate().filter_map(|(at, row)| {
+        if moved.iter().any(|(gone, _)| *gone == at) {
+            return None;
+        }
+        if let Some((gone, _)) = moved.iter().find(|(_, new)| *new == at) {
+            let one = added(rule, &[rows[*gone], row], comparison, &totals, |row| {
+                &row.each
+            });
+            return Some(Candidate {
+                names: row.item.names.clone(),
+                shifted: Some(row.why.clone()),
+                ..one
+            });
+        }
+        Some(Candidate {
+            renamed: renamed(row),
+            elsewhere: elsewhere.get(&row.item.names).cloned(),
+            ..candidate(row, row.each.clone(), totals.clone())
+        })
     });
     Ok(Watched::Things(things.collect()))
+}
+
+/// Functions that a rule names, of which the comparison says that they have moved to another file or module: where the one is that is
+/// gone, and where the one is that is new. The rule is about both together: they are one function, which may be slower where
+/// it is now.
+fn moved(rule: &Rule, rows: &[&Row]) -> Vec<(usize, usize)> {
+    if rule.thing != Thing::Function {
+        return Vec::new();
+    }
+    let is_shifted = |row: &Row| row.judgement.verdict == Some(Verdict::Shifted);
+    let only = |side: usize| {
+        rows.iter().enumerate().filter(move |(_, row)| {
+            let seen = row.judgement.seen;
+            is_shifted(row) && seen[side] > 0 && seen[1 - side] == 0
+        })
+    };
+    let pair = |(gone, row): (usize, &&Row)| {
+        let mut others = only(1).filter(|(_, other)| other.item.names[0] == row.item.names[0]);
+        let (new, _) = others.next()?;
+        // Which of several it is the comparison does not say here.
+        let alike = only(0).filter(|(_, other)| other.item.names[0] == row.item.names[0]);
+        (others.next().is_none() && alike.count() == 1).then_some((gone, new))
+    };
+    only(0).filter_map(pair).collect()
 }
 
 /// The functions that one side does not have, while it has another one of the same name that the other side does not have: in

@@ -329,6 +329,17 @@ fn a_first_run_is_judged_by_what_needs_no_base() {
     let answers = ["pass", "no base", "no base", "no base"];
     check(&place, mixed, &[], &answers, 0);
     check(&place, mixed, &["--strict"], &answers, 4);
+    // A first run that passes with nothing judged passes with more.
+    let first = &["--strict", "--first-run", "pass"];
+    check(&place, mixed, first, &answers, 0);
+    check(&place, "total <= +5 %", first, &["no base"], 0);
+    check(
+        &place,
+        "total <= 999\ntotal <= +5 %",
+        first,
+        &["fail", "no base"],
+        1,
+    );
     // Of what varies, too: a hard limit is one.
     place.import(
         "timed",
@@ -375,13 +386,29 @@ fn a_first_run_is_judged_by_what_needs_no_base() {
         &["no base"; 2],
         4,
     );
-    // A slip is none of a first run.
+    // A slip is none of a first run, whatever its limit is of.
+    for rule in [
+        "fn 'prase' <= 5",
+        "fn 'prase' <= +5 %",
+        "sum fn 'prase*' <= +5 %",
+        "calls 'prase' <= +5 %",
+        "module 'prase' <= +5 %",
+        "file 'prase' <= +5 %",
+        "fn 'prase' <= +5 % or 3",
+    ] {
+        let first = &["--first-run", "pass"];
+        check(&place, rule, first, &["nothing matched"], 4);
+        let both = format!("{relative}{rule}\n");
+        let answers = ["no base", "no base", "nothing matched"];
+        check(&place, &both, first, &answers, 4);
+        check(&place, &both, &[], &answers, 4);
+    }
     check(
         &place,
-        "fn 'prase' <= 5\n",
+        "fn 'parse' <= +5 %\nsum fn 'p*' <= +5 %\n",
         &["--first-run", "pass"],
-        &["nothing matched"],
-        4,
+        &["no base"; 2],
+        0,
     );
 }
 
@@ -1086,6 +1113,30 @@ fn what_is_gone_here_and_new_there_is_not_compared() {
         &["pass", "not comparable"],
         4,
     );
+    // What costs the same where it is now has moved, also where nothing is known of callers; a rule of its own judges both
+    // places together.
+    for (name, cost) in [("moved", 400), ("worse", 430)] {
+        place.file(name, &[("parse (/two/b.py:1)", cost), ("render", 600)]);
+        let flat = format!("parse (/two/b.py:1) {cost}\nrender 600\n");
+        fs::write(place.path().join(format!("flat-{name}")), flat).expect("a file");
+    }
+    let flat = "parse (/one/a.py:1) 400\nrender 600\n";
+    fs::write(place.path().join("flat-base"), flat).expect("a file");
+    for (base, new, worse) in [
+        ("base", "moved", "worse"),
+        ("flat-base", "flat-moved", "flat-worse"),
+    ] {
+        for more in [&[][..], &["--strict"], &["--prove"]] {
+            let sides = [&[base, new, "--noise", "exact"], more].concat();
+            check(&place, "any <= +2 %", &sides, &["pass"], 0);
+            check(&place, "fn 'parse' <= +2 %", &sides, &["pass"], 0);
+        }
+        let told = place.gate("any <= +2 %", &[base, new, "--noise", "exact"]);
+        assert!(told.out.contains("parse: 0 -> 400; moved"), "{}", told.out);
+        let sides = [base, worse, "--noise", "exact"];
+        check(&place, "fn 'parse' <= +2 %", &sides, &["fail"], 1);
+        check(&place, "fn 'parse' <= +10 %", &sides, &["pass"], 0);
+    }
     // Who knows that they are one says so.
     let loose = [&exact("new")[..], &["--loose"]].concat();
     check(&place, "fn 'parse' <= +10 %", &loose, &["fail"], 1);

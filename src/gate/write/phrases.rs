@@ -188,7 +188,9 @@ pub(super) fn details(subject: &Subject) -> String {
     }
     let is_judged = subject.answer.is_judged();
     let mut parts = vec![figures(subject)];
-    if is_judged {
+    // What has moved into a new place under `any` has no limit there.
+    let is_without = subject.about == About::Change && subject.limit == 0.0;
+    if is_judged && !is_without {
         parts.push(limits(subject));
         parts.extend(probability(subject));
     }
