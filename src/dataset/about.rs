@@ -8,7 +8,7 @@ use super::tables::{Column, TABLES, Table};
 pub const ABOUT: &str = "profdb-dataset.json";
 
 /// The version of the layout. A higher one may add tables and columns; what is there keeps its meaning.
-pub const VERSION: u64 = 2;
+pub const VERSION: u64 = 3;
 
 /// The oldest version whose files are read, and which no files are added to.
 const OLDEST: u64 = 1;

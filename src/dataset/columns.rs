@@ -21,22 +21,23 @@ use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
 use super::digits::SCALES;
 use super::error::DatasetError;
 use super::order::{disordered, order, ordered, permute};
-use super::pages::{self, Pages, Zstd};
+use super::pages::{self, Matches, Pages, Zstd};
 use super::tables::{Column, Kind, Table};
 use crate::store::Cell;
 
 /// Rows of a row group, which has one dictionary for each column, and which engines read in one piece.
 const ROWS: usize = 1 << 20;
 
-/// Rows of a page.
-const PAGE: usize = 1 << 16;
+/// Rows of a page of a table whose rows come in their order: one byte of each is a block of zstd. Tables that are sorted here are in
+/// memory anyway: their pages are as long as row groups, so that zstd finds again in one metric what is the same in the one before.
+const PAGE: usize = 1 << 17;
 
 /// Longer texts are not said to be the smallest or the largest of their column.
 const STATED: usize = 256;
 
 /// Who wrote the files, in the form in which readers look for writers with known faults. It has no version of the program, as
 /// equal rows are equal bytes in all of them.
-const CREATED_BY: &str = "profdb-dataset version 2.0.0 (build 1)";
+const CREATED_BY: &str = "profdb-dataset version 3.0.0 (build 1)";
 
 /// A place that is in no dictionary.
 const NONE: u32 = u32::MAX;
@@ -72,6 +73,10 @@ struct Buffer {
     /// Whether there is a value; empty in columns without NULL.
     levels: Vec<bool>,
     is_optional: bool,
+    /// Whether there is a number also where the value is NULL: rows that are sorted have all their places.
+    has_place_of_null: bool,
+    /// What compresses its numbers.
+    matches: Matches,
     /// Pages of the row group that are made, of numbers.
     pages: Pages,
     /// Smallest and largest number among them, in the order of the column.
@@ -185,7 +190,7 @@ fn text(bytes: &[u8]) -> ByteArray {
 }
 
 impl Buffer {
-    fn new(column: &Column, run_uid: &str) -> Self {
+    fn new(column: &Column, run_uid: &str, is_sorted: bool) -> Self {
         let values = match column.kind {
             Kind::Text if column.name == "run_uid" => Values::Same(run_uid.into()),
             Kind::Text => Values::Texts {
@@ -203,6 +208,12 @@ impl Buffer {
             values,
             levels: Vec::new(),
             is_optional: column.is_optional,
+            has_place_of_null: !is_sorted,
+            matches: if column.kind == Kind::Real || column.name.ends_with("_digits") {
+                Matches::Costs
+            } else {
+                Matches::Numbers
+            },
             pages: Pages::default(),
             range: None,
         }
@@ -213,6 +224,18 @@ impl Buffer {
         if self.is_optional {
             self.levels.push(is_there);
         }
+    }
+
+    #[inline]
+    fn number(&mut self, value: Option<u64>) {
+        if let Values::Numbers(values) = &mut self.values {
+            match value {
+                Some(value) => values.push(value),
+                None if self.has_place_of_null => values.push(0),
+                None => {}
+            }
+        }
+        self.level(value.is_some());
     }
 
     /// Makes a page of some rows of a column of numbers.
@@ -227,8 +250,12 @@ impl Buffer {
         };
         let levels = self.is_optional.then(|| &self.levels[from..to]);
         let there: Vec<u64>;
-        let mut numbers = &values[from..to];
+        let mut numbers = values.as_slice();
+        if self.has_place_of_null {
+            numbers = &numbers[from..to];
+        }
         if let Some(levels) = levels
+            && self.has_place_of_null
             && levels.contains(&false)
         {
             let with = numbers
@@ -238,10 +265,13 @@ impl Buffer {
             there = with.map(|(number, _)| *number).collect();
             numbers = &there;
         }
-        for number in numbers {
-            let order = ordered(self.kind, *number);
-            let (least, most) = self.range.unwrap_or((order, order));
-            self.range = Some((least.min(order), most.max(order)));
+        let mut orders = numbers.iter().map(|number| ordered(self.kind, *number));
+        if let Some(first) = orders.next() {
+            let (least, most) = self.range.unwrap_or((first, first));
+            let range = (least.min(first), most.max(first));
+            self.range = Some(orders.fold(range, |(least, most), order| {
+                (least.min(order), most.max(order))
+            }));
         }
         // Where there is none, no reader is asked what it makes of no bytes.
         let encoding = if numbers.is_empty() {
@@ -249,7 +279,8 @@ impl Buffer {
         } else {
             Encoding::BYTE_STREAM_SPLIT
         };
-        self.pages.data(zstd, to - from, levels, encoding, |page| {
+        let how = (encoding, self.matches);
+        self.pages.data(zstd, to - from, levels, how, |page| {
             pages::split(numbers, page);
         })
     }
@@ -259,8 +290,8 @@ impl Buffer {
         &mut self,
         zstd: &mut Zstd,
         keys: &[ByteArray],
-        from: usize,
-        to: usize,
+        (from, to): (usize, usize),
+        page: usize,
     ) -> Result<Option<(ByteArray, ByteArray)>, ParquetError> {
         if matches!(self.values, Values::Numbers(_) | Values::Tags(_)) {
             return Ok(None);
@@ -295,8 +326,9 @@ impl Buffer {
             })?;
         }
         let mut next = 0;
-        for start in (0..to - from).step_by(PAGE) {
-            let rows = PAGE.min(to - from - start);
+        let page = if is_plain { PAGE } else { page };
+        for start in (0..to - from).step_by(page) {
+            let rows = page.min(to - from - start);
             let levels = levels.map(|levels| &levels[start..start + rows]);
             let there = levels.map_or(rows, |levels| {
                 levels.iter().filter(|is_there| **is_there).count()
@@ -304,15 +336,22 @@ impl Buffer {
             let numbers = &numbers[next..next + there];
             next += there;
             if is_plain {
-                self.pages
-                    .data(zstd, rows, levels, Encoding::PLAIN, |page| {
+                let how = (Encoding::PLAIN, Matches::Texts);
+                self.pages.data(zstd, rows, levels, how, |page| {
+                    pages::plain(page, |page| {
                         for number in numbers {
                             value(used[*number as usize], page);
                         }
-                    })?;
+                    });
+                })?;
             } else {
-                let encoding = Encoding::RLE_DICTIONARY;
-                self.pages.data(zstd, rows, levels, encoding, |page| {
+                let matches = if width > 8 {
+                    Matches::Places
+                } else {
+                    Matches::Texts
+                };
+                let how = (Encoding::RLE_DICTIONARY, matches);
+                self.pages.data(zstd, rows, levels, how, |page| {
                     pages::places(numbers, width, page);
                 })?;
             }
@@ -470,7 +509,7 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         let columns = table
             .files()
             .iter()
-            .map(|column| Buffer::new(column, run_uid));
+            .map(|column| Buffer::new(column, run_uid, is_sorted));
         Ok(Self {
             table,
             columns: columns.collect(),
@@ -501,21 +540,13 @@ impl<'k, W: Write + Send> Rows<'k, W> {
     /// Adds a number to a column.
     #[inline]
     pub(super) fn integer(&mut self, at: usize, value: Option<i64>) {
-        let buffer = &mut self.columns[at];
-        if let Values::Numbers(values) = &mut buffer.values {
-            values.push(value.unwrap_or_default().cast_unsigned());
-        }
-        buffer.level(value.is_some());
+        self.columns[at].number(value.map(i64::cast_unsigned));
     }
 
     /// Adds a cost to a column.
     #[inline]
     pub(super) fn real(&mut self, at: usize, value: Option<f64>) {
-        let buffer = &mut self.columns[at];
-        if let Values::Numbers(values) = &mut buffer.values {
-            values.push(value.unwrap_or_default().to_bits());
-        }
-        buffer.level(value.is_some());
+        self.columns[at].number(value.map(f64::to_bits));
     }
 
     /// Adds what digits are divided by to a column.
@@ -526,35 +557,46 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         }
     }
 
-    /// Adds a text to a column.
+    /// The place of a text among those of a column.
     #[inline]
-    pub(super) fn text(&mut self, at: usize, value: Option<&[u8]>) {
-        let buffer = &mut self.columns[at];
-        if let Values::Texts {
+    pub(super) fn place(&mut self, at: usize, value: &[u8]) -> u32 {
+        let Values::Texts {
             places,
             texts,
             by_text,
-        } = &mut buffer.values
-        {
+        } = &mut self.columns[at].values
+        else {
+            return NONE;
+        };
+        // Many texts are those of the row before.
+        let last = places.last().copied().filter(|last| {
+            let text = texts.get(*last as usize);
+            text.is_some_and(|text| text.data() == value)
+        });
+        last.unwrap_or_else(|| {
+            *by_text.entry_ref(value).or_insert_with(|| {
+                texts.push(text(value));
+                u32::try_from(texts.len() - 1).unwrap_or(NONE)
+            })
+        })
+    }
+
+    /// Adds a text to a column.
+    #[inline]
+    pub(super) fn text(&mut self, at: usize, value: Option<&[u8]>) {
+        let place = value.map(|value| self.place(at, value));
+        self.text_of(at, place);
+    }
+
+    /// Adds a text to a column, by its place.
+    #[inline]
+    pub(super) fn text_of(&mut self, at: usize, place: Option<u32>) {
+        let buffer = &mut self.columns[at];
+        if let Values::Texts { places, .. } = &mut buffer.values {
             let last = places.last().copied();
-            places.push(match value {
-                None => last.unwrap_or_default(),
-                Some(value) => match last {
-                    Some(last)
-                        if texts
-                            .get(last as usize)
-                            .is_some_and(|text| text.data() == value) =>
-                    {
-                        last
-                    }
-                    _ => *by_text.entry_ref(value).or_insert_with(|| {
-                        texts.push(text(value));
-                        u32::try_from(texts.len() - 1).unwrap_or(NONE)
-                    }),
-                },
-            });
+            places.push(place.or(last).unwrap_or_default());
         }
-        buffer.level(value.is_some());
+        buffer.level(place.is_some());
     }
 
     /// Adds a function to a column, by the place of its key.
@@ -623,15 +665,13 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         }
     }
 
-    /// Makes pages of some rows of the columns of numbers.
+    /// Makes a page of some rows of each column of numbers.
     fn page(&mut self, from: usize, to: usize) -> Result<(), DatasetError> {
         for buffer in &mut self.columns {
             if !matches!(buffer.values, Values::Numbers(_)) {
                 continue;
             }
-            for start in (from..to).step_by(PAGE) {
-                buffer.page_of_numbers(&mut self.zstd, start, to.min(start + PAGE))?;
-            }
+            buffer.page_of_numbers(&mut self.zstd, from, to)?;
             if self.is_sorted {
                 buffer.clear();
             }
@@ -643,6 +683,7 @@ impl<'k, W: Write + Send> Rows<'k, W> {
     fn group(&mut self, from: usize, to: usize) -> Result<(), DatasetError> {
         let columns = self.writer.schema_descr().columns().to_vec();
         let mut columns = columns.into_iter();
+        let page = if self.is_sorted { PAGE } else { ROWS };
         let mut group = self.writer.next_row_group()?;
         for buffer in &mut self.columns {
             let Some(column) = columns.next() else {
@@ -652,7 +693,7 @@ impl<'k, W: Write + Send> Rows<'k, W> {
                 columns.next();
                 write_tags(&mut group, tags)?;
             } else {
-                let texts = buffer.pages_of_places(&mut self.zstd, self.keys, from, to)?;
+                let texts = buffer.pages_of_places(&mut self.zstd, self.keys, (from, to), page)?;
                 let (bytes, close) = buffer.close(column, texts)?;
                 group.append_column(&bytes, close)?;
             }
@@ -669,7 +710,10 @@ impl<'k, W: Write + Send> Rows<'k, W> {
     pub(super) fn finish(mut self) -> Result<(), DatasetError> {
         if self.is_sorted {
             if self.in_group > 0 {
-                self.page(0, self.rows)?;
+                // The last rows may have filled a page.
+                if self.rows > 0 {
+                    self.page(0, self.rows)?;
+                }
                 self.group(0, self.in_group)?;
             }
         } else {

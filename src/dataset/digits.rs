@@ -9,32 +9,19 @@ pub(super) const SCALES: [f64; 16] = [
 /// Digits are below this number. Above, rounding makes others of them.
 const LIMIT: f64 = 1e15;
 
-/// Costs that have too many digits, one after the other, after which only every sixteenth is tried.
-const PATIENCE: u32 = 64;
-
 /// Finds the digits of costs that come one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Digits {
     scale: u8,
-    /// How many in a row have none.
-    without: u32,
 }
 
 impl Digits {
     /// The digits of a cost, if few are enough, and the place of what they are divided by.
     #[inline]
     pub(super) fn of(&mut self, cost: f64) -> (Option<i64>, u8) {
-        if self.without >= PATIENCE && !self.without.is_multiple_of(16) {
-            self.without += 1;
-            return (None, self.scale);
-        }
-        let found = self.find(cost);
-        match found {
-            Some((_, scale)) => {
-                self.scale = scale;
-                self.without = 0;
-            }
-            None => self.without = self.without.wrapping_add(1).max(1),
+        let found = find(cost);
+        if let Some((_, scale)) = found {
+            self.scale = scale;
         }
         (found.map(|(digits, _)| digits), self.scale)
     }
@@ -44,31 +31,62 @@ impl Digits {
     pub(super) fn scale(&self) -> u8 {
         self.scale
     }
+}
 
-    #[inline]
-    fn find(&self, cost: f64) -> Option<(i64, u8)> {
-        let mut scale = self.scale;
-        while scale > 0 && cost.abs() * SCALES[usize::from(scale)] >= LIMIT {
-            scale -= 1;
-        }
-        loop {
-            let power = SCALES.get(usize::from(scale))?;
-            let scaled = cost * power;
-            if scaled.abs() >= LIMIT || scaled.is_nan() {
-                return None;
-            }
-            #[expect(clippy::cast_possible_truncation, reason = "below the limit")]
-            let mut digits = (scaled + 0.5_f64.copysign(scaled)) as i64;
-            if number(digits, *power).to_bits() == cost.to_bits() {
-                while scale > 0 && digits % 10 == 0 {
-                    digits /= 10;
-                    scale -= 1;
-                }
-                return Some((digits, scale));
-            }
-            scale += 1;
+/// The fewest digits of a cost and the place of what they are divided by. No two numbers with fewer digits than [`LIMIT`] are the
+/// same in floating point, so that it is enough to try with as many digits as there may be.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "below the limit")]
+fn find(cost: f64) -> Option<(i64, u8)> {
+    if cost.is_nan() || cost.abs() >= LIMIT {
+        return None;
+    }
+    let whole = cost as i64;
+    if number(whole, 1.0).to_bits() == cost.to_bits() {
+        return Some((whole, 0));
+    }
+    let mut scale = most_scale(cost);
+    let power = SCALES.get(usize::from(scale))?;
+    let scaled = cost * power;
+    let mut digits = (scaled + 0.5_f64.copysign(scaled)) as i64;
+    if number(digits, *power).to_bits() != cost.to_bits() {
+        return None;
+    }
+    for (zeros, power) in [(8, 100_000_000), (4, 10_000), (2, 100), (1, 10)] {
+        if zeros <= scale && digits % power == 0 {
+            digits /= power;
+            scale -= zeros;
         }
     }
+    Some((digits, scale))
+}
+
+/// The place of the greatest scale by which digits are below their limit.
+#[inline]
+fn most_scale(cost: f64) -> u8 {
+    /// For each power of two the greatest scale by which all numbers below the next one are below the limit.
+    const BY_POWER: [u8; 50] = {
+        let mut places = [0; 50];
+        let mut power = 0;
+        while power < 50 {
+            let (mut place, mut most) = (0, 2 << power);
+            while most <= 100_000_000_000_000_u64 {
+                most *= 10;
+                place += 1;
+            }
+            places[power] = place;
+            power += 1;
+        }
+        places
+    };
+    let exponent = cost.to_bits() >> 52 & 0x7ff;
+    let Some(power) = exponent.checked_sub(1023) else {
+        return 15;
+    };
+    let by_power = usize::try_from(power).map(|power| BY_POWER.get(power));
+    let least = by_power.ok().flatten().copied().unwrap_or_default();
+    let next = SCALES.get(usize::from(least) + 1);
+    least + u8::from(next.is_some_and(|next| cost.abs() * next < LIMIT))
 }
 
 /// The number that has these digits.
@@ -113,13 +131,38 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_found_again_after_many_without() {
+    fn costs_without_digits_have_the_scale_of_the_last_ones() {
         let mut digits = Digits::default();
-        for _ in 0..1000 {
-            assert_eq!(digits.of(1.0 / 3.0).0, None);
+        assert_eq!(digits.of(0.25), (Some(25), 2));
+        assert_eq!(digits.of(1.0 / 3.0), (None, 2));
+        assert_eq!(digits.scale(), 2);
+    }
+
+    #[test]
+    fn fewest_digits_of_any_length_are_found() {
+        for (scale, power) in SCALES.into_iter().enumerate() {
+            for digits in [
+                1_i64,
+                7,
+                12,
+                99,
+                123_456_789,
+                999_999_999_999,
+                123_456_789_012_345,
+                999_999_999_999_999,
+            ] {
+                for digits in [digits, -digits] {
+                    let (mut fewest, mut place) = (digits, scale);
+                    while place > 0 && fewest % 10 == 0 {
+                        fewest /= 10;
+                        place -= 1;
+                    }
+                    let cost = number(digits, power);
+                    let found = Digits::default().of(cost);
+                    let place = u8::try_from(place).expect("few");
+                    assert_eq!(found, (Some(fewest), place), "{digits} / 1e{scale}");
+                }
+            }
         }
-        let found = (0..16).filter(|_| digits.of(0.5).0.is_some()).count();
-        assert!(found > 0);
-        assert_eq!(digits.of(0.5), (Some(5), 1));
     }
 }

@@ -65,6 +65,9 @@ impl Functions {
     }
 }
 
+/// How many bytes of the hash are the key: of 10,000,000,000 functions no two have the same one, but for one chance in 1,000,000,000.
+const KEY_BYTES: usize = 12;
+
 /// The key of a function: of kind, name, module, file, and the line and the column of its definition.
 fn key(parts: &[Cell<'_>]) -> String {
     let mut hash = Sha256::new();
@@ -81,7 +84,7 @@ fn key(parts: &[Cell<'_>]) -> String {
         hash.update(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
         hash.update(bytes);
     }
-    hex(&hash.finalize()[..16])
+    hex(&hash.finalize()[..KEY_BYTES])
 }
 
 #[cfg(test)]
@@ -111,5 +114,5 @@ mod tests {
         }
     }
 
-    const KEY: &str = "588d2c384687d86f58538ad1c1e841d4";
+    const KEY: &str = "588d2c384687d86f58538ad1";
 }

@@ -12,6 +12,8 @@ mod error;
 #[cfg(feature = "parquet")]
 mod functions;
 #[cfg(feature = "parquet")]
+mod made;
+#[cfg(feature = "parquet")]
 mod order;
 #[cfg(feature = "parquet")]
 mod pages;
@@ -26,7 +28,7 @@ mod write;
 pub use error::DatasetError;
 #[cfg(feature = "parquet")]
 pub use read::{EachFile, FilesOfTable, read};
-pub use tables::{Column, Kind, TABLES, Table, table};
+pub use tables::{Column, Kind, Made, Rule, TABLES, Table, table};
 pub use views::{VIEWS, views};
 #[cfg(feature = "parquet")]
 pub use write::RunRows;

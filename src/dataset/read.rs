@@ -10,41 +10,22 @@ use parquet::data_type::ByteArray;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
 
-use super::digits::{SCALES, number};
 use super::error::DatasetError;
+use super::made::Layout;
 use super::tables::{Column, Kind, TABLES, Table};
 use crate::base::error::Stop;
 use crate::base::panics::caught;
 use crate::source::Stopped;
-use crate::store::{Cell, RowsOfRuns, StoreError};
+use crate::store::{Cell, OwnedCell, RowsOfRuns, StoreError};
 
 /// Rows that are in memory at once.
 const PIECE: usize = 4096;
 
 /// A run whose row waits until all are there.
 struct Run {
-    uid: ByteArray,
-    cells: Vec<Owned>,
+    uid: Vec<u8>,
+    cells: Vec<OwnedCell>,
     tags: Vec<(ByteArray, ByteArray)>,
-}
-
-#[derive(Clone)]
-enum Owned {
-    Null,
-    Integer(i64),
-    Real(f64),
-    Text(ByteArray),
-}
-
-impl Owned {
-    fn cell(&self) -> Cell<'_> {
-        match self {
-            Self::Null => Cell::Null,
-            Self::Integer(value) => Cell::Integer(*value),
-            Self::Real(value) => Cell::Real(*value),
-            Self::Text(text) => Cell::Text(text.data()),
-        }
-    }
 }
 
 /// Some rows of a column.
@@ -56,7 +37,7 @@ enum Piece {
 }
 
 /// What a row is handed to, with its tags.
-type EachRow<'a> = dyn FnMut(&[Owned], &mut Vec<Tag>) -> Result<(), DatasetError> + 'a;
+type EachRow<'a> = dyn FnMut(&[Cell<'_>], &[Tag]) -> Result<(), DatasetError> + 'a;
 
 /// What a file is handed to.
 pub type EachFile<'a> = dyn FnMut(File) -> Result<(), DatasetError> + 'a;
@@ -78,22 +59,18 @@ pub fn read(
     stop: &Stop,
 ) -> Result<(), DatasetError> {
     let mut runs: Vec<Run> = Vec::new();
-    let mut observations: Vec<Vec<Owned>> = Vec::new();
+    let mut observations: Vec<Vec<OwnedCell>> = Vec::new();
     for table in &TABLES {
         files(table, &mut |file| {
             guarded(table, file, stop, &mut |cells, tags| {
-                match table.name {
-                    "runs" => runs.push(run(cells, tags)?),
-                    "metrics" if !matches!(cells[8], Owned::Null) => {
-                        observations.push(cells.to_vec());
-                    }
-                    _ => {}
-                }
                 if table.name == "runs" {
+                    runs.push(run(cells, tags)?);
                     return Ok(());
                 }
-                let cells: Vec<Cell<'_>> = cells.iter().map(Owned::cell).collect();
-                Ok(rows.row(table.name, &cells)?)
+                if table.name == "metrics" && cells[8] != Cell::Null {
+                    observations.push(owned(cells));
+                }
+                Ok(rows.row(table.name, cells)?)
             })
         })?;
         match table.name {
@@ -101,22 +78,21 @@ pub fn read(
                 // As in the database that they are from.
                 runs.sort_by(|one, other| key(one).cmp(&key(other)));
                 for run in &runs {
-                    let cells: Vec<Cell<'_>> = run.cells.iter().map(Owned::cell).collect();
+                    let cells = borrowed(&run.cells);
                     let tags: Vec<(Vec<u8>, Vec<u8>)> = run
                         .tags
                         .iter()
                         .map(|(key, value)| (key.data().to_vec(), value.data().to_vec()))
                         .collect();
-                    rows.run_row(run.uid.data(), &cells, &tags)?;
+                    rows.run_row(&run.uid, &cells, &tags)?;
                 }
             }
             "metrics" => {
                 for run in take(&mut runs) {
-                    rows.default_metric(run.uid.data(), &run.cells[DEFAULT_METRIC].cell())?;
+                    rows.default_metric(&run.uid, &run.cells[DEFAULT_METRIC].borrowed())?;
                 }
                 for cells in take(&mut observations) {
-                    let cells: Vec<Cell<'_>> = cells.iter().map(Owned::cell).collect();
-                    rows.observations(&cells)?;
+                    rows.observations(&borrowed(&cells))?;
                 }
             }
             "functions" => rows.number_functions()?,
@@ -133,28 +109,36 @@ const RUN_NUMBER: usize = 19;
 
 /// What runs are ordered by: when they were imported, and which number they had.
 fn key(run: &Run) -> (&[u8], i64, &[u8]) {
-    let imported = match &run.cells[IMPORTED_AT] {
-        Owned::Text(text) => text.data(),
+    let imported = match run.cells[IMPORTED_AT].borrowed() {
+        Cell::Text(text) => text,
         _ => &[],
     };
-    let number = match run.cells[RUN_NUMBER] {
-        Owned::Integer(number) => number,
+    let number = match run.cells[RUN_NUMBER].borrowed() {
+        Cell::Integer(number) => number,
         _ => 0,
     };
-    (imported, number, run.uid.data())
+    (imported, number, &run.uid)
 }
 
-fn run(cells: &[Owned], tags: &mut Vec<(ByteArray, ByteArray)>) -> Result<Run, DatasetError> {
-    let Owned::Text(uid) = &cells[0] else {
+fn run(cells: &[Cell<'_>], tags: &[Tag]) -> Result<Run, DatasetError> {
+    let Cell::Text(uid) = cells[0] else {
         return Err(DatasetError::Content(
             "expected the uid of a run, found none".to_owned(),
         ));
     };
     Ok(Run {
-        uid: uid.clone(),
-        cells: cells[1..cells.len() - 1].to_vec(),
-        tags: take(tags),
+        uid: uid.to_vec(),
+        cells: owned(&cells[1..cells.len() - 1]),
+        tags: tags.to_vec(),
     })
+}
+
+fn owned(cells: &[Cell<'_>]) -> Vec<OwnedCell> {
+    cells.iter().map(|cell| OwnedCell::from(*cell)).collect()
+}
+
+fn borrowed(cells: &[OwnedCell]) -> Vec<Cell<'_>> {
+    cells.iter().map(OwnedCell::borrowed).collect()
 }
 
 /// Calls a function for each row of a file, as [`each_row`] does. A panic of the Parquet reader, which damaged files lead to, becomes
@@ -182,37 +166,19 @@ fn each_row(
 ) -> Result<(), DatasetError> {
     let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    // Files of version 1 have the columns of SQL.
-    let has = |columns: &[Column]| {
-        columns.iter().all(|column| {
-            (0..schema.num_columns()).any(|leaf| schema.column(leaf).name() == column.name)
-        })
-    };
-    let is_as_in_sql = !has(table.files()) && has(table.columns);
-    let columns = if is_as_in_sql {
-        table.columns
-    } else {
-        table.files()
-    };
-    let places = places(&schema, columns)?;
-    let mut each = |cells: &[Owned], tags: &mut Vec<Tag>| -> Result<(), DatasetError> {
-        if is_as_in_sql {
-            return each(cells, tags);
-        }
-        match as_in_sql(table, cells)? {
-            Some(cells) => each(&cells, tags),
-            None => each(cells, tags),
-        }
-    };
+    let layout = Layout::of(table, |name| {
+        (0..schema.num_columns()).any(|leaf| schema.column(leaf).name() == name)
+    });
+    let places = places(&schema, &layout.stored)?;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;
-        rows_of_group(table, group.as_ref(), &places, stop, &mut each)?;
+        rows_of_group(table, group.as_ref(), (&layout, &places), stop, each)?;
     }
     Ok(())
 }
 
 /// The places of columns in a file, of a map those of its keys and its values.
-fn places(schema: &SchemaDescriptor, columns: &[Column]) -> Result<Vec<Vec<usize>>, DatasetError> {
+fn places(schema: &SchemaDescriptor, columns: &[&Column]) -> Result<Vec<Vec<usize>>, DatasetError> {
     let mut places = Vec::new();
     for column in columns {
         let leaves: Vec<usize> = (0..schema.num_columns())
@@ -248,126 +214,10 @@ fn places(schema: &SchemaDescriptor, columns: &[Column]) -> Result<Vec<Vec<usize
     Ok(places)
 }
 
-/// A row of a file as SQL shows it; `None` where it is the same. What `queries/dataset/columns.sql` says, in our words.
-fn as_in_sql(table: &Table, cells: &[Owned]) -> Result<Option<Vec<Owned>>, DatasetError> {
-    let [first, rest @ ..] = cells else {
-        return Ok(None);
-    };
-    let row = match (table.name, rest) {
-        (
-            "nodes",
-            [
-                node,
-                up,
-                size,
-                outer_up,
-                depth,
-                function,
-                line,
-                col,
-                file,
-                calls,
-                costs @ ..,
-            ],
-        ) => {
-            let [exclusive, cumulative] = costs_of(costs)?;
-            let mut row = vec![
-                first.clone(),
-                node.clone(),
-                moved(node, up, i64::checked_sub)?,
-                moved(node, size, i64::checked_add)?,
-                moved(node, outer_up, i64::checked_sub)?,
-            ];
-            row.extend([depth, function, line, col, file, calls].map(Owned::clone));
-            row.extend([exclusive, cumulative]);
-            row
-        }
-        ("node_costs", [metric, node, costs @ ..]) => {
-            let [exclusive, cumulative] = costs_of(costs)?;
-            vec![
-                first.clone(),
-                metric.clone(),
-                node.clone(),
-                exclusive,
-                cumulative,
-            ]
-        }
-        ("edges", [.., cumulative, outermost, seen]) => {
-            let mut row = cells[..cells.len() - 2].to_vec();
-            row.extend([outermost, seen].map(|other| usual_or(cumulative, other)));
-            row
-        }
-        ("line_info", [.., exclusive, recorded, cumulative]) => {
-            let mut row = cells[..cells.len() - 2].to_vec();
-            row.extend([usual_or(exclusive, cumulative), recorded.clone()]);
-            row
-        }
-        ("function_info", [.., cumulative, recorded, seen]) => {
-            let mut row = cells[..cells.len() - 2].to_vec();
-            row.extend([usual_or(cumulative, seen), recorded.clone()]);
-            row
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(row))
-}
-
-/// The number of a node that is so many away from another one.
-fn moved(
-    node: &Owned,
-    by: &Owned,
-    how: impl Fn(i64, i64) -> Option<i64>,
-) -> Result<Owned, DatasetError> {
-    match (node, by) {
-        (Owned::Integer(node), Owned::Integer(by)) => how(*node, *by)
-            .map(Owned::Integer)
-            .ok_or_else(|| DatasetError::Content("a node out of range".to_owned())),
-        _ => Ok(Owned::Null),
-    }
-}
-
-/// What a column whose name ends in `_other` says: infinite is unknown, and NULL is what is usual.
-fn usual_or(usual: &Owned, other: &Owned) -> Owned {
-    match other {
-        Owned::Null => usual.clone(),
-        Owned::Real(f64::INFINITY) => Owned::Null,
-        other => other.clone(),
-    }
-}
-
-/// Exclusive and cumulative cost of six columns.
-fn costs_of(cells: &[Owned]) -> Result<[Owned; 2], DatasetError> {
-    let [digits, scale, other, all_digits, all_scale, all_other] = cells else {
-        return Err(DatasetError::Content("expected costs".to_owned()));
-    };
-    let exclusive = match digits {
-        Owned::Null => other.clone(),
-        digits => quotient(digits, scale)?,
-    };
-    let cumulative = match (all_digits, all_scale, all_other) {
-        (_, Owned::Real(0.0), _) => Owned::Null,
-        (Owned::Null, _, Owned::Null) => exclusive.clone(),
-        (Owned::Null, _, other) => other.clone(),
-        (digits, scale, _) => quotient(digits, scale)?,
-    };
-    Ok([exclusive, cumulative])
-}
-
-fn quotient(digits: &Owned, scale: &Owned) -> Result<Owned, DatasetError> {
-    match (digits, scale) {
-        (Owned::Integer(digits), Owned::Real(scale)) if SCALES.contains(scale) => {
-            Ok(Owned::Real(number(*digits, *scale)))
-        }
-        _ => Err(DatasetError::Content(
-            "expected digits that are divided by a power of ten".to_owned(),
-        )),
-    }
-}
-
 fn rows_of_group(
     table: &'static Table,
     group: &dyn RowGroupReader,
-    places: &[Vec<usize>],
+    (layout, places): (&Layout, &[Vec<usize>]),
     stop: &Stop,
     each: &mut EachRow<'_>,
 ) -> Result<(), DatasetError> {
@@ -404,30 +254,29 @@ fn rows_of_group(
         }
         let mut given = vec![0; pieces.len()];
         let mut cells = Vec::with_capacity(pieces.len());
+        let mut made = Vec::with_capacity(table.columns.len());
         for row in 0..count {
             cells.clear();
-            let mut tags = Vec::new();
-            for (at, (piece, levels)) in pieces.iter_mut().enumerate() {
+            let mut tags: &[Tag] = &[];
+            for ((piece, levels), given) in pieces.iter().zip(&mut given) {
                 let is_there = levels.get(row).is_none_or(|level| *level == 1);
-                let next = given[at];
                 let cell = match piece {
                     Piece::Tags(of_rows) => {
-                        tags = of_rows.get_mut(row).map(take).unwrap_or_default();
-                        Some(Owned::Null)
+                        tags = of_rows.get(row).map_or(&[], Vec::as_slice);
+                        Some(Cell::Null)
                     }
-                    _ if !is_there => Some(Owned::Null),
-                    Piece::Integers(values) => values.get(next).map(|value| Owned::Integer(*value)),
-                    Piece::Reals(values) => values.get(next).map(|value| Owned::Real(*value)),
-                    Piece::Texts(values) => {
-                        values.get(next).map(|value| Owned::Text(value.clone()))
-                    }
+                    _ if !is_there => Some(Cell::Null),
+                    Piece::Integers(values) => values.get(*given).copied().map(Cell::Integer),
+                    Piece::Reals(values) => values.get(*given).copied().map(Cell::Real),
+                    Piece::Texts(values) => values.get(*given).map(|text| Cell::Text(text.data())),
                 };
-                given[at] += usize::from(is_there);
+                *given += usize::from(is_there);
                 cells.push(cell.ok_or_else(|| {
                     DatasetError::Content("expected more values in a column".to_owned())
                 })?);
             }
-            each(&cells, &mut tags)?;
+            layout.row(&cells, &mut made)?;
+            each(&made, tags)?;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::tables::{TABLES, Table};
+use super::tables::{Rule, TABLES, Table};
 use crate::report::{Dialect, spelled};
 
 /// The text of a view.
@@ -39,8 +39,8 @@ pub const VIEWS: [(&str, &str); 20] = [
     view!("function_tree"),
 ];
 
-/// Columns that are computed, by table.
-const COMPUTED: &str = include_str!("../../queries/dataset/columns.sql");
+/// The expressions of columns that files do not have as they are, by rule.
+const RULES: &str = include_str!("../../queries/dataset/columns.sql");
 
 /// Columns whose values are added up by whoever asks, and whose sums may need more than 64 bits.
 const ADDED_UP: [&str; 2] = ["calls", "primitive"];
@@ -129,14 +129,26 @@ fn settings(dialect: Dialect) -> &'static [&'static str] {
     }
 }
 
-/// The expression of a column that files do not have as it is.
-fn computed(table: &str, column: &str) -> Option<&'static str> {
-    let mut lines = COMPUTED.lines();
-    lines.find(|line| line.strip_prefix("-- ") == Some(table))?;
-    lines
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_once(": "))
-        .find_map(|(name, expression)| (name == column).then_some(expression))
+/// The expression of a column of a table, over its files.
+fn expression(table: &Table, column: &str) -> String {
+    let Some(rule) = table.rule(column) else {
+        return format!("t.{column}");
+    };
+    let (name, by, usual) = match rule {
+        Rule::Before(by) => ("before", by, None),
+        Rule::After(by) => ("after", by, None),
+        Rule::Cost => ("cost", "", None),
+        Rule::CostOr(usual) => ("cost_or", "", Some(usual)),
+        Rule::Other(usual) => ("other", "", Some(usual)),
+        Rule::IdentityName => ("identity_name", "", None),
+    };
+    let mut rules = RULES.lines().filter_map(|line| line.split_once(": "));
+    let text = rules.find_map(|(rule, text)| (rule == name).then_some(text));
+    let text = text.expect("every rule has its line");
+    let usual = usual.map(|usual| expression(table, usual));
+    text.replace("$name", column)
+        .replace("$by", by)
+        .replace("$usual", &usual.unwrap_or_default())
 }
 
 /// A SELECT of the rows of a table, with the day of their partition.
@@ -144,12 +156,11 @@ fn read(dialect: Dialect, dataset: &str, table: &Table) -> String {
     let mut columns = Vec::new();
     for column in table.columns {
         let name = column.name;
-        columns.push(if let Some(computed) = computed(table.name, name) {
-            format!("{computed} AS {name}")
-        } else if ADDED_UP.contains(&name) {
-            format!("CAST(t.{name} AS {}) AS {name}", dialect.whole())
+        let expression = expression(table, name);
+        columns.push(if ADDED_UP.contains(&name) {
+            format!("CAST({expression} AS {}) AS {name}", dialect.whole())
         } else {
-            format!("t.{name} AS {name}")
+            format!("{expression} AS {name}")
         });
     }
     let folder = format!("{dataset}/{}", table.name);
@@ -206,18 +217,34 @@ fn tags(dialect: Dialect) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLES, computed};
+    use super::{TABLES, expression};
+
+    /// Words of an expression that are columns of files.
+    fn stored(expression: &str) -> Vec<&str> {
+        let words =
+            expression.split(|letter: char| !letter.is_alphanumeric() && !"._".contains(letter));
+        words.filter_map(|word| word.strip_prefix("t.")).collect()
+    }
 
     #[test]
-    fn every_column_is_in_files_or_computed() {
+    fn every_column_is_made_of_columns_of_files_and_every_one_of_these_is_used() {
         for table in &TABLES {
+            let mut used = Vec::new();
             for column in table.columns {
-                let is_stored = table
-                    .files()
-                    .iter()
-                    .any(|stored| stored.name == column.name);
-                let is_computed = computed(table.name, column.name).is_some();
-                assert!(is_stored != is_computed, "{}.{}", table.name, column.name);
+                let expression = expression(table, column.name);
+                assert!(!expression.contains('$'), "{expression}");
+                for name in stored(&expression) {
+                    assert!(table.file_column(name).is_some(), "{}.{name}", table.name);
+                    used.push(name.to_owned());
+                }
+            }
+            for column in table.files() {
+                assert!(
+                    used.iter().any(|used| used == column.name),
+                    "{}.{}",
+                    table.name,
+                    column.name
+                );
             }
         }
     }

@@ -8,7 +8,10 @@ use super::error::DatasetError;
 use super::functions::Functions;
 use super::place::is_name;
 use super::tables::{Kind, TABLES, Table};
-use crate::store::{Cell, Cost, Costs, Database, DatasetRun, Labels, Nodes, Tables};
+use crate::store::{
+    CallFigures, Cell, Cost, Costs, Database, DatasetRun, FunctionFigures, Labels, LineFigures,
+    Nodes, Tables, to_other,
+};
 
 /// A run of a database, as it is at one moment, to be written table by table.
 pub struct RunRows<'d> {
@@ -70,6 +73,9 @@ impl<'d> RunRows<'d> {
             "nodes" => self.nodes(&mut rows)?,
             "node_costs" => self.node_costs(&mut rows)?,
             "node_labels" => self.node_labels(&mut rows)?,
+            "function_info" => self.function_info(&mut rows)?,
+            "line_info" => self.line_info(&mut rows)?,
+            "edges" => self.edges(&mut rows)?,
             _ => self.rows(table, &mut rows)?,
         }
         rows.finish()
@@ -139,7 +145,7 @@ impl<'d> RunRows<'d> {
             rows.integer(8, node.col);
             rows.text(9, node.file);
             rows.integer(10, node.calls);
-            costs.add(rows, 11, node.cost);
+            costs.add_of_node(rows, 11, node.cost);
             rows.end_row()?;
         }
         Ok(())
@@ -157,16 +163,17 @@ impl<'d> RunRows<'d> {
             return Ok(());
         };
         let damaged = |source| self.database.damaged_rows(source);
-        for (metric, name) in self.metrics() {
-            let mut costs = Costs::new(&self.tables, *metric, (first, last)).map_err(damaged)?;
+        for (metric_id, name) in self.metrics() {
+            let mut costs = Costs::new(&self.tables, *metric_id, (first, last)).map_err(damaged)?;
             let mut columns = CostColumns::default();
+            let metric = rows.place(METRIC, name.as_bytes());
             while let Some(node) = costs.next_node() {
                 let Some(cost) = costs.of(node).map_err(damaged)? else {
                     break;
                 };
-                rows.text(1, Some(name.as_bytes()));
+                rows.text_of(METRIC, Some(metric));
                 rows.integer(2, Some(node.wrapping_sub(first).wrapping_add(1)));
-                columns.add(rows, 3, cost);
+                columns.add_of_node(rows, 3, cost);
                 rows.end_row()?;
             }
         }
@@ -194,9 +201,96 @@ impl<'d> RunRows<'d> {
         }
         Ok(())
     }
+
+    fn function_info<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+        for (metric, name) in self.metrics() {
+            let mut costs = CostColumns::default();
+            let metric_name = rows.place(METRIC, name.as_bytes());
+            let mut outcome = Ok(());
+            let mut each = |figures: FunctionFigures| -> Result<(), DatasetError> {
+                rows.text_of(METRIC, Some(metric_name));
+                rows.function(2, Some(self.functions.place(figures.function_id)?));
+                rows.integer(3, figures.calls);
+                rows.integer(4, figures.primitive);
+                costs.add(rows, 5, figures.exclusive, figures.cumulative);
+                rows.real(11, to_other(figures.cumulative, figures.seen));
+                rows.integer(12, Some(i64::from(figures.is_recorded)));
+                rows.end_row()
+            };
+            self.database.each_function_figure(*metric, |figures| {
+                if outcome.is_ok() {
+                    outcome = each(figures);
+                }
+            })?;
+            outcome?;
+        }
+        Ok(())
+    }
+
+    fn line_info<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+        for (metric, name) in self.metrics() {
+            let mut costs = CostColumns::default();
+            let metric_name = rows.place(METRIC, name.as_bytes());
+            let mut outcome = Ok(());
+            let mut each = |figures: LineFigures| -> Result<(), DatasetError> {
+                rows.text_of(METRIC, Some(metric_name));
+                rows.function(2, Some(self.functions.place(figures.function_id)?));
+                rows.text(3, Some(figures.file.as_bytes()));
+                rows.integer(4, Some(figures.line));
+                rows.integer(5, Some(figures.col));
+                rows.integer(6, figures.calls);
+                costs.add(rows, 7, figures.exclusive, figures.cumulative);
+                rows.integer(13, Some(i64::from(figures.is_recorded)));
+                rows.end_row()
+            };
+            self.database.each_line_figure(*metric, |figures| {
+                if outcome.is_ok() {
+                    outcome = each(figures);
+                }
+            })?;
+            outcome?;
+        }
+        Ok(())
+    }
+
+    fn edges<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+        for (metric, name) in self.metrics() {
+            let mut costs = CostColumns::default();
+            let metric_name = rows.place(METRIC, name.as_bytes());
+            let mut outcome = Ok(());
+            let mut each = |call: CallFigures| -> Result<(), DatasetError> {
+                let caller = match call.caller_id {
+                    0 => None,
+                    caller => Some(self.functions.place(caller)?),
+                };
+                rows.text_of(METRIC, Some(metric_name));
+                rows.function(2, Some(self.functions.place(call.callee_id)?));
+                rows.function(3, caller);
+                rows.text(4, Some(call.line_file.as_bytes()));
+                rows.integer(5, Some(call.line));
+                rows.integer(6, Some(call.col));
+                rows.integer(7, Some(i64::from(call.is_back)));
+                rows.integer(8, call.calls);
+                costs.add(rows, 9, call.exclusive, call.cumulative);
+                rows.real(15, call.outermost_other);
+                rows.real(16, call.seen_other);
+                rows.end_row()
+            };
+            self.database.each_call_figure(*metric, |call| {
+                if outcome.is_ok() {
+                    outcome = each(call);
+                }
+            })?;
+            outcome?;
+        }
+        Ok(())
+    }
 }
 
-/// Exclusive and cumulative costs of nodes as six columns of files.
+/// The place of the name of the metric in all tables that have one.
+const METRIC: usize = 1;
+
+/// Exclusive and cumulative costs as six columns of files.
 #[derive(Default)]
 struct CostColumns {
     exclusive: Digits,
@@ -206,15 +300,31 @@ struct CostColumns {
 impl CostColumns {
     /// Adds what a node cost to six columns, the first of which is given.
     #[inline]
-    fn add<W: Write + Send>(&mut self, rows: &mut Rows<'_, W>, first: usize, cost: Cost) {
-        let (digits, scale) = self.exclusive.of(cost.exclusive);
+    fn add_of_node<W: Write + Send>(&mut self, rows: &mut Rows<'_, W>, first: usize, cost: Cost) {
+        self.add(rows, first, Some(cost.exclusive), cost.cumulative);
+    }
+
+    /// Adds costs to six columns, the first of which is given.
+    #[inline]
+    fn add<W: Write + Send>(
+        &mut self,
+        rows: &mut Rows<'_, W>,
+        first: usize,
+        exclusive: Option<f64>,
+        cumulative: Option<f64>,
+    ) {
+        let (digits, scale) = match exclusive {
+            None => (None, self.exclusive.scale()),
+            Some(exclusive) => self.exclusive.of(exclusive),
+        };
         rows.integer(first, digits);
         rows.scale(first + 1, scale);
-        rows.real(first + 2, digits.is_none().then_some(cost.exclusive));
-        let is_exclusive = |cumulative: f64| cumulative.to_bits() == cost.exclusive.to_bits();
-        let (digits, scale, other) = match cost.cumulative {
+        rows.real(first + 2, exclusive.filter(|_| digits.is_none()));
+        let (digits, scale, other) = match cumulative {
             None => (None, UNKNOWN, None),
-            Some(cumulative) if is_exclusive(cumulative) => (None, self.cumulative.scale(), None),
+            Some(cumulative) if exclusive.map(f64::to_bits) == Some(cumulative.to_bits()) => {
+                (None, self.cumulative.scale(), None)
+            }
             Some(cumulative) => {
                 let (digits, scale) = self.cumulative.of(cumulative);
                 (digits, scale, digits.is_none().then_some(cumulative))

@@ -39,7 +39,7 @@ mod write;
 pub use check::{CHECKS, Finding};
 pub use compact::Compacted;
 pub use database::Database;
-pub use dataset::{Cell, DatasetRun, FillError, RowsOfRuns};
+pub use dataset::{Cell, DatasetRun, FillError, OwnedCell, RowsOfRuns};
 pub use error::StoreError;
 pub use figures::{
     FunctionDefinition, FunctionIdentity, FunctionSum, FunctionSums, MetricNoise, RunFacts,
@@ -57,6 +57,8 @@ pub use page::{
 };
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub(crate) use rows::{Cost, Costs, Labels, Nodes, Tables};
+#[cfg(feature = "parquet")]
+pub(crate) use rows::{of_other, to_other};
 pub use runs::{ChooseError, Deletion, Keep, RunHead, RunSet, SetError, Tag, TagChange, Tagged};
 pub use schema::{APPLICATION_ID, versions};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, StackRow};

@@ -5,7 +5,7 @@ use rusqlite::Row;
 
 use super::database::Database;
 use super::error::StoreError;
-use super::rows::{Range, StoredRow, Table, Tables, damaged};
+use super::rows::{Range, StoredRow, Table, Tables, damaged, of_other};
 use crate::sqlite::values::{Value, Values};
 
 const IDENTITIES: &str = include_str!("../../queries/page/identities.sql");
@@ -103,8 +103,7 @@ impl CallFigures {
     /// What the callee cost here where it is in no other call of itself, which adds up to its cost.
     #[must_use]
     pub fn outermost(&self) -> Option<f64> {
-        let outermost = self.outermost_other.or(self.cumulative);
-        outermost.filter(|cost| *cost != f64::INFINITY)
+        of_other(self.cumulative, self.outermost_other)
     }
 }
 

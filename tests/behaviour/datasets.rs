@@ -188,10 +188,20 @@ fn runs_of_all_cases_come_back_table_by_table() {
 /// Datasets of the first layout, whose files had the columns of SQL, are read and not added to.
 #[test]
 fn a_dataset_of_version_1_is_read_and_not_added_to() {
+    is_read_and_not_added_to(1);
+}
+
+/// So are those of the second one, in which only nodes had costs as digits.
+#[test]
+fn a_dataset_of_version_2_is_read_and_not_added_to() {
+    is_read_and_not_added_to(2);
+}
+
+fn is_read_and_not_added_to(version: u32) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
-    let old = format!("{root}/old/dataset-1");
+    let old = format!("{root}/old/dataset-{version}");
     let profile = format!("{root}/cases/dyalog_xml/shop-tree/case.in/run.xml");
     done(path, &["import", "--from", "dataset", "--db", "a.db", &old]);
     done(path, &["check", "--db", "a.db"]);
@@ -203,6 +213,7 @@ fn a_dataset_of_version_1_is_read_and_not_added_to() {
         "SELECT * FROM line_info",
         "SELECT * FROM function_info",
         "SELECT * FROM function_nodes",
+        "SELECT * FROM functions",
     ] {
         let asked = |db| done(path, &["sql", "--db", db, "--format", "csv", question]);
         let found = asked("a.db");
@@ -218,8 +229,10 @@ fn a_dataset_of_version_1_is_read_and_not_added_to() {
     );
     let said = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
-    let expected = "the dataset has version 1, this profdb writes version 2: export into another folder; `profdb import --from dataset` brings its runs into a database";
-    assert!(said.contains(expected), "{said}");
+    let expected = format!(
+        "the dataset has version {version}, this profdb writes version 3: export into another folder; `profdb import --from dataset` brings its runs into a database"
+    );
+    assert!(said.contains(&expected), "{said}");
     assert_eq!(bytes(Path::new(&old)), before);
 }
 
@@ -426,13 +439,13 @@ fn other_folders_and_links_are_left_alone() {
     fs::create_dir(path.join("newer")).expect("a folder");
     fs::write(
         path.join("newer/profdb-dataset.json"),
-        r#"{"format": "profdb-dataset", "version": 3}"#,
+        r#"{"format": "profdb-dataset", "version": 4}"#,
     )
     .expect("room");
     refused(
         "newer",
         2,
-        "the dataset has version 3, this profdb knows versions up to 2: use a newer profdb",
+        "the dataset has version 4, this profdb knows versions up to 3: use a newer profdb",
     );
     fs::create_dir(path.join("other")).expect("a folder");
     fs::write(path.join("other/profdb-dataset.json"), "{}").expect("room");

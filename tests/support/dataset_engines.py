@@ -136,7 +136,7 @@ def function_key(parts):
     for part in parts:
         text = str(part).encode()
         found.update(len(text).to_bytes(4, "little") + text)
-    return found.hexdigest()[:32]
+    return found.hexdigest()[:24]
 
 
 functions = {

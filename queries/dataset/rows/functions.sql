@@ -1,7 +1,7 @@
 -- The functions that a run mentions, in the order of their numbers, and what they are held to be.
 SELECT f.function_id, f.kind, f.name, f.module, f.file, f.first_line, f.first_col, f.raw_name,
-  lower(hex(i.identity_key)) AS identity_key, i.class AS identity_class, i.name AS identity_name, i.module AS identity_module,
-  i.file AS identity_file, i.unnamed
+  lower(hex(i.identity_key)) AS identity_key, i.class AS identity_class, NULLIF(i.name, f.name) AS identity_name_other,
+  i.module AS identity_module, i.file AS identity_file, i.unnamed
 FROM functions AS f
 LEFT JOIN identities AS i ON i.identity_id = f.identity_id
 WHERE f.function_id IN (

@@ -52,11 +52,16 @@ pub struct RowsOfRuns<'c> {
     next_node: i64,
 }
 
+/// A value of a row that is kept.
 #[derive(Clone, Debug)]
-enum OwnedCell {
+pub enum OwnedCell {
+    /// Unknown.
     Null,
+    /// A whole number.
     Integer(i64),
+    /// A cost.
     Real(f64),
+    /// A text.
     Text(Vec<u8>),
 }
 
@@ -72,7 +77,9 @@ impl From<Cell<'_>> for OwnedCell {
 }
 
 impl OwnedCell {
-    fn borrowed(&self) -> Cell<'_> {
+    /// The value, to be read.
+    #[must_use]
+    pub fn borrowed(&self) -> Cell<'_> {
         match self {
             Self::Null => Cell::Null,
             Self::Integer(value) => Cell::Integer(*value),

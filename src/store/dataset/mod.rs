@@ -3,5 +3,5 @@
 mod fill;
 mod rows;
 
-pub use fill::{FillError, RowsOfRuns};
+pub use fill::{FillError, OwnedCell, RowsOfRuns};
 pub use rows::{Cell, DatasetRun};

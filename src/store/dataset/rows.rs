@@ -39,7 +39,7 @@ pub struct DatasetRun {
 }
 
 /// The statements that give the rows of tables.
-const SELECTS: [(&str, &str); 12] = [
+const SELECTS: [(&str, &str); 9] = [
     (
         "runs",
         include_str!("../../../queries/dataset/rows/runs.sql"),
@@ -55,18 +55,6 @@ const SELECTS: [(&str, &str); 12] = [
     (
         "functions",
         include_str!("../../../queries/dataset/rows/functions.sql"),
-    ),
-    (
-        "function_info",
-        include_str!("../../../queries/dataset/rows/function_info.sql"),
-    ),
-    (
-        "line_info",
-        include_str!("../../../queries/dataset/rows/line_info.sql"),
-    ),
-    (
-        "edges",
-        include_str!("../../../queries/dataset/rows/edges.sql"),
     ),
     (
         "label_sets",

@@ -32,6 +32,23 @@ pub(crate) struct Node<'r> {
     pub(crate) file: Option<&'r [u8]>,
 }
 
+/// The cost of which a column whose name ends in `_other` tells (docs/design/0006-small-rows.md): NULL says that it is what it usually
+/// is, infinity that it is unknown.
+#[inline]
+pub(crate) fn of_other(usual: Option<f64>, other: Option<f64>) -> Option<f64> {
+    other.or(usual).filter(|cost| *cost != f64::INFINITY)
+}
+
+/// What such a column says of a cost.
+#[cfg(feature = "parquet")]
+pub(crate) fn to_other(usual: Option<f64>, cost: Option<f64>) -> Option<f64> {
+    if usual.map(f64::to_bits) == cost.map(f64::to_bits) {
+        None
+    } else {
+        cost.or(Some(f64::INFINITY))
+    }
+}
+
 /// What a node costs in one metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
@@ -50,10 +67,9 @@ impl Cost {
     /// What columns say (docs/design/0006-small-rows.md).
     #[inline]
     fn of(exclusive: f64, cumulative_other: Option<f64>) -> Self {
-        let cumulative = cumulative_other.unwrap_or(exclusive);
         Self {
             exclusive,
-            cumulative: (cumulative != f64::INFINITY).then_some(cumulative),
+            cumulative: of_other(Some(exclusive), cumulative_other),
         }
     }
 }
