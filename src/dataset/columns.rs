@@ -1,6 +1,5 @@
 //! Rows of a table as columns, and a Parquet file of them.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::mem::take;
 use std::slice;
@@ -45,7 +44,7 @@ const NONE: u32 = u32::MAX;
 /// The place of no scale, whose number is 0: the cost is unknown.
 pub(super) const UNKNOWN: u8 = 16;
 
-/// The values of a column, of which there is one for each row, also where there is none.
+/// The values of a column, of which there is one for each row; where there is none, only in rows that are sorted here.
 #[derive(Debug)]
 enum Values {
     /// One text for all rows.
@@ -70,7 +69,8 @@ enum Values {
 struct Buffer {
     kind: Kind,
     values: Values,
-    /// Whether there is a value; empty in columns without NULL.
+    /// Whether there is a value; empty in columns without NULL. Those of rows without a value that have come last may be missing,
+    /// as are their places in `values`, until [`Buffer::settle`]: most columns that may be NULL nearly always are.
     levels: Vec<bool>,
     is_optional: bool,
     /// Whether there is a number also where the value is NULL: rows that are sorted have all their places.
@@ -219,23 +219,40 @@ impl Buffer {
         }
     }
 
+    /// Says that a row has a value, and that rows before it of which nothing has been said have none.
     #[inline]
-    fn level(&mut self, is_there: bool) {
+    fn level(&mut self, row: usize) {
         if self.is_optional {
-            self.levels.push(is_there);
+            if self.levels.len() < row {
+                self.settle(row);
+            }
+            self.levels.push(true);
+        }
+    }
+
+    /// Says of so many rows that those have no value of which nothing has been said.
+    fn settle(&mut self, rows: usize) {
+        if !self.is_optional {
+            return;
+        }
+        self.levels.resize(rows, false);
+        match &mut self.values {
+            Values::Numbers(values) if self.has_place_of_null => values.resize(rows, 0),
+            Values::Texts { places, .. } => {
+                let last = places.last().copied().unwrap_or_default();
+                places.resize(rows, last);
+            }
+            Values::Functions(places) => places.resize(rows, 0),
+            Values::Numbers(_) | Values::Same(_) | Values::Scales(_) | Values::Tags(_) => {}
         }
     }
 
     #[inline]
-    fn number(&mut self, value: Option<u64>) {
+    fn number(&mut self, row: usize, value: u64) {
+        self.level(row);
         if let Values::Numbers(values) = &mut self.values {
-            match value {
-                Some(value) => values.push(value),
-                None if self.has_place_of_null => values.push(0),
-                None => {}
-            }
+            values.push(value);
         }
-        self.level(value.is_some());
     }
 
     /// Makes a page of some rows of a column of numbers.
@@ -297,30 +314,34 @@ impl Buffer {
             return Ok(None);
         }
         let levels = self.is_optional.then(|| &self.levels[from..to]);
-        let (texts, places): (&[ByteArray], Cow<'_, [u32]>) = match &self.values {
-            Values::Same(text) => (slice::from_ref(text), Cow::Owned(vec![0; to - from])),
+        let (texts, found): (&[ByteArray], Distinct) = match &self.values {
+            Values::Same(text) => (slice::from_ref(text), Distinct::One(0)),
             Values::Texts { places, texts, .. } => {
-                (texts.as_slice(), Cow::Borrowed(&places[from..to]))
+                let found = distinct(&places[from..to], levels, texts.len());
+                (texts.as_slice(), found)
             }
-            Values::Functions(places) => (keys, Cow::Borrowed(&places[from..to])),
-            Values::Scales(scales) => (
-                &[],
-                scales[from..to].iter().copied().map(u32::from).collect(),
-            ),
+            Values::Functions(places) => (keys, distinct(&places[from..to], levels, keys.len())),
+            Values::Scales(scales) => {
+                let known = usize::from(UNKNOWN) + 1;
+                (&[], distinct(&scales[from..to], levels, known))
+            }
             Values::Numbers(_) | Values::Tags(_) => return Ok(None),
         };
-        let known = texts.len().max(usize::from(UNKNOWN) + 1);
-        let (used, numbers) = distinct(&places, levels, known);
+        let (used, numbers) = match &found {
+            Distinct::One(place) => (slice::from_ref(place), None),
+            Distinct::Many { used, numbers } => (used.as_slice(), Some(numbers.as_slice())),
+        };
         let value = |place: u32, page: &mut Vec<u8>| match texts.get(place as usize) {
             Some(text) => pages::text(text.data(), page),
             None => page.extend(scale(place).to_le_bytes()),
         };
         // Where each value is another one, a dictionary would only be longer.
-        let is_plain = used.len() == numbers.len() && used.len() != 1;
+        let is_plain =
+            numbers.is_some_and(|numbers| numbers.len() == used.len()) && used.len() != 1;
         let width = pages::width(used.len());
         if !is_plain {
             self.pages.dictionary(zstd, used.len(), |page| {
-                for place in &used {
+                for place in used {
                     value(*place, page);
                 }
             })?;
@@ -333,13 +354,13 @@ impl Buffer {
             let there = levels.map_or(rows, |levels| {
                 levels.iter().filter(|is_there| **is_there).count()
             });
-            let numbers = &numbers[next..next + there];
+            let numbers = numbers.map(|numbers| &numbers[next..next + there]);
             next += there;
             if is_plain {
                 let how = (Encoding::PLAIN, Matches::Texts);
                 self.pages.data(zstd, rows, levels, how, |page| {
                     pages::plain(page, |page| {
-                        for number in numbers {
+                        for number in numbers.unwrap_or_default() {
                             value(used[*number as usize], page);
                         }
                     });
@@ -351,9 +372,11 @@ impl Buffer {
                     Matches::Texts
                 };
                 let how = (Encoding::RLE_DICTIONARY, matches);
-                self.pages.data(zstd, rows, levels, how, |page| {
-                    pages::places(numbers, width, page);
-                })?;
+                self.pages
+                    .data(zstd, rows, levels, how, |page| match numbers {
+                        Some(numbers) => pages::places(numbers, width, page),
+                        None => pages::one_place(rows, page),
+                    })?;
             }
         }
         let mut stated: Option<(&ByteArray, &ByteArray)> = None;
@@ -478,22 +501,52 @@ fn scale(place: u32) -> f64 {
     SCALES.get(place as usize).copied().unwrap_or_default()
 }
 
-/// The places that rows have, each once, in the order in which they come, and for each value the number of its place among them.
-fn distinct(places: &[u32], levels: Option<&[bool]>, known: usize) -> (Vec<u32>, Vec<u32>) {
+/// The places that rows have, each once, in the order in which they come.
+enum Distinct {
+    /// All rows have a value, at one place.
+    One(u32),
+    /// The places, and for each value the number of its place among them.
+    Many { used: Vec<u32>, numbers: Vec<u32> },
+}
+
+/// Finds the places that rows have, which are below a number.
+fn distinct<T: Copy + PartialEq + Into<u32>>(
+    places: &[T],
+    levels: Option<&[bool]>,
+    known: usize,
+) -> Distinct {
+    if let (None, [first, rest @ ..]) = (levels, places)
+        && are_all(rest, *first)
+    {
+        return Distinct::One((*first).into());
+    }
     let mut found = vec![NONE; known];
-    let (mut used, mut numbers) = (Vec::new(), Vec::with_capacity(places.len()));
-    for (at, place) in places.iter().enumerate() {
-        if levels.is_some_and(|levels| !levels[at]) {
-            continue;
-        }
-        let number = &mut found[*place as usize];
+    let mut used = Vec::new();
+    let mut number_of = |place: &T| {
+        let place: u32 = (*place).into();
+        let number = &mut found[place as usize];
         if *number == NONE {
             *number = u32::try_from(used.len()).unwrap_or(NONE);
-            used.push(*place);
+            used.push(place);
         }
-        numbers.push(*number);
-    }
-    (used, numbers)
+        *number
+    };
+    let numbers = match levels {
+        None => places.iter().map(number_of).collect(),
+        Some(levels) if are_all(levels, false) => Vec::new(),
+        Some(levels) => {
+            let with = places.iter().zip(levels);
+            let with = with.filter(|(_, is_there)| **is_there);
+            with.map(|(place, _)| number_of(place)).collect()
+        }
+    };
+    Distinct::Many { used, numbers }
+}
+
+/// Whether all values are the same one. Many are compared at once before the outcome is looked at.
+fn are_all<T: Copy + PartialEq>(values: &[T], value: T) -> bool {
+    let mut pieces = values.chunks(64);
+    pieces.all(|piece| piece.iter().filter(|found| **found != value).count() == 0)
 }
 
 impl<'k, W: Write + Send> Rows<'k, W> {
@@ -540,13 +593,17 @@ impl<'k, W: Write + Send> Rows<'k, W> {
     /// Adds a number to a column.
     #[inline]
     pub(super) fn integer(&mut self, at: usize, value: Option<i64>) {
-        self.columns[at].number(value.map(i64::cast_unsigned));
+        if let Some(value) = value {
+            self.columns[at].number(self.rows, value.cast_unsigned());
+        }
     }
 
     /// Adds a cost to a column.
     #[inline]
     pub(super) fn real(&mut self, at: usize, value: Option<f64>) {
-        self.columns[at].number(value.map(f64::to_bits));
+        if let Some(value) = value {
+            self.columns[at].number(self.rows, value.to_bits());
+        }
     }
 
     /// Adds what digits are divided by to a column.
@@ -584,29 +641,33 @@ impl<'k, W: Write + Send> Rows<'k, W> {
     /// Adds a text to a column.
     #[inline]
     pub(super) fn text(&mut self, at: usize, value: Option<&[u8]>) {
-        let place = value.map(|value| self.place(at, value));
-        self.text_of(at, place);
+        if let Some(value) = value {
+            let place = self.place(at, value);
+            self.text_of(at, place);
+        }
     }
 
     /// Adds a text to a column, by its place.
     #[inline]
-    pub(super) fn text_of(&mut self, at: usize, place: Option<u32>) {
+    pub(super) fn text_of(&mut self, at: usize, place: u32) {
         let buffer = &mut self.columns[at];
+        buffer.level(self.in_group);
         if let Values::Texts { places, .. } = &mut buffer.values {
-            let last = places.last().copied();
-            places.push(place.or(last).unwrap_or_default());
+            places.push(place);
         }
-        buffer.level(place.is_some());
     }
 
     /// Adds a function to a column, by the place of its key.
     #[inline]
     pub(super) fn function(&mut self, at: usize, place: Option<u32>) {
+        let Some(place) = place else {
+            return;
+        };
         let buffer = &mut self.columns[at];
+        buffer.level(self.in_group);
         if let Values::Functions(values) = &mut buffer.values {
-            values.push(place.unwrap_or_default());
+            values.push(place);
         }
-        buffer.level(place.is_some());
     }
 
     /// Adds a tag to the one row of a table.
@@ -671,6 +732,9 @@ impl<'k, W: Write + Send> Rows<'k, W> {
             if !matches!(buffer.values, Values::Numbers(_)) {
                 continue;
             }
+            if self.is_sorted {
+                buffer.settle(to);
+            }
             buffer.page_of_numbers(&mut self.zstd, from, to)?;
             if self.is_sorted {
                 buffer.clear();
@@ -693,6 +757,9 @@ impl<'k, W: Write + Send> Rows<'k, W> {
                 columns.next();
                 write_tags(&mut group, tags)?;
             } else {
+                if self.is_sorted && !matches!(buffer.values, Values::Numbers(_)) {
+                    buffer.settle(to);
+                }
                 let texts = buffer.pages_of_places(&mut self.zstd, self.keys, (from, to), page)?;
                 let (bytes, close) = buffer.close(column, texts)?;
                 group.append_column(&bytes, close)?;
@@ -717,6 +784,9 @@ impl<'k, W: Write + Send> Rows<'k, W> {
                 self.group(0, self.in_group)?;
             }
         } else {
+            for buffer in &mut self.columns {
+                buffer.settle(self.rows);
+            }
             self.sort();
             for from in (0..self.rows).step_by(ROWS) {
                 let to = self.rows.min(from + ROWS);

@@ -289,6 +289,14 @@ pub(super) fn places(places: &[u32], width: u32, page: &mut PageBytes) {
     hybrid(places, width, &mut page.bytes);
 }
 
+/// Adds the places of so many values that are all the one of a dictionary.
+pub(super) fn one_place(count: usize, page: &mut PageBytes) {
+    page.bytes.push(0);
+    if count > 0 {
+        varint((count as u64) << 1, &mut page.bytes);
+    }
+}
+
 /// Adds values one after the other.
 pub(super) fn plain(page: &mut PageBytes, fill: impl FnOnce(&mut Vec<u8>)) {
     fill(&mut page.bytes);

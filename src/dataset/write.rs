@@ -171,7 +171,7 @@ impl<'d> RunRows<'d> {
                 let Some(cost) = costs.of(node).map_err(damaged)? else {
                     break;
                 };
-                rows.text_of(METRIC, Some(metric));
+                rows.text_of(METRIC, metric);
                 rows.integer(2, Some(node.wrapping_sub(first).wrapping_add(1)));
                 columns.add_of_node(rows, 3, cost);
                 rows.end_row()?;
@@ -208,7 +208,7 @@ impl<'d> RunRows<'d> {
             let metric_name = rows.place(METRIC, name.as_bytes());
             let mut outcome = Ok(());
             let mut each = |figures: FunctionFigures| -> Result<(), DatasetError> {
-                rows.text_of(METRIC, Some(metric_name));
+                rows.text_of(METRIC, metric_name);
                 rows.function(2, Some(self.functions.place(figures.function_id)?));
                 rows.integer(3, figures.calls);
                 rows.integer(4, figures.primitive);
@@ -233,7 +233,7 @@ impl<'d> RunRows<'d> {
             let metric_name = rows.place(METRIC, name.as_bytes());
             let mut outcome = Ok(());
             let mut each = |figures: LineFigures| -> Result<(), DatasetError> {
-                rows.text_of(METRIC, Some(metric_name));
+                rows.text_of(METRIC, metric_name);
                 rows.function(2, Some(self.functions.place(figures.function_id)?));
                 rows.text(3, Some(figures.file.as_bytes()));
                 rows.integer(4, Some(figures.line));
@@ -263,7 +263,7 @@ impl<'d> RunRows<'d> {
                     0 => None,
                     caller => Some(self.functions.place(caller)?),
                 };
-                rows.text_of(METRIC, Some(metric_name));
+                rows.text_of(METRIC, metric_name);
                 rows.function(2, Some(self.functions.place(call.callee_id)?));
                 rows.function(3, caller);
                 rows.text(4, Some(call.line_file.as_bytes()));

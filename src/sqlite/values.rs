@@ -165,7 +165,7 @@ impl<'r> Values<'r> {
 
     /// Whether the next column is NULL; it has been read then.
     #[inline]
-    fn skips_null(&mut self) -> bool {
+    pub(crate) fn skips_null(&mut self) -> bool {
         match self.types {
             [] => true,
             [0, rest @ ..] => {

@@ -142,10 +142,14 @@ fn node(id: i64, mut columns: Values<'_>) -> Option<Node<'_>> {
     let cumulative_other = columns.real_or_null()?;
     let outer_up = columns.integer_or_null()?;
     let col = columns.integer_or_null()?;
-    let file = match columns.next()? {
-        Value::Null => None,
-        Value::Text(file) => Some(file),
-        _ => return None,
+    let file = if columns.skips_null() {
+        None
+    } else {
+        match columns.next()? {
+            Value::Null => None,
+            Value::Text(file) => Some(file),
+            _ => return None,
+        }
     };
     Some(Node {
         id,

@@ -117,7 +117,9 @@ impl Rows<'_> {
         let mut others = Values::of(record).ok_or_else(damaged)?;
         let at = if self.has_row_ids {
             // The column of the key is NULL in the record.
-            others.next().ok_or_else(damaged)?;
+            if !others.skips_null() {
+                others.next().ok_or_else(damaged)?;
+            }
             row_id
         } else {
             let of = others.integer().ok_or_else(damaged)?;
