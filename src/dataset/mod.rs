@@ -5,6 +5,8 @@
 
 pub mod about;
 #[cfg(feature = "parquet")]
+mod buffer;
+#[cfg(feature = "parquet")]
 mod columns;
 #[cfg(feature = "parquet")]
 mod digits;

@@ -135,8 +135,8 @@ fn expression(table: &Table, column: &str) -> String {
         return format!("t.{column}");
     };
     let (name, by, usual) = match rule {
-        Rule::Before(by) => ("before", by, None),
-        Rule::After(by) => ("after", by, None),
+        Rule::Before(by) => ("minus", by, None),
+        Rule::After(by) => ("plus", by, None),
         Rule::Cost => ("cost", "", None),
         Rule::CostOr(usual) => ("cost_or", "", Some(usual)),
         Rule::Other(usual) => ("other", "", Some(usual)),
@@ -147,7 +147,7 @@ fn expression(table: &Table, column: &str) -> String {
     let text = text.expect("every rule has its line");
     let usual = usual.map(|usual| expression(table, usual));
     text.replace("$name", column)
-        .replace("$by", by)
+        .replace("$distance", by)
         .replace("$usual", &usual.unwrap_or_default())
 }
 

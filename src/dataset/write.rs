@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use super::columns::{Rows, UNKNOWN, is_of_nodes};
+use super::buffer::UNKNOWN;
+use super::columns::{Rows, is_of_nodes};
 use super::digits::Digits;
 use super::error::DatasetError;
 use super::functions::Functions;
