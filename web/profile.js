@@ -32,8 +32,8 @@ export class Tree {
 
   /** The places of functions, in order. @param {Iterable<number>} functions @returns {number[]} */
   placesOf(functions) {
-    const wanted = new Set(functions);
-    const isWanted = new Uint8Array(Math.max(0, ...wanted) + 1);
+    const wanted = [...functions];
+    const isWanted = new Uint8Array(wanted.reduce((most, of) => Math.max(most, of), 0) + 1);
     for (const of of wanted) isWanted[of] = 1;
     const found = [];
     for (let place = 0; place < this.count; place++) if (this.line[place] < 0 && isWanted[this.function[place]] === 1) found.push(place);

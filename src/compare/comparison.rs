@@ -12,7 +12,7 @@ use super::metrics::{Chosen, choose, common_noise, earlier};
 use super::pairs::{self, Folders};
 use super::reading::{Functions, Read, read};
 use super::renames::{self, Suggestion};
-use super::request::{By, CompareError, Normalize, Request};
+use super::request::{CompareError, Normalize, Request};
 use super::rows::{Comparison, Findings, mean, told};
 use super::run::ComparedRun;
 use super::sequence;
@@ -313,12 +313,7 @@ fn folders_of_whole_runs(
     if request.is_plain() {
         return Ok(None);
     }
-    let whole = Request {
-        by: By::Function,
-        cumulative: false,
-        arguments: Vec::new(),
-        ..request.clone()
-    };
+    let whole = request.of_whole_runs();
     match read(sides, chosen, earlier, noise, &whole, &[], &mut Vec::new()) {
         Ok(mut found) => {
             let folders = folders_of(&mut found.table, noise, &whole, warnings);

@@ -69,6 +69,18 @@ pub struct Folders {
     pub functions: usize,
 }
 
+impl Folders {
+    /// Adds folders or modules to those that are known, or has `again` change the number of functions of those that are there.
+    pub(crate) fn note(self, known: &mut Vec<Self>, again: impl FnOnce(usize, usize) -> usize) {
+        let is_it =
+            |one: &&mut Self| (one.part, &one.base, &one.new) == (self.part, &self.base, &self.new);
+        match known.iter_mut().find(is_it) {
+            Some(one) => one.functions = again(one.functions, self.functions),
+            None => known.push(self),
+        }
+    }
+}
+
 /// Pairs functions whose sources lie below folders that the user has named, `BASE=NEW`, or whose programs are called so.
 pub(super) fn by_roots(
     table: &mut Table,
@@ -253,11 +265,11 @@ pub(super) fn renamed_module<'m>(module: &'m str, folders: &'m [Folders]) -> &'m
     found.map_or(module, |one| &one.new)
 }
 
-/// A path of base as new has it, by folders that are one.
+/// A path of base as new has it, by folders that are one. What has no file lies in no folder.
 pub(super) fn moved(path: &str, folders: &[Folders]) -> String {
     let found = folders
         .iter()
-        .filter(|one| one.part == Within::Folder)
+        .filter(|one| one.part == Within::Folder && !path.is_empty())
         .find_map(|Folders { base, new, .. }| Some((new, below(path, base)?)));
     match found {
         None => path.to_owned(),
@@ -321,7 +333,7 @@ fn pairs_of_modules(table: &Table, base: &str, new: &str) -> Vec<(usize, usize)>
 }
 
 /// The last name of a path.
-fn basename(path: &str) -> &str {
+pub(super) fn basename(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 

@@ -89,6 +89,16 @@ impl Request {
         self.knows_definitions() && !self.cumulative
     }
 
+    /// The same about the own costs of functions in whole runs: by all of them it is found which folders are one.
+    pub(super) fn of_whole_runs(&self) -> Self {
+        Self {
+            by: By::Function,
+            cumulative: false,
+            arguments: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Whether it is about functions in whole runs, of which the definitions can be told apart.
     pub(super) fn knows_definitions(&self) -> bool {
         self.by == By::Function && self.arguments.is_empty()

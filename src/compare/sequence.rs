@@ -22,7 +22,7 @@ const MOST_RUNS: usize = 50;
 pub struct Thing<'t> {
     /// Name, module and file.
     pub names: &'t [String; 3],
-    /// It has a name: it does not stand for all nameless code of a module.
+    /// Whether the function has a name; one without a name stands for all nameless code of a module.
     pub is_named: bool,
     /// The newest run in which it has a cost, counted from the newest one; `None` if it has none anywhere.
     pub newest: Option<usize>,
@@ -283,7 +283,7 @@ fn alike<'t>(thing: &Thing<'t>, is_module: bool) -> (bool, &'t str, &'t str) {
     let file = if is_module {
         file
     } else {
-        file.rsplit('/').next().unwrap_or_default()
+        pairs::basename(file)
     };
     (is_module, name, file)
 }
@@ -334,9 +334,7 @@ fn vote(
         let mut item = item(&things[*thing]);
         if newer[*thing] != 0.0 {
             let [_, module, file] = &mut item.names;
-            if !file.is_empty() {
-                *file = pairs::moved(file, &united.folders);
-            }
+            *file = pairs::moved(file, &united.folders);
             *module = pairs::renamed_module(module, &united.folders).to_owned();
         }
         item
@@ -357,45 +355,33 @@ fn vote(
     let found = joined(&table, &rows, |thing| newer[thing] != 0.0);
     united.add(&found);
     for one in folders {
-        let is_it = |known: &&mut Folders| {
-            (known.part, &known.base, &known.new) == (one.part, &one.base, &one.new)
+        let of_runs = Folders {
+            between: Between::Runs,
+            ..one
         };
-        match united.folders.iter_mut().find(is_it) {
-            Some(known) => known.functions += one.functions,
-            None => united.folders.push(Folders {
-                between: Between::Runs,
-                ..one
-            }),
-        }
+        of_runs.note(&mut united.folders, |known, more| known + more);
     }
 }
 
 /// What was made one of the things in the rows of a table: each with the one that is kept.
 fn joined(table: &Table, rows: &[usize], is_kept: impl Fn(usize) -> bool) -> Vec<(usize, usize)> {
-    let mut kept: HashMap<usize, usize> = HashMap::new();
-    let place = |at: usize| table.row(at);
-    for (at, thing) in rows
+    let (kept, others): (Vec<_>, Vec<_>) = rows
         .iter()
         .enumerate()
-        .filter(|(_, thing)| is_kept(**thing))
-    {
-        if let Some(row) = place(at) {
-            kept.insert(row, *thing);
-        }
-    }
-    let others = rows
-        .iter()
-        .enumerate()
-        .filter(|(_, thing)| !is_kept(**thing));
+        .partition(|(_, thing)| is_kept(**thing));
+    let kept: HashMap<usize, usize> = kept
+        .into_iter()
+        .filter_map(|(at, thing)| Some((table.row(at)?, *thing)))
+        .collect();
+    let others = others.into_iter();
     others
-        .filter_map(|(at, thing)| Some((*thing, *kept.get(&place(at)?)?)))
+        .filter_map(|(at, thing)| Some((*thing, *kept.get(&table.row(at)?)?)))
         .collect()
 }
 
 /// Whether a function lies below a folder, or in a module, that is taken for another one.
 fn is_below_any([_, module, file]: &[String; 3], folders: &[Folders]) -> bool {
-    pairs::renamed_module(module, folders) != module
-        || (!file.is_empty() && pairs::moved(file, folders) != *file)
+    pairs::renamed_module(module, folders) != module || pairs::moved(file, folders) != *file
 }
 
 /// What lies in folders and modules that are known to be another one, and was not in the runs that voted: with what it is. The

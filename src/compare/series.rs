@@ -4,7 +4,7 @@ use super::comparison::noise_of;
 use super::metrics::choose;
 use super::pairs::Folders;
 use super::reading::{Read, read};
-use super::request::{By, CompareError, Request};
+use super::request::{CompareError, Request};
 use super::run::ComparedRun;
 use super::sequence::{by_known, by_sequence};
 use super::table::{Column, Item, Table};
@@ -32,11 +32,7 @@ pub fn figures(runs: &[ComparedRun<'_>], request: &Request) -> Result<RunFigures
     let sides = [runs.iter().rev().collect(), Vec::new()];
     let chosen = choose(&sides, request)?;
     let noise = noise_of(&chosen, request);
-    let whole = Request {
-        by: By::Function,
-        arguments: Vec::new(),
-        ..request.clone()
-    };
+    let whole = request.of_whole_runs();
     let folders = match read(&sides, &chosen, &[], noise, &whole, &[], &mut Vec::new()) {
         Ok(mut whole) => by_sequence(&mut whole.table, noise),
         // A run without functions may have labels, lines or threads.

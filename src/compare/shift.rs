@@ -2,8 +2,8 @@
 //!
 //! A change of one function is no change of the program if others of the opposite sign make up for it. Only such are looked at
 //! that have changed themselves and are related: a caller or a callee, where one of the two is new or gone; or one new and one
-//! gone, with the same callers, or, where callers are unknown, with the same name. Domains (a module, all that `main` calls) are no evidence: unrelated changes cancel in them
-//! (docs/comparing.md has the rates).
+//! gone, with the same callers, or, where callers are unknown, with the same name. Domains (a module, all that `main` calls) are no
+//! evidence: unrelated changes cancel in them (docs/comparing.md has the rates).
 
 use std::collections::BTreeSet;
 

@@ -17,7 +17,7 @@ use crate::store::{FunctionIdentity, FunctionSum, FunctionSums, StoreError};
 pub struct Item {
     /// Its name, module and file after the rules of identities, as new has them where both sides have the row.
     pub names: [String; 3],
-    /// It has a name: it is no row for all nameless code of a module.
+    /// Whether the row is of something with a name; else it stands for all nameless code of a module.
     pub is_named: bool,
     /// How the two sides were matched.
     pub matched: Matched,

@@ -11,7 +11,7 @@ use super::place::is_name;
 use super::tables::{Kind, TABLES, Table};
 use crate::store::{
     CallFigures, Cell, Cost, Costs, Database, DatasetRun, FunctionFigures, Labels, LineFigures,
-    Nodes, Tables, to_other,
+    Nodes, StoreError, Tables, to_other,
 };
 
 /// A run of a database, as it is at one moment, to be written table by table.
@@ -203,24 +203,22 @@ impl<'d> RunRows<'d> {
         Ok(())
     }
 
-    fn function_info<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+    /// Writes a row for each figure of each metric. `read` calls a function with those of a metric, `write` fills in what follows
+    /// the name of the metric.
+    fn figures<W: Write + Send, F>(
+        &self,
+        rows: &mut Rows<'_, W>,
+        read: impl Fn(i64, &mut dyn FnMut(F)) -> Result<(), StoreError>,
+        write: impl Fn(&mut Rows<'_, W>, &mut CostColumns, F) -> Result<(), DatasetError>,
+    ) -> Result<(), DatasetError> {
         for (metric, name) in self.metrics() {
             let mut costs = CostColumns::default();
             let metric_name = rows.place(METRIC, name.as_bytes());
             let mut outcome = Ok(());
-            let mut each = |figures: FunctionFigures| -> Result<(), DatasetError> {
-                rows.text_of(METRIC, metric_name);
-                rows.function(2, Some(self.functions.place(figures.function_id)?));
-                rows.integer(3, figures.calls);
-                rows.integer(4, figures.primitive);
-                costs.add(rows, 5, figures.exclusive, figures.cumulative);
-                rows.real(11, to_other(figures.cumulative, figures.seen));
-                rows.integer(12, Some(i64::from(figures.is_recorded)));
-                rows.end_row()
-            };
-            self.database.each_function_figure(*metric, |figures| {
+            read(*metric, &mut |figures| {
                 if outcome.is_ok() {
-                    outcome = each(figures);
+                    rows.text_of(METRIC, metric_name);
+                    outcome = write(rows, &mut costs, figures).and_then(|()| rows.end_row());
                 }
             })?;
             outcome?;
@@ -228,13 +226,27 @@ impl<'d> RunRows<'d> {
         Ok(())
     }
 
+    fn function_info<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+        self.figures(
+            rows,
+            |metric, each| self.database.each_function_figure(metric, each),
+            |rows, costs, figures: FunctionFigures| {
+                rows.function(2, Some(self.functions.place(figures.function_id)?));
+                rows.integer(3, figures.calls);
+                rows.integer(4, figures.primitive);
+                costs.add(rows, 5, figures.exclusive, figures.cumulative);
+                rows.real(11, to_other(figures.cumulative, figures.seen));
+                rows.integer(12, Some(i64::from(figures.is_recorded)));
+                Ok(())
+            },
+        )
+    }
+
     fn line_info<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
-        for (metric, name) in self.metrics() {
-            let mut costs = CostColumns::default();
-            let metric_name = rows.place(METRIC, name.as_bytes());
-            let mut outcome = Ok(());
-            let mut each = |figures: LineFigures| -> Result<(), DatasetError> {
-                rows.text_of(METRIC, metric_name);
+        self.figures(
+            rows,
+            |metric, each| self.database.each_line_figure(metric, each),
+            |rows, costs, figures: LineFigures| {
                 rows.function(2, Some(self.functions.place(figures.function_id)?));
                 rows.text(3, Some(figures.file.as_bytes()));
                 rows.integer(4, Some(figures.line));
@@ -242,29 +254,20 @@ impl<'d> RunRows<'d> {
                 rows.integer(6, figures.calls);
                 costs.add(rows, 7, figures.exclusive, figures.cumulative);
                 rows.integer(13, Some(i64::from(figures.is_recorded)));
-                rows.end_row()
-            };
-            self.database.each_line_figure(*metric, |figures| {
-                if outcome.is_ok() {
-                    outcome = each(figures);
-                }
-            })?;
-            outcome?;
-        }
-        Ok(())
+                Ok(())
+            },
+        )
     }
 
     fn edges<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
-        for (metric, name) in self.metrics() {
-            let mut costs = CostColumns::default();
-            let metric_name = rows.place(METRIC, name.as_bytes());
-            let mut outcome = Ok(());
-            let mut each = |call: CallFigures| -> Result<(), DatasetError> {
+        self.figures(
+            rows,
+            |metric, each| self.database.each_call_figure(metric, each),
+            |rows, costs, call: CallFigures| {
                 let caller = match call.caller_id {
                     0 => None,
                     caller => Some(self.functions.place(caller)?),
                 };
-                rows.text_of(METRIC, metric_name);
                 rows.function(2, Some(self.functions.place(call.callee_id)?));
                 rows.function(3, caller);
                 rows.text(4, Some(call.line_file.as_bytes()));
@@ -275,16 +278,9 @@ impl<'d> RunRows<'d> {
                 costs.add(rows, 9, call.exclusive, call.cumulative);
                 rows.real(15, call.outermost_other);
                 rows.real(16, call.seen_other);
-                rows.end_row()
-            };
-            self.database.each_call_figure(*metric, |call| {
-                if outcome.is_ok() {
-                    outcome = each(call);
-                }
-            })?;
-            outcome?;
-        }
-        Ok(())
+                Ok(())
+            },
+        )
     }
 }
 

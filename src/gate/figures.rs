@@ -335,13 +335,7 @@ impl<'g, 'd> Figures<'g, 'd> {
         let made = self.made.iter().filter_map(|(_, made)| made.as_ref().ok());
         let mut all: Vec<Folders> = Vec::new();
         for one in made.flat_map(|made| &made.folders) {
-            let is_it = |known: &&mut Folders| {
-                (known.part, &known.base, &known.new) == (one.part, &one.base, &one.new)
-            };
-            match all.iter_mut().find(is_it) {
-                Some(known) => known.functions = known.functions.max(one.functions),
-                None => all.push(one.clone()),
-            }
+            one.clone().note(&mut all, usize::max);
         }
         all
     }

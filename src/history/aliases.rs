@@ -98,10 +98,7 @@ impl Aliases {
         let one = self.of.get(&identity);
         let names = one.map_or(names, |(_, names)| names);
         // What is known of a folder holds of functions as well that no newer run has.
-        let newest = |part: Within, name: &str| match name {
-            "" => String::new(),
-            name => newest_name(part, name, &self.folders),
-        };
+        let newest = |part: Within, name: &str| newest_name(part, name, &self.folders);
         let [_, module, file] = names;
         match by {
             Fitting::Function => (Some(self.identity(identity)), names.clone()),

@@ -8,7 +8,7 @@ use super::super::aliases::Aliases;
 use super::super::reading::{HistoryError, Measured, subjects};
 use super::matrix::{Frame, Row, Sparse, without_cost};
 use super::request::Request;
-use crate::compare::{self, By, CompareError, ComparedRun};
+use crate::compare::{self, By, CompareError, ComparedRun, Within, newest_name};
 use crate::events::Noise;
 use crate::store::{Database, Fitting};
 
@@ -53,11 +53,8 @@ pub(super) fn filtered_rows(
     let one = Aliases::of_folders(found.folders);
     // The names that what is asked for has in the newest run.
     let newest = |[name, module, file]: &[String; 3]| {
-        let of = |by: Fitting| {
-            one.key(by, 0, &[name.clone(), module.clone(), file.clone()])
-                .1
-        };
-        let ([_, new_module, _], [_, _, new_file]) = (of(Fitting::Module), of(Fitting::File));
+        let new_module = newest_name(Within::Module, module, &one.folders);
+        let new_file = newest_name(Within::Folder, file, &one.folders);
         [
             [name.clone(), module.clone(), file.clone()],
             [name.clone(), new_module.clone(), file.clone()],

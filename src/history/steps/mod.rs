@@ -32,7 +32,7 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
     let measured = measured(database, &series, request.metric.as_deref())?;
     let mut frame = Frame::new(&series, &measured, request.noise);
     let since = since(&series, &frame, &request)?;
-    let (rows, places) = if request.arguments.is_empty() {
+    let (rows, aliases) = if request.arguments.is_empty() {
         rows(
             database,
             &measured,
@@ -57,7 +57,7 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
             database,
             &measured,
             &frame,
-            &places,
+            &aliases,
             &mut changes,
             request.alpha,
         )?;
@@ -88,7 +88,7 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
         blind_below,
         total,
         changes,
-        folders: places.folders,
+        folders: aliases.folders,
     })
 }
 

@@ -1,8 +1,8 @@
 //! Steps that make up for each other: a function was inlined, outlined, renamed or moved, and what it cost is counted elsewhere.
 //!
 //! The rule is that of comparisons ([`crate::compare`]): steps that may be at one place and have opposite signs, of a caller and a
-//! callee of which one is new or gone there, or of one new and one gone with the same callers (where these are unknown, of the same name); and what they cost together is the same
-//! before and after.
+//! callee of which one is new or gone there, or of one new and one gone with the same callers (where these are unknown, of the same
+//! name); and what they cost together is the same before and after.
 
 use std::collections::BTreeSet;
 
@@ -36,11 +36,10 @@ pub(super) fn mark(
     database: &Database,
     measured: &Measured,
     frame: &Frame,
-    places: &Aliases,
+    aliases: &Aliases,
     changes: &mut [Change],
     alpha: f64,
 ) -> Result<(), HistoryError> {
-    let one = places;
     let mut places: Vec<Place> = Vec::new();
     for (row, change) in changes.iter().enumerate() {
         places.extend((0..change.steps.len()).map(|step| Place { row, step }));
@@ -57,7 +56,7 @@ pub(super) fn mark(
         let sizes = delta(other).abs().total_cmp(&delta(one).abs());
         sizes.then(one.cmp(other))
     });
-    let mut callers = Callers::new(database, measured, frame, one)?;
+    let mut callers = Callers::new(database, measured, frame, aliases)?;
     let mut used: BTreeSet<Place> = BTreeSet::new();
     let mut found: Vec<(Place, String)> = Vec::new();
     for place in &places {
@@ -229,7 +228,7 @@ impl<'d> Callers<'d> {
         database: &'d Database,
         measured: &Measured,
         frame: &Frame,
-        one: &Aliases,
+        aliases: &Aliases,
     ) -> Result<Self, HistoryError> {
         let mut metrics = Vec::with_capacity(frame.positions.len());
         let mut last = None;
@@ -250,7 +249,7 @@ impl<'d> Callers<'d> {
         let mut identity_of = HashMap::new();
         let mut functions_of: HashMap<i64, Vec<i64>> = HashMap::new();
         for function in database.identified_functions()? {
-            let identity = one.identity(function.identity_id);
+            let identity = aliases.identity(function.identity_id);
             identity_of.insert(function.function_id, identity);
             let functions = functions_of.entry(identity).or_default();
             functions.push(function.function_id);
