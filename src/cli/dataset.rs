@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::database::{DatabaseArgs, WaitArgs, lock_wait};
 use super::draft::{Draft, folder};
 use super::failure::{Failure, complain, database, line, say, unread, unwritten};
+use super::import::extent;
 use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -514,7 +515,10 @@ fn import_days(
     {
         let name = folder.display();
         match outcome {
-            Outcome::Stored(new) => line(format!("{name}: run {new}, {nodes} nodes"))?,
+            Outcome::Stored(new) => {
+                let extent = extent(&target, new, nodes.unsigned_abs()).map_err(failed)?;
+                line(format!("{name}: run {new}, {extent}"))?;
+            }
             Outcome::AlreadyThere(there) => {
                 say(format!("{name}: run {run} is already there as run {there}"));
             }

@@ -123,6 +123,30 @@ fn some() -> Vec<PathBuf> {
 }
 
 #[test]
+fn a_run_without_paths_is_no_empty_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sample = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/samples/pstats/work.pstats"
+    );
+    let at = folder.path();
+    let extent = "run 1, 280 functions, 465 edges\n";
+    let said = done(at, &["import", "--db", "a.db", sample]);
+    assert!(said.ends_with(extent), "{said}");
+    done(
+        at,
+        &[
+            "export", "--db", "a.db", "--format", "parquet", "--out", "dataset",
+        ],
+    );
+    let said = done(
+        at,
+        &["import", "--from", "dataset", "--db", "b.db", "dataset"],
+    );
+    assert_eq!(said, format!("dataset: {extent}"));
+}
+
+#[test]
 fn runs_of_all_cases_come_back_table_by_table() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
