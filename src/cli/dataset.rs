@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::database::{DatabaseArgs, WaitArgs, lock_wait};
 use super::draft::{Draft, folder};
+use super::extent::extent;
 use super::failure::{Failure, complain, database, line, say, unread, unwritten};
-use super::import::extent;
 use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::base::limits;

@@ -14,6 +14,7 @@ use super::args::{
     Imported as From, MetricNoise, contradiction, imported, joined, metric_noise, tag,
 };
 use super::database::{DatabaseArgs, WaitArgs};
+use super::extent::{counted, extent};
 use super::failure::{Failure, complain, line, say, unread};
 use super::folder::Sources;
 use super::git::{self, GitArgs};
@@ -28,7 +29,7 @@ use crate::formats::Format;
 use crate::pipeline;
 use crate::pipeline::{Imported, Parsed};
 use crate::source::SourceLines;
-use crate::store::{Database, Outcome, RunMeta, StoreError, Tag, WholeRun, remove_abandoned};
+use crate::store::{Database, Outcome, RunMeta, Tag, WholeRun, remove_abandoned};
 
 /// Files that may be parsed, or wait to be stored, ahead of a group.
 const FILES_AHEAD: usize = 32;
@@ -608,26 +609,6 @@ impl Imports<'_> {
             told => told,
         }
     }
-}
-
-/// How much a run with so many nodes has. One that knows no paths is no empty one.
-pub(super) fn extent(database: &Database, run: i64, nodes: u64) -> Result<String, StoreError> {
-    if nodes > 0 {
-        return Ok(format!("{nodes} nodes"));
-    }
-    let (functions, edges) = database.functions_and_edges(run)?;
-    let functions = counted(functions.unsigned_abs(), "function");
-    Ok(if edges == 0 {
-        functions
-    } else {
-        format!("{functions}, {}", counted(edges.unsigned_abs(), "edge"))
-    })
-}
-
-/// A number of things, as it is said.
-fn counted(count: u64, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }
 
 impl Group<'_> {

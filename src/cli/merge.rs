@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::database::{WaitArgs, lock_wait};
+use super::extent::extent;
 use super::failure::{Failure, complain, database, line, say};
-use super::import::extent;
 use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::base::limits;

@@ -20,6 +20,7 @@ mod draft;
 mod dump;
 mod dyalog_switches;
 mod export;
+mod extent;
 mod failure;
 mod filters;
 mod first_word;
