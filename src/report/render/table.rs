@@ -236,6 +236,25 @@ struct SharedNames {
     several: HashMap<String, HashMap<String, usize>>,
 }
 
+/// Where a function is.
+struct Place {
+    module: String,
+    file: String,
+}
+
+impl Place {
+    fn of(module: &str, file: &str) -> Self {
+        Self {
+            module: module.to_owned(),
+            file: file.to_owned(),
+        }
+    }
+
+    fn is(&self, module: &str, file: &str) -> bool {
+        self.module == module && self.file == file
+    }
+}
+
 impl SharedNames {
     fn of(answer: &mut Answer<'_>, columns: &[Shown]) -> Result<Self, StoreError> {
         let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
@@ -251,37 +270,41 @@ impl SharedNames {
             .filter(|column| matches!(column.kind, Kind::Name | Kind::Node))
             .map(|column| column.at)
             .collect();
-        // Files by name and module: thousands of functions may have one name, as the anonymous ones
-        // of a script have, and a list of them would be searched again for each.
-        let mut known: HashMap<String, HashMap<String, HashSet<String>>> = HashMap::new();
+        // Nearly all names are of one place, which is all that is kept of them. Of the others, files by module: thousands of
+        // functions may have one name, as the anonymous ones of a script have, and a list of them would be searched again for each.
+        let mut first: HashMap<String, Place> = HashMap::new();
+        let mut several: HashMap<String, HashMap<String, HashSet<String>>> = HashMap::new();
         if let Some((module, file)) = places
             && !answer.has_unique_names()?
         {
             answer.each(|row| {
                 for name in &names {
-                    if let Value::Text(name) = &row[*name] {
-                        let files = known
-                            .entry_ref(name.as_str())
-                            .or_default()
-                            .entry_ref(text(&row[module]))
-                            .or_default();
-                        let file = text(&row[file]);
-                        if !files.contains(file) {
-                            files.insert(file.to_owned());
-                        }
+                    let Value::Text(name) = &row[*name] else {
+                        continue;
+                    };
+                    let (module, file) = (text(&row[module]), text(&row[file]));
+                    let known = first
+                        .entry_ref(name.as_str())
+                        .or_insert_with(|| Place::of(module, file));
+                    if known.is(module, file) {
+                        continue;
+                    }
+                    let modules = several.entry_ref(name.as_str()).or_default();
+                    for place in [&*known, &Place::of(module, file)] {
+                        let files = modules.entry_ref(&*place.module).or_default();
+                        files.get_or_insert_with(&*place.file, str::to_owned);
                     }
                 }
                 Ok::<_, StoreError>(())
             })?;
         }
-        known.retain(|_, modules| modules.values().map(HashSet::len).sum::<usize>() > 1);
         let count = |modules: HashMap<String, HashSet<String>>| {
             modules
                 .into_iter()
                 .map(|(module, files)| (module, files.len()))
                 .collect()
         };
-        let several = known
+        let several = several
             .into_iter()
             .map(|(name, modules)| (name, count(modules)))
             .collect();

@@ -323,7 +323,7 @@ impl Size {
     fn see(&mut self, cell: &str, value: &Value) {
         self.longest = self.longest.max(columns_of(cell));
         self.has_value |= *value != Value::Null;
-        if matches!(value, Value::Text(_)) {
+        if self.texts != Texts::Words && matches!(value, Value::Text(_)) {
             let text = if is_date(cell) || is_figure(cell) {
                 Texts::Figures
             } else {
