@@ -5,7 +5,7 @@
 //! any of it, and what is large gets a message.
 //!
 //! A draft, which its owner throws away where writing fails, is written at once, and its bytes are
-//! counted on the way. Bytes of a stream cannot be taken back: they are held back in memory, then in a
+//! counted on the way. Bytes of a stream cannot be taken back: they are held back in memory, then packed in a
 //! temporary file, until all are there. If they are too many for it, or there is no room, everything
 //! is written once into a counter, which takes as long again.
 
@@ -24,7 +24,7 @@ pub const LARGE_OUTPUT: u64 = 1 << 30;
 /// Bytes that are held back in memory: the files of nearly all runs are smaller.
 const IN_MEMORY: usize = 8 << 20;
 
-/// Bytes that are held back at all. A folder for temporary files may itself be memory.
+/// Bytes that what is held back takes at all, packed. A folder for temporary files may itself be memory.
 pub(super) const HELD_BACK: u64 = LARGE_OUTPUT;
 
 /// Writes everything to the output it is given.
@@ -39,7 +39,7 @@ pub(super) struct Bound<'s> {
     pub(super) is_stopped: &'s dyn Fn() -> bool,
     /// Makes the file for what is held back.
     pub(super) spill: Spill,
-    /// Bytes that are held back at most: [`HELD_BACK`].
+    /// Bytes that what is held back may take: [`HELD_BACK`].
     pub(super) held_back: u64,
     /// Is told how many bytes there will be, if they are many.
     pub(super) tell: fn(u64),
@@ -58,7 +58,7 @@ impl Bound<'_> {
         }
         let mut bounded = Bounded {
             bound: self,
-            held: Some(Spool::new(IN_MEMORY, self.spill)),
+            held: Some(Spool::packed(IN_MEMORY, self.spill)),
             again,
             out,
             refused: None,
@@ -72,6 +72,7 @@ impl Bound<'_> {
         }
         written?;
         if let Some(held) = held {
+            self.tell_if_large(held.bytes());
             held.release(out)?;
         }
         Ok(())
@@ -94,10 +95,14 @@ impl Bound<'_> {
         // The counter has refused, which is the reason whatever the writer makes of it.
         self.check(bytes)?;
         written?;
+        self.tell_if_large(bytes);
+        Ok(())
+    }
+
+    fn tell_if_large(&self, bytes: u64) {
         if bytes > LARGE_OUTPUT {
             (self.tell)(bytes);
         }
-        Ok(())
     }
 
     fn check(&self, bytes: u64) -> Result<(), ExportError> {
@@ -144,9 +149,7 @@ impl Bounded<'_, '_> {
     fn count(&mut self) -> Result<(), ExportError> {
         let size = self.bound.size(self.again)?;
         self.bound.check(size)?;
-        if size > LARGE_OUTPUT {
-            (self.bound.tell)(size);
-        }
+        self.bound.tell_if_large(size);
         Ok(())
     }
 
@@ -167,7 +170,8 @@ impl Write for Bounded<'_, '_> {
             return Err(self.refuse(refused));
         }
         stop_if((self.bound.is_stopped)())?;
-        let has_room = all <= self.bound.held_back && held.add(bytes).is_ok();
+        let stored = held.stored() + bytes.len() as u64;
+        let has_room = stored <= self.bound.held_back && held.add(bytes).is_ok();
         if has_room {
             return Ok(bytes.len());
         }
@@ -239,9 +243,20 @@ mod tests {
         }
     }
 
-    /// Writes pieces that differ.
+    /// Writes pieces that differ, and of which nothing can be packed.
     fn pieces(out: &mut dyn Write) -> Result<(), ExportError> {
-        (0..PIECES).try_for_each(|piece| Ok(out.write_all(&vec![piece; PIECE])?))
+        let mut random = 1_u64;
+        let mut next = || {
+            // Knuth's MMIX; the high bytes are the best.
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            random.to_le_bytes()[7]
+        };
+        (0..PIECES).try_for_each(|_| {
+            let piece: Vec<u8> = (0..PIECE).map(|_| next()).collect();
+            Ok(out.write_all(&piece)?)
+        })
     }
 
     /// What a writer writes, and how often it has to begin.
@@ -280,6 +295,23 @@ mod tests {
             assert!(all.is_ok_and(|all| all == expected));
             assert_eq!(begun, 2);
         }
+    }
+
+    #[test]
+    fn what_is_packed_into_the_file_is_written_once() {
+        let lines = |out: &mut dyn Write| -> Result<(), ExportError> {
+            (0..PIECES).try_for_each(|line| Ok(out.write_all(&vec![line; PIECE])?))
+        };
+        let bound = Bound {
+            held_back: IN_MEMORY as u64 + PIECE as u64,
+            ..bound(&|| false)
+        };
+        let mut again = |_: &mut dyn Write| -> Result<(), ExportError> {
+            Err(io::Error::other("it began again").into())
+        };
+        let (mut out, mut expected) = (Vec::new(), Vec::new());
+        assert!(bound.write(lines, &mut again, &mut out).is_ok() && lines(&mut expected).is_ok());
+        assert!(out == expected && out.len() as u64 > bound.held_back);
     }
 
     #[test]
