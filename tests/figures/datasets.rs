@@ -295,6 +295,13 @@ fn duckdb_and_clickhouse_say_what_sqlite_says() {
     }
 }
 
+/// What Java is told: Spark's statements here run once on a few rows, and to compile its own code well for them is two fifths of all
+/// that it does.
+const JAVA_OPTIONS: (&str, &str) = (
+    "JAVA_TOOL_OPTIONS",
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+);
+
 /// Names of folders that engines would take for patterns of others.
 const FOLDERS: [&str; 9] = [
     "a*b",
@@ -358,6 +365,7 @@ fn signs_of_patterns_in_a_folder_are_signs() {
         let mut python = Command::new(tools::find("python3").expect("it has been found"));
         python.arg("tests/support/dataset_places.py").arg(dialect);
         python.args(scripts.iter().map(|(script, _)| script));
+        python.env(JAVA_OPTIONS.0, JAVA_OPTIONS.1);
         let asked = python.output().expect("it can be started");
         let (told, wrong) = (
             String::from_utf8_lossy(&asked.stdout),
@@ -388,6 +396,7 @@ fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
         .arg("tests/support/spark_cluster.py")
         .arg(env!("CARGO_BIN_EXE_profdb"))
         .args([&database, &dataset])
+        .env(JAVA_OPTIONS.0, JAVA_OPTIONS.1)
         .output()
         .expect("it can be started");
     let (told, wrong) = (
@@ -438,6 +447,7 @@ fn the_commands_of_the_readme_end_in_an_answer() {
         .args(["-euo", "pipefail", "-c", commands])
         .current_dir(folder.path())
         .env("PATH", format!("{}:{path}", program.display()))
+        .env(JAVA_OPTIONS.0, JAVA_OPTIONS.1)
         .output()
         .expect("bash");
     let (told, wrong) = (
