@@ -209,7 +209,8 @@ impl Spool {
     /// When the file cannot be read.
     pub(crate) fn reader(&mut self) -> io::Result<impl BufRead + '_> {
         let file: Box<dyn Read + '_> = match &mut self.file {
-            Some(file) => {
+            // What is packed has a beginning and an end, also of nothing.
+            Some(file) if self.length > 0 => {
                 file.rewind()?;
                 let file = file.take(self.length);
                 if self.is_packed {
@@ -218,7 +219,7 @@ impl Spool {
                     Box::new(file)
                 }
             }
-            None => Box::new(io::empty()),
+            _ => Box::new(io::empty()),
         };
         Ok(BufReader::with_capacity(
             PIECE,
