@@ -48,16 +48,17 @@ pub(super) fn facts(sides: &[Vec<&ComparedRun<'_>>; 2]) -> Result<[Vec<RunFacts>
 
 /// Whether all runs of both sides have the same figures.
 pub(super) fn have_one_figure(facts: &[Vec<RunFacts>; 2]) -> bool {
-    let mut all = facts
-        .iter()
-        .flatten()
-        .map(|facts| facts.fingerprint.as_ref());
+    are_of_one_figure(facts.iter().flatten())
+}
+
+fn are_of_one_figure<'f>(facts: impl IntoIterator<Item = &'f RunFacts>) -> bool {
+    let mut all = facts.into_iter().map(|facts| facts.fingerprint.as_ref());
     let first = all.next().flatten();
     first.is_some() && all.all(|other| other == first)
 }
 
 /// The runs without those whose figures another run of their side has: they are copies, not repeats. What is exact is
-/// confirmed by them.
+/// confirmed by them, unless runs of a side differ: that is taken as measured.
 pub(super) fn different<'r, 'd>(
     sides: [Vec<&'r ComparedRun<'d>>; 2],
     chosen: [Vec<Chosen>; 2],
@@ -65,7 +66,7 @@ pub(super) fn different<'r, 'd>(
     noise: Noise,
     is_paired: bool,
 ) -> ([Vec<&'r ComparedRun<'d>>; 2], [Vec<Chosen>; 2]) {
-    if noise == Noise::Exact {
+    if noise == Noise::Exact && facts.iter().all(|side| are_of_one_figure(side)) {
         return (sides, chosen);
     }
     if is_paired {

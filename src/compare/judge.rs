@@ -536,19 +536,20 @@ fn verdict(
     limits: &Limits,
 ) -> Verdict {
     let is_sure = row.q.is_some_and(|q| q < limits.alpha);
+    let has_noise = repeats.are_enough()
+        || matrix.history.is_some()
+        || (matrix.paired && repeats.base >= FEWEST);
+    // Of samples, the counts themselves tell whether chance explains that there are none.
+    if !has_noise && noise != Noise::Sampled {
+        return Verdict::TooFew;
+    }
     match row.seen {
         [0, new] if is_sure && new > 0 => return Verdict::New,
         [base, 0] if is_sure && base > 0 => return Verdict::Gone,
         _ => {}
     }
-    let has_noise = repeats.are_enough()
-        || matrix.history.is_some()
-        || (matrix.paired && repeats.base >= FEWEST);
     if !has_noise {
-        return match noise {
-            Noise::Sampled => Verdict::Unclear,
-            _ => Verdict::TooFew,
-        };
+        return Verdict::Unclear;
     }
     let Some(estimate) = found.estimate() else {
         return Verdict::Unclear;

@@ -8,7 +8,7 @@ use super::request::{CompareError, Normalize, Request};
 use super::run::ComparedRun;
 use super::table::Metrics;
 use crate::report;
-use crate::store::{MetricInfo, RunFacts};
+use crate::store::{MetricInfo, RunFacts, StoreError};
 
 /// A metric of a run that is compared.
 pub(super) struct Chosen {
@@ -37,38 +37,40 @@ impl Period {
     }
 }
 
-/// The metric of every run: that which is asked for, or that of the first run of base, by name and unit.
-pub(super) fn choose(
-    sides: &[Vec<&ComparedRun<'_>>; 2],
+/// The metric of every run: that which is asked for, or that of the first run of base, by name and unit. Profilers of other formats
+/// call it otherwise: of these it is the usual one, in the same unit. One format has other metrics under other names.
+pub(super) fn choose<'r>(
+    sides: &[Vec<&'r ComparedRun<'_>>; 2],
     request: &Request,
 ) -> Result<[Vec<Chosen>; 2], CompareError> {
-    let mut wanted: Option<MetricInfo> = None;
-    let mut of_run = |run: &ComparedRun<'_>| -> Result<Chosen, CompareError> {
+    let mut first: Option<(MetricInfo, &ComparedRun<'_>)> = None;
+    let mut of_run = |run: &'r ComparedRun<'_>| -> Result<Chosen, CompareError> {
         let metrics = run.database.metrics(run.run.run_id)?;
-        let metric = match (&wanted, &request.metric) {
+        let metric = match (&first, &request.metric) {
             (None, name) => report::choose_metric(&metrics, &run.run, name.as_deref())
                 .map_err(|error| CompareError::NothingSelected(run.of(&error.to_string())))?,
-            (Some(wanted), _) => {
+            (Some((wanted, of)), _) => {
                 let is_it =
                     |metric: &&MetricInfo| metric.name == wanted.name && metric.unit == wanted.unit;
                 let found = metrics.iter().find(is_it);
-                // Shares can be compared whatever they are of.
-                let usual = || {
-                    let name = run.run.default_metric.as_ref()?;
-                    let usual = metrics.iter().find(|metric| metric.name == *name)?;
-                    let is_wanted =
-                        request.normalize == Normalize::Total && request.metric.is_none();
-                    Some(usual).filter(|usual| {
-                        is_wanted || usual.unit == wanted.unit && request.metric.is_none()
-                    })
-                };
-                found
-                    .or_else(usual)
-                    .cloned()
-                    .ok_or_else(|| differing(wanted, run, &metrics))?
+                let usual = metrics
+                    .iter()
+                    .find(|metric| Some(&metric.name) == run.run.default_metric.as_ref())
+                    .filter(|_| request.metric.is_none());
+                match (found, usual) {
+                    (Some(found), _) => found.clone(),
+                    // Shares can be compared whatever they are of.
+                    (None, Some(usual)) if request.normalize == Normalize::Total => usual.clone(),
+                    (None, Some(usual))
+                        if usual.unit == wanted.unit && differ_in_format(of, run)? =>
+                    {
+                        usual.clone()
+                    }
+                    (None, _) => return Err(differing(wanted, run, &metrics)),
+                }
             }
         };
-        wanted.get_or_insert_with(|| metric.clone());
+        first.get_or_insert_with(|| (metric.clone(), run));
         chosen_of(run, &metrics, metric, request.noise)
     };
     let mut chosen = [Vec::new(), Vec::new()];
@@ -78,6 +80,12 @@ pub(super) fn choose(
         }
     }
     Ok(chosen)
+}
+
+fn differ_in_format(one: &ComparedRun<'_>, other: &ComparedRun<'_>) -> Result<bool, StoreError> {
+    let format =
+        |run: &ComparedRun<'_>| Ok::<_, StoreError>(run.database.run_facts(run.run.run_id)?.format);
+    Ok(format(one)? != format(other)?)
 }
 
 /// A metric of a run, with what goes with it.
@@ -207,9 +215,15 @@ pub(super) fn earlier<'d>(
         found.push((run, chosen));
         Ok(ControlFlow::Continue(()))
     };
-    known
-        .database
-        .each_similar_run(known.run.run_id, earlier_of)?;
+    // A run of another database or of a file is later than all that are here.
+    let is_beside =
+        |run: &&&ComparedRun<'d>| std::ptr::eq(run.database, known.database) && !run.is(known);
+    let other = [base, new].into_iter().find(is_beside);
+    known.database.each_earlier_run(
+        known.run.run_id,
+        other.map(|run| run.run.run_id),
+        earlier_of,
+    )?;
     if found.len() < FEWEST_EARLIER {
         found.clear();
     }

@@ -338,21 +338,22 @@ impl Database {
         read().map_err(|source| self.failed(source))
     }
 
-    /// Gives other runs of the same format, title, host and branch, the one imported last first, as long as a function says
-    /// to go on, each with a text that is the same for runs of one commit, or of one day where commits are unknown. There may
-    /// be thousands, of which few are wanted.
+    /// Gives other runs of the same format, title, host and branch, the latest of their series first, as long as a function says
+    /// to go on, each with a text that is the same for runs of one commit, or of one day where commits are unknown; with a second
+    /// run of the series only those before the later of the two. There may be thousands, of which few are wanted.
     ///
     /// # Errors
     /// The function's, or when the database cannot be read.
-    pub fn each_similar_run<E: From<StoreError>>(
+    pub fn each_earlier_run<E: From<StoreError>>(
         &self,
         run_id: i64,
+        second: Option<i64>,
         mut give: impl FnMut(i64, String) -> Result<ControlFlow<()>, E>,
     ) -> Result<(), E> {
         let failed = |source| E::from(self.failed(source));
         let mut statement = self.connection.prepare(EARLIER).map_err(failed)?;
         let mut rows = statement
-            .query(named_params! {":run": run_id})
+            .query(named_params! {":run": run_id, ":second": second})
             .map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             let run = row.get(0).map_err(failed)?;

@@ -331,3 +331,135 @@ fn rounds_that_do_not_pair_are_refused() {
     );
     refused("1,2", "3", "round", "only one side has a run with round=2");
 }
+
+/// A profile of callgrind of one event, with what two functions cost.
+fn callgrind(event: &str, costs: [u32; 2]) -> String {
+    format!(
+        "version: 1\ncreator: callgrind-3.19.0\nevents: {event}\n\nfl=app.c\nfn=parse\n1 {}\nfn=render\n2 {}\n",
+        costs[0], costs[1]
+    )
+}
+
+#[test]
+fn metrics_of_one_format_are_compared_under_one_name_only() {
+    let folder = Folder::new();
+    folder
+        .write("base.out", &callgrind("Ir", [400, 300]))
+        .write("new.out", &callgrind("Dr", [40, 30]))
+        .write("other.folded", "parse 400\nrender 300\n");
+    let said = "base has the metric Ir (count); new.out has Dr (count): --metric names one that both have, --normalize total compares shares";
+    folder.refuses(&["diff", "base.out", "new.out"], 4, said);
+    // Nor are they repeats of one measurement.
+    let beside = ["diff", "--base", "base.out", "new.out", "--new", "base.out"];
+    folder.refuses(&beside, 4, said);
+    folder.json(&["diff", "base.out", "new.out", "--normalize", "total"]);
+    // Another profiler calls it otherwise.
+    folder.json(&["diff", "base.out", "other.folded"]);
+}
+
+#[test]
+fn two_measured_runs_a_side_are_too_few_also_for_what_is_gone() {
+    let folder = Folder::new();
+    let (mut all, mut rest) = (String::new(), String::new());
+    for function in 0..20 {
+        let line = format!("main;work{function} {}\n", 1000 + function);
+        if function % 2 == 0 {
+            rest.push_str(&line);
+        }
+        all.push_str(&line);
+    }
+    for (name, stacks) in [("b1", &all), ("b2", &all), ("n1", &rest), ("n2", &rest)] {
+        folder.write(&format!("{name}.folded"), &format!("{stacks}{name} 3\n"));
+    }
+    let asked = [
+        "diff",
+        "--base",
+        "b1.folded",
+        "b2.folded",
+        "--new",
+        "n1.folded",
+        "n2.folded",
+    ];
+    for noise in ["timed", "unknown"] {
+        let answer = folder.json(&[&asked[..], &["--noise", noise]].concat());
+        for row in answer["rows"].as_array().expect("rows") {
+            assert_eq!(row["verdict"], "too few", "{row}");
+        }
+    }
+}
+
+#[test]
+fn copies_of_what_is_exact_are_no_repeats_where_runs_differ() {
+    let folder = Folder::new();
+    for (name, costs) in [
+        ("b1", [400, 300]),
+        ("b2", [402, 300]),
+        ("b3", [401, 301]),
+        ("n1", [500, 300]),
+        ("n2", [500, 300]),
+        ("n3", [500, 300]),
+    ] {
+        folder.write(name, &callgrind("Ir", costs));
+    }
+    let asked = [
+        "diff", "--base", "b1", "b2", "b3", "--new", "n1", "n2", "n3",
+    ];
+    let (_, said, _) = folder.run(&asked);
+    assert!(said.contains("new: 3 runs, 1 different"), "{said}");
+    assert_eq!(row(&folder.json(&asked), "parse")["verdict"], "too few");
+    // Where they agree, copies confirm them.
+    let agreeing = ["diff", "--base", "b1", "b1", "--new", "n1", "n2"];
+    let answer = folder.run(&agreeing);
+    assert!(!answer.1.contains("different"), "{}", answer.1);
+    assert_eq!(
+        row(&folder.json(&["diff", "b1", "n1"]), "parse")["verdict"],
+        "slower"
+    );
+}
+
+#[test]
+fn noise_is_that_of_earlier_commits_in_whichever_order_they_came() {
+    let costs =
+        |commit: usize| [400, 421, 390, 405, 412, 398, 407, 900, 410, 395, 402, 409][commit];
+    let folder = Folder::new();
+    for commit in 0..12 {
+        let stacks = format!(
+            "main;parse {}\nmain;render {}\n",
+            costs(commit),
+            300 + commit * commit % 7
+        );
+        folder.write(&format!("{commit}.folded"), &stacks);
+    }
+    let asked = |order: &[usize], base: usize, new: usize| {
+        let database = format!("{}.db", order[0]);
+        for commit in order {
+            let [file, tag, count] = [
+                format!("{commit}.folded"),
+                format!("commit=c{commit}"),
+                format!("commit_count={commit}"),
+            ];
+            let (_, said, code) = folder.run(&[
+                "import", "--db", &database, &file, "--tag", &tag, "--tag", &count, "--title",
+                "app",
+            ]);
+            assert_eq!(code, Some(0), "{said}");
+        }
+        let [base, new] = [base, new].map(|commit| format!("commit=c{commit}"));
+        folder
+            .run(&["diff", "--db", &database, &base, &new, "--noise", "timed"])
+            .0
+    };
+    let in_order: Vec<usize> = (0..12).collect();
+    let shuffled = [5, 11, 0, 7, 3, 9, 1, 10, 2, 8, 4, 6];
+    // Commits after both, the slow one among them, tell nothing of the time before.
+    let (answer, other) = (asked(&in_order, 5, 6), asked(&shuffled, 5, 6));
+    assert!(answer.contains("Noise as in 5 earlier runs"), "{answer}");
+    let rows = |answer: &str| {
+        answer
+            .lines()
+            .filter(|line| line.starts_with("parse"))
+            .collect::<String>()
+    };
+    assert_eq!(rows(&answer), rows(&other));
+    assert!(rows(&answer).contains("parse"), "{answer}");
+}
