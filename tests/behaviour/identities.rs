@@ -170,6 +170,16 @@ const KEPT: &[(&str, &str)] = &[
     ("sha-256", ""),
     ("parse_rows", "a.hs"),
     ("block (2 levels) in f", ""),
+    // What one language or compiler writes, another one's people may have written.
+    ("add-range1", "a.lisp"),
+    ("GeneratedUserAccessor1", "a.py"),
+    ("read_u16_entry", "a.c"),
+    ("read_u16_entry", ""),
+    ("get_s32_info", ""),
+    ("to_r8g_slow", "a.c"),
+    ("apply_c99_closure", ""),
+    // The first major version of a Go module has no number in its path: this is one of an interface.
+    ("k8s.io/api/core/v1.Get", "a.go"),
 ];
 
 #[test]
@@ -299,6 +309,34 @@ fn containers_are_known_without_numbers() {
         ),
         (Kind::Part, "Dump at 2026-11-21T09-42-22", "Dump"),
         (Kind::Thread, "main", "main"),
+        // Upper-case digits, as py-spy writes them.
+        (
+            Kind::Thread,
+            "Thread 0x1F3E4C1C0 \"MainThread\"",
+            "MainThread",
+        ),
+        (
+            Kind::Thread,
+            "Thread 0x7f3e4c1c0 \"MainThread\"",
+            "MainThread",
+        ),
+        (
+            Kind::Thread,
+            "Process 12 Thread 0X7FA \"x\"",
+            "Process Thread * \"x\"",
+        ),
+        (
+            Kind::Thread,
+            "Process 12 Thread 77 \"y\"",
+            "Process Thread \"y\"",
+        ),
+        (Kind::Thread, "worker (tid 0xABCD)", "worker (tid *)"),
+        (Kind::Thread, "Thread-0x7F00AA", "thread *"),
+        (Kind::Thread, "Thread id=99", "thread *"),
+        (Kind::Thread, "P11745:T11746", "thread *"),
+        (Kind::Thread, "Process 11738 wall", "Process wall"),
+        (Kind::Thread, "11738/11739 main", "main"),
+        (Kind::Part, "1/2 main", "1/2 main"),
     ];
     for (kind, name, expected) in table {
         let identity = of(&rules, kind, [name, "m", "f"]);
