@@ -421,14 +421,14 @@ fn estimates(
         };
         return at_rows(rows, &there, found);
     }
-    // Logarithms want figures above 0 in all runs.
+    // Logarithms want figures above 0 in all runs, ranks do not.
     let is_there = |row: &&usize| {
-        let mut figures = matrix
-            .costs
-            .base
-            .row(**row)
-            .iter()
-            .chain(matrix.costs.new.row(**row));
+        let [base, new] = [&matrix.costs.base, &matrix.costs.new].map(|side| side.row(**row));
+        let mut figures = base.iter().chain(new);
+        if limits.test == Test::Ranks {
+            let is_seen = |side: &[f64]| side.iter().any(|figure| *figure > 0.0);
+            return is_seen(base) && is_seen(new) && figures.all(|figure| *figure >= 0.0);
+        }
         let mut earlier = matrix
             .history
             .iter()
@@ -497,13 +497,20 @@ fn ratios_of_rounds(sides: &Sides) -> Figures {
     Figures::new(rounds, ratios.collect())
 }
 
-/// The test by ranks: its probability, and the interval of Hodges and Lehmann for the ratio.
+/// The test by ranks: its probability, and the interval of Hodges and Lehmann for the ratio. A run without any cost is the smallest
+/// of all, which ranks know how to take; its logarithm is that of half of the smallest cost.
 fn by_ranks(sides: &Sides, limits: &Limits) -> Vec<Estimate> {
     (0..sides.functions())
         .map(|row| {
             let (base, new) = (sides.base.row(row), sides.new.row(row));
-            let logarithms =
-                |figures: &[f64]| figures.iter().map(|figure| figure.ln()).collect::<Vec<_>>();
+            let costs = base.iter().chain(new).filter(|figure| **figure > 0.0);
+            let least = costs.fold(f64::INFINITY, |least, figure| least.min(*figure)) / 2.0;
+            let logarithms = |figures: &[f64]| -> Vec<f64> {
+                figures
+                    .iter()
+                    .map(|figure| figure.max(least).ln())
+                    .collect()
+            };
             let (shift, interval) = ranks::shift(&logarithms(base), &logarithms(new), limits.alpha);
             let (low, high) = interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
             Estimate {

@@ -484,3 +484,32 @@ fn places_below_zero_are_in_the_trees_of_both() {
         assert!(!text.contains("credit"), "{text}");
     }
 }
+
+/// All orders of six and six figures are as probable if nothing has changed: two of the 924 are as clear as this one.
+#[test]
+fn ranks_know_what_a_run_without_cost_is() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..12).map(|run| format!("{run}.folded")).collect();
+    for (run, name) in names.iter().enumerate() {
+        let cost = if run < 6 { run } else { run + 4 };
+        let cost = if cost == 0 {
+            String::new()
+        } else {
+            format!("parse {cost}\n")
+        };
+        folder.write(name, &format!("{cost}rest {}\n", 100 + run));
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let asked = [
+        &["diff", "--test", "mwu", "--noise", "timed", "--base"],
+        &names[..6],
+        &["--new"],
+        &names[6..],
+    ]
+    .concat();
+    let answer = folder.json(&asked);
+    let parse = row(&answer, "parse");
+    let p = parse["p"].as_f64().expect("a probability");
+    assert!((p - 2.0 / 924.0).abs() < 1e-12, "{parse}");
+    assert_eq!(parse["verdict"], "slower", "{parse}");
+}
