@@ -1,6 +1,8 @@
 //! The program: parse, run, map the error to an exit code.
 
 mod memory;
+#[cfg(unix)]
+mod streams;
 
 use std::process::ExitCode;
 use std::thread;

@@ -15,8 +15,10 @@ use clap::{Arg, Command};
 use super::database::DatabaseArgs;
 use super::dyalog_switches::{expand_single_dash, name_the_default};
 use super::failure::{Failure, output};
-use super::shell_words::{Line, Word, quoted};
+use super::shell_words::{Line, Word};
+use super::streams;
 use crate::store::{Database, LockWait, RunInfo, RunSet, StoreError, Tag};
+use crate::text::shell::quoted;
 
 /// The first argument of a shell's question. It is no command: no help and no script names it.
 /// After it come the line up to the cursor, and, from a shell that quotes nothing itself, what of
@@ -77,9 +79,8 @@ pub(super) fn run(program: Command, question: &[OsString]) -> Result<(), Failure
         text.push_str(&candidate);
         text.push('\n');
     }
-    io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
+    streams::output()
+        .and_then(|mut out| out.write_all(text.as_bytes()))
         .map_err(output)
 }
 

@@ -1,7 +1,7 @@
 //! `profdb completions SHELL`
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command};
@@ -9,6 +9,7 @@ use clap_complete::{Shell, generate};
 
 use super::complete::Kind;
 use super::failure::{Failure, output};
+use super::streams;
 use crate::formats::FORMATS;
 use crate::report::REPORTS;
 use crate::report::render::Format;
@@ -28,9 +29,8 @@ pub(super) fn run(completions: &Completions, program: Command) -> Result<(), Fai
     generate(completions.shell, &mut program, "profdb", &mut script);
     let script = String::from_utf8_lossy(&script);
     let script = asking(completions.shell, &script, &program);
-    io::stdout()
-        .lock()
-        .write_all(script.as_bytes())
+    streams::output()
+        .and_then(|mut out| out.write_all(script.as_bytes()))
         .map_err(output)
 }
 

@@ -15,6 +15,7 @@ use std::sync::Mutex;
 
 use tempfile::{NamedTempFile, TempPath};
 
+use super::streams;
 use crate::formats::export::Output;
 use crate::store::{Followed, follow_links};
 
@@ -68,24 +69,27 @@ impl Draft {
     /// # Errors
     /// When the file can neither be made nor replaced nor written to.
     pub(super) fn of(file: &Path) -> io::Result<Self> {
+        let named = match destination(file) {
+            // Before it is looked at: what Rust puts in the place of an output that is closed could be written to.
+            Ok(Destination::Open(number)) => {
+                return Ok(Self {
+                    file: open_already(file, &number)?,
+                    place: None,
+                });
+            }
+            Ok(Destination::Named {
+                path,
+                strangers_link,
+            }) => Ok((path, strangers_link)),
+            Err(error) => Err(error),
+        };
         if fs::metadata(file).is_ok_and(|found| !found.is_file()) {
             return Ok(Self {
                 file: OpenOptions::new().write(true).open(file)?,
                 place: None,
             });
         }
-        let (path, strangers_link) = match destination(file)? {
-            Destination::Open(number) => {
-                return Ok(Self {
-                    file: open_already(file, &number)?,
-                    place: None,
-                });
-            }
-            Destination::Named {
-                path,
-                strangers_link,
-            } => (path, strangers_link),
-        };
+        let (path, strangers_link) = named?;
         let old = match fs::symlink_metadata(&path) {
             Ok(found) => Some(found),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -280,7 +284,7 @@ fn open_already(file: &Path, number: &OsStr) -> io::Result<File> {
     {
         use std::os::fd::AsFd;
         if number == "1" {
-            return Ok(io::stdout().as_fd().try_clone_to_owned()?.into());
+            return Ok(streams::output()?.as_fd().try_clone_to_owned()?.into());
         }
         if number == "2" {
             return Ok(io::stderr().as_fd().try_clone_to_owned()?.into());

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::heard;
 use super::progress::{beside, end_at_once};
+use super::streams;
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::report::ReportError;
@@ -41,9 +42,12 @@ pub(super) const WITHOUT_PARQUET: &str =
 
 /// Lets clap say what it has to say: help on standard output, complaints on standard error.
 pub(super) fn explain(error: &clap::Error) -> Failure {
-    match error.print() {
+    if error.use_stderr() {
         // The command line is wrong also where standard error is closed.
-        _ if error.use_stderr() => Failure::Usage,
+        let _ = error.print();
+        return Failure::Usage;
+    }
+    match streams::output().and_then(|_| error.print()) {
         Ok(()) => Failure::ClosedPipe,
         Err(error) => output(error),
     }
@@ -68,7 +72,7 @@ fn tell(message: &str) {
 
 /// Writes a line to standard output.
 pub(super) fn line(text: impl Display) -> Result<(), Failure> {
-    beside(|| writeln!(io::stdout(), "{}", plain(&text.to_string()))).map_err(output)
+    beside(|| writeln!(streams::output()?, "{}", plain(&text.to_string()))).map_err(output)
 }
 
 /// Says that the program gives up waiting for an input, which an interrupt has asked for.

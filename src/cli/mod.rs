@@ -57,12 +57,15 @@ mod source;
 mod sql;
 mod state;
 mod steps;
+mod streams;
 mod tag;
 mod walk;
 
 pub use failure::{Failure, say_interrupted};
 pub use pager::is_running as is_paging;
 pub use program::{program, run};
+#[cfg(unix)]
+pub use streams::look as look_at_streams;
 
 /// Removes what would be left of an output if the program ended now.
 pub fn leave_nothing() {

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
-use super::progress;
+use super::{progress, streams};
 use crate::text::plain::is_unsafe;
 
 /// Writes as it is, or for a terminal.
@@ -34,6 +34,7 @@ impl Write for Output {
         if self.is_terminal {
             progress::end();
         }
+        streams::output()?;
         self.out.write(bytes)
     }
 

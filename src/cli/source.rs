@@ -13,6 +13,7 @@ use super::database::{DatabaseArgs, find_run, open_to_read};
 use super::failure::{self, Failure, complain, say, store, unread};
 use super::options::FormatOptions;
 use super::progress::Progress;
+use super::streams;
 use crate::base::ending;
 use crate::base::error::{ImportError, Stop};
 use crate::base::limits::is_memory_out;
@@ -339,7 +340,8 @@ pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, pipeline:
         Input::new(Box::new(watched), Limits::default(), stop.clone())
     };
     if file == Path::new(STDIN) {
-        return Ok(pipe(Box::new(io::stdin().lock()) as Box<dyn Read>)?);
+        let input = streams::input().map_err(unreadable)?;
+        return Ok(pipe(Box::new(input.lock()) as Box<dyn Read>)?);
     }
     let opened = File::open(file).map_err(unreadable)?;
     let about = opened.metadata().map_err(unreadable)?;

@@ -1,12 +1,13 @@
 //! `profdb sql 'SELECT ...' [FILE]`
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use clap::Args;
 
 use super::failure::{Failure, complain, unanswered, unread};
 use super::output::{ListArgs, print};
 use super::source::SourceArgs;
+use super::streams;
 use crate::base::error::Stop;
 use crate::report::query;
 use crate::report::render::Layout;
@@ -57,7 +58,8 @@ pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
 /// A statement from standard input.
 fn read() -> Result<String, Failure> {
     let mut statement = String::new();
-    let read = io::stdin().take(LONGEST + 1).read_to_string(&mut statement);
+    let input = streams::input().map_err(|error| complain(error, Failure::Input))?;
+    let read = input.take(LONGEST + 1).read_to_string(&mut statement);
     read.map_err(|error| complain(format!("standard input: {error}"), unread(&error)))?;
     if statement.len() as u64 > LONGEST {
         let message = format!("standard input: a statement of more than {LONGEST} bytes");

@@ -11,4 +11,5 @@ pub(crate) mod number;
 pub(crate) mod plain;
 pub(crate) mod scale;
 pub mod separators;
+pub(crate) mod shell;
 pub(crate) mod xml;

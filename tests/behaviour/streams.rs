@@ -132,6 +132,67 @@ fn a_closed_output_ends_quietly() {
     );
 }
 
+/// A stream that is closed from the start is one that cannot be used, as for `cat` and `grep`: the runtime of Rust puts `/dev/null`
+/// in its place, where what is written is lost. Python's `DEVNULL`, which is open for reading, too, is no such stream.
+#[cfg(unix)]
+#[test]
+fn a_stream_that_is_closed_from_the_start_is_missed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("p.csv"), PROFILE).expect("a file");
+    let shell = |line: &str| {
+        let done = Command::new("sh")
+            .args(["-c", line, env!("CARGO_BIN_EXE_profdb")])
+            .current_dir(folder.path())
+            .env_remove("PROFDB_DB")
+            .stdin(Stdio::null())
+            .output()
+            .expect("a shell");
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        (done.status.code(), text(done.stdout), text(done.stderr))
+    };
+    let unwritten = "profdb: cannot write the output: standard output is closed\n";
+    for command in [
+        "p.csv",
+        "report tree p.csv --format csv",
+        "convert p.csv --to folded",
+        "import p.csv",
+        "runs",
+        "sql 'SELECT 1'",
+        "formats",
+        "schema",
+        "dump p.csv",
+        "check",
+        "tag 1 a=b",
+        "completions bash",
+        "--help",
+        "help report",
+        "--version",
+    ] {
+        let found = shell(&format!("exec \"$0\" {command} >&-"));
+        assert_eq!(found, told(1, "", unwritten), "{command}");
+        // What has no reader, or one that reads nothing, is no fault.
+        let found = shell(&format!("exec \"$0\" {command} 1<>/dev/null"));
+        assert_eq!((found.0, found.1.as_str()), (Some(0), ""), "{command}");
+    }
+    // What was to be done is done.
+    let found = shell("exec \"$0\" sql 'SELECT COUNT(*) AS runs FROM runs' --format csv");
+    assert_eq!(found, told(0, "\"runs\"\n1\n", ""));
+    // Nothing is written where a file is named.
+    let found = shell("exec \"$0\" report p.csv --outfile out.csv 2>/dev/null >&-");
+    assert_eq!((found.0, found.1.as_str()), (Some(0), ""));
+    assert!(folder.path().join("out.csv").exists());
+    let found = shell("exec \"$0\" report p.csv --outfile /dev/stdout --format csv >&-");
+    assert_eq!(found.0, Some(1), "{}", found.2);
+    let found = shell("exec \"$0\" import - <&-");
+    let unread = "profdb: -: cannot open it: standard input is closed\n";
+    assert_eq!(found, told(3, "", unread));
+    let found = shell("exec \"$0\" sql - <&-");
+    assert_eq!(found, told(3, "", "profdb: standard input is closed\n"));
+    // Without standard error, the exit code says it.
+    assert_eq!(shell("exec \"$0\" nosuch.csv 2>&-"), told(2, "", ""));
+    assert_eq!(shell("exec \"$0\" runs >&- 2>&- <&-"), told(1, "", ""));
+}
+
 /// Runs the program with an output, or its standard error, that nobody reads.
 fn unheard(folder: &Path, arguments: &[&str], out: Stdio, errors: Stdio) -> Option<i32> {
     let mut program = Command::new(env!("CARGO_BIN_EXE_profdb"));

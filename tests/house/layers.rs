@@ -180,7 +180,11 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
             "pipeline",
         ],
     ),
-    ("main.rs", "the program; with `memory.rs`", &["base", "cli"]),
+    (
+        "main.rs",
+        "the program; with `memory.rs` and `streams.rs`",
+        &["base", "cli"],
+    ),
 ];
 
 /// A path of names, from the root of the crate.
@@ -495,6 +499,7 @@ fn module(file: &str) -> Path {
         // The program is another crate.
         "src/main.rs" => vec!["(program)".to_owned()],
         "src/memory.rs" => vec!["(program)".to_owned(), "memory".to_owned()],
+        "src/streams.rs" => vec!["(program)".to_owned(), "streams".to_owned()],
         _ => {
             if path.last().is_some_and(|last| last == "mod") {
                 path.pop();
@@ -508,7 +513,7 @@ fn module(file: &str) -> Path {
 fn room(file: &str) -> &str {
     let inside = file.trim_start_matches("src/");
     match inside.split('/').collect::<Vec<_>>().as_slice() {
-        ["main.rs" | "memory.rs"] => "main.rs",
+        ["main.rs" | "memory.rs" | "streams.rs"] => "main.rs",
         ["lib.rs"] => "lib.rs",
         ["formats", "format.rs" | "options.rs"] => "formats/format.rs",
         ["formats", "export", ..] => "formats/export",
