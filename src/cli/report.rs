@@ -357,9 +357,9 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let has_addresses = answer.has_addresses();
     if has_addresses.map_err(|error| database(error, stop))? {
         say(format!(
-            "run {}: functions are called by their addresses, for the file has no names of them: `profdb formats samply`, or \
+            "{}: functions are called by their addresses, for the file has no names of them: `profdb formats samply`, or \
              that of another profiler, says how to record names",
-            run.run_id
+            run.said()
         ));
     }
     if matches.get_flag("show_sql") {
@@ -372,8 +372,8 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             .map_err(|error| database(error, stop))?;
         if lines == 0 && !run.knows_lines && answer.remarks.is_empty() {
             say(format!(
-                "run {} knows no lines, which alone have source",
-                run.run_id
+                "{} knows no lines, which alone have source",
+                run.said()
             ));
         }
         if missing > 0 {

@@ -19,16 +19,12 @@ impl ComparedRun<'_> {
     /// What messages call it.
     #[must_use]
     pub fn said(&self) -> String {
-        if self.is_numbered {
-            format!("run {}", self.run.run_id)
-        } else {
-            self.run.name.clone()
-        }
+        self.run.said()
     }
 
-    /// What a report says of it, with the name of the file where its number says nothing.
+    /// What a report says of it, with the name of the file where its number says nothing and the report does not name it.
     pub(super) fn of(&self, message: &str) -> String {
-        if self.is_numbered {
+        if self.is_numbered || message.contains(&self.said()) {
             message.to_owned()
         } else {
             format!("{}: {message}", self.run.name)

@@ -295,9 +295,9 @@ pub(super) fn part(
     let bytes = size(&blocks);
     if bytes > room {
         return Err(PageError::TooLarge(format!(
-            "run {} needs {} bytes more, without its lines and with a tree of its most expensive places only; \
+            "{} needs {} bytes more, without its lines and with a tree of its most expensive places only; \
              --max-size says how large the page may be",
-            run.run_id,
+            run.said(),
             (bytes - room) * 4 / 3
         )));
     }

@@ -53,8 +53,8 @@ pub(super) fn questions(
     }
     if metrics.is_empty() {
         return Err(ReportError::NothingSelected(format!(
-            "run {} measured nothing",
-            run.run_id
+            "{} measured nothing",
+            run.said()
         )));
     }
     let mut ordered: Vec<&MetricInfo> = metrics.iter().collect();

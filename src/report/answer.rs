@@ -74,8 +74,8 @@ impl Unknown {
             (false, false) => format!("--metric {}", shown.metric.name),
         };
         format!(
-            "run {}: {}: shown is {}, as with {flag}",
-            shown.run.run_id,
+            "{}: {}: shown is {}, as with {flag}",
+            shown.run.said(),
             self.said(),
             shown.cost()
         )

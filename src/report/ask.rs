@@ -211,15 +211,15 @@ fn answer<'d>(
     if question.shows("callees") && answer.is_empty() {
         let path = question.path.unwrap_or_default();
         return Err(ReportError::NothingSelected(format!(
-            "run {} knows no lines of {path}: report callees says whom it called, data what it cost",
-            question.run.run_id
+            "{} knows no lines of {path}: report callees says whom it called, data what it cost",
+            question.run.said()
         )));
     }
     // So has one on lines, but an empty table may be read by a program.
     if question.shows("line_file") && answer.is_empty() && !question.run.knows_lines {
         answer.remarks.push(format!(
-            "run {} knows no lines: report summary says what functions cost",
-            question.run.run_id
+            "{} knows no lines: report summary says what functions cost",
+            question.run.said()
         ));
     }
     let known = asked.known(&mut answer)?;
@@ -250,10 +250,8 @@ fn unknown_alone(answer: &mut Answer<'_>) -> Result<Option<String>, StoreError> 
     })?;
     let subject = answer.subject.as_ref().filter(|_| !is_known);
     Ok(subject.map(|subject| {
-        let (run, metric) = (subject.run.run_id, &subject.metric.name);
-        format!(
-            "run {run}: cumulative {metric} is unknown: report exclusive shows exclusive {metric}"
-        )
+        let (run, metric) = (subject.run.said(), &subject.metric.name);
+        format!("{run}: cumulative {metric} is unknown: report exclusive shows exclusive {metric}")
     }))
 }
 
@@ -383,9 +381,9 @@ impl<'d> Asked<'d, '_> {
         {
             return Ok(());
         }
-        let run = self.question.run.run_id;
+        let run = self.question.run.said();
         Err(ReportError::NothingSelected(format!(
-            "no function of run {run} has a {what}"
+            "no function of {run} has a {what}"
         )))
     }
 
@@ -407,9 +405,9 @@ impl<'d> Asked<'d, '_> {
         }
         Err(ReportError::NothingSelected(
             if self.selection.target == Target::Nodes {
-                let run = self.question.run.run_id;
+                let run = self.question.run.said();
                 let path = self.question.path.unwrap_or_default();
-                format!("no call in run {run} follows the path {path}")
+                format!("no call in {run} follows the path {path}")
             } else {
                 "the filters leave nothing of what is selected".to_owned()
             },
@@ -426,12 +424,12 @@ impl<'d> Asked<'d, '_> {
         let connection = self.database.connection();
         let failed = |source| failure(self.database, source);
         let sums = add_up(connection, nodes, wants).map_err(failed)?;
-        let run = self.question.run.run_id;
+        let run = self.question.run.said();
         self.select(sums.selected)?;
         match self.question.groups {
             Groups::Containers(kind) if sums.containers.is_empty() => {
                 return Err(ReportError::NothingSelected(format!(
-                    "there is no {} in what is selected of run {run}",
+                    "there is no {} in what is selected of {run}",
                     kind.name()
                 )));
             }

@@ -239,10 +239,10 @@ impl<'s> RunNames<'s> {
 
     /// What to say of a name that the run does not have.
     fn unknown(&self, name: &Name) -> Result<String, StoreError> {
-        let run = self.run.run_id;
+        let run = self.run.said();
         Ok(match name {
             Name::Pattern(pattern) | Name::Regex(pattern) => {
-                format!("no function of run {run} fits {pattern}")
+                format!("no function of {run} fits {pattern}: report summary lists those it has")
             }
             Name::Thread(name) => {
                 let threads = self.list(THREADS)?;
@@ -252,12 +252,15 @@ impl<'s> RunNames<'s> {
                     many => format!("{many}{}", suggestion(", the nearest: ", name, threads)),
                 };
                 format!(
-                    "run {run} has no thread {name}, nor a single one that ends in it; it has {known}"
+                    "{run} has no thread {name}, nor a single one that ends in it; it has {known}"
                 )
             }
             Name::Exact(name) => {
-                let suggestion = suggestion("; the nearest: ", name, self.list(NAMES)?);
-                format!("run {run} has no function {name}{suggestion}")
+                let mut suggestion = suggestion("; the nearest: ", name, self.list(NAMES)?);
+                if suggestion.is_empty() {
+                    suggestion.push_str(": report summary lists those it has");
+                }
+                format!("{run} has no function {name}{suggestion}")
             }
         })
     }
@@ -272,7 +275,7 @@ impl<'s> RunNames<'s> {
     }
 
     fn unlabelled(&self) -> String {
-        format!("samples of run {} have no labels", self.run.run_id)
+        format!("samples of {} have no labels", self.run.said())
     }
 
     /// What to say of a label that no sample has: of all, or of those that are left.
@@ -282,22 +285,22 @@ impl<'s> RunNames<'s> {
         value: Option<&str>,
         of_those_left: bool,
     ) -> Result<String, StoreError> {
-        let run = self.run.run_id;
+        let run = self.run.said();
         let keys = self.list(KEYS)?;
         let wanted = value.map_or_else(|| key.to_owned(), |value| format!("{key}={value}"));
         Ok(if keys.is_empty() {
             self.unlabelled()
         } else if !keys.iter().any(|known| known == key) {
             format!(
-                "no sample of run {run} has the label {key}; its labels: {}",
+                "no sample of {run} has the label {key}; its labels: {}",
                 some(&keys)
             )
         } else if of_those_left {
-            format!("no sample of run {run} that is selected has the label {wanted}")
+            format!("no sample of {run} that is selected has the label {wanted}")
         } else {
             let values = self.list_with(VALUES, &[(":key", &key)])?;
             format!(
-                "no sample of run {run} has the label {wanted}; values of {key}: {}",
+                "no sample of {run} has the label {wanted}; values of {key}: {}",
                 some(&values)
             )
         })

@@ -327,7 +327,7 @@ pub(super) fn has_tree(run: &RunInfo) -> bool {
 
 /// Refuses what needs paths.
 pub(super) fn no_paths(run: &RunInfo, instead: &str) -> ReportError {
-    ReportError::NothingSelected(format!("run {} knows no paths: {instead}", run.run_id))
+    ReportError::NothingSelected(format!("{} knows no paths: {instead}", run.said()))
 }
 
 /// What a parameter is when it is left out.
@@ -363,8 +363,8 @@ pub(crate) fn choose_metric(
 ) -> Result<MetricInfo, ReportError> {
     let Some(wanted) = name.or(run.default_metric.as_deref()) else {
         return Err(ReportError::NothingSelected(format!(
-            "run {} measured nothing",
-            run.run_id
+            "{} measured nothing",
+            run.said()
         )));
     };
     let found = metrics
@@ -375,8 +375,8 @@ pub(crate) fn choose_metric(
         let names: Vec<_> = metrics.iter().map(|metric| metric.name.as_str()).collect();
         let known = names.join(", ");
         ReportError::NothingSelected(format!(
-            "run {} has no metric `{wanted}`; it has {known}",
-            run.run_id
+            "{} has no metric `{wanted}`; it has {known}",
+            run.said()
         ))
     })
 }
@@ -397,13 +397,13 @@ fn check_needs(needs: Needs, report: &str, run: &RunInfo) -> Result<(), ReportEr
         _ => ("who called whom, but no paths", "calls, callees, "),
     };
     Err(ReportError::NothingSelected(format!(
-        "report {report} needs {}; run {} knows {known}: try {instead}summary{} or data",
+        "report {report} needs {}; {} knows {known}: try {instead}summary{} or data",
         if needs == Needs::Edges {
             "callers"
         } else {
             "the tree of calls"
         },
-        run.run_id,
+        run.said(),
         if run.knows_lines { ", lines" } else { "" }
     )))
 }
@@ -425,7 +425,7 @@ fn shift(
         return Ok(raw.unwrap_or(0.0));
     };
     let refuse = |reason: String| Err(ReportError::Usage(format!("--bias: {reason}")));
-    let run_id = run.run_id;
+    let said = run.said();
     // A bias in ms is rounded otherwise than one in ns.
     let is_same =
         |applied: f64| (applied - bias * NANOSECONDS).abs() <= 2.0 * f64::EPSILON * applied.abs();
@@ -440,10 +440,10 @@ fn shift(
         // The times are what is asked for, however often the timer was read.
         Some(0.0) => Ok(0.0),
         _ if !has_readings => refuse(format!(
-            "run {run_id} does not say how often the timer was read (ticks)"
+            "{said} does not say how often the timer was read (ticks)"
         )),
         None => refuse(format!(
-            "run {run_id} does not say by what bias its times are corrected already"
+            "{said} does not say by what bias its times are corrected already"
         )),
         Some(shift) => Ok(shift),
     }

@@ -111,16 +111,16 @@ fn filters(
         };
         let functions = names.fitting(regex, Looks::AtPlaces)?;
         let name = filter.name();
-        let run = question.run.run_id;
+        let run = question.run.said();
         if !functions.is_empty() {
             filters.push((*filter, functions));
         } else if *filter == Filter::Focus {
             return Err(ReportError::NothingSelected(format!(
-                "--{name}: no function of run {run} fits {regex}"
+                "--{name}: no function of {run} fits {regex}"
             )));
         } else {
             remarks.push(format!(
-                "--{name}: no function of run {run} fits {regex}: nothing is left out"
+                "--{name}: no function of {run} fits {regex}: nothing is left out"
             ));
         }
     }

@@ -34,6 +34,20 @@ pub struct RunInfo {
     pub bias_applied: Option<f64>,
     /// It has figures of lines.
     pub knows_lines: bool,
+    /// The file that it was read from for one question, if it is not stored: its number then says nothing to a user.
+    pub file: Option<String>,
+}
+
+impl RunInfo {
+    /// What messages call it: by its number, or by the name of the file that was asked.
+    #[must_use]
+    pub fn said(&self) -> String {
+        match self.file.as_deref() {
+            None => format!("run {}", self.run_id),
+            Some("-") => "standard input".to_owned(),
+            Some(file) => file.to_owned(),
+        }
+    }
 }
 
 /// A metric of a run.
@@ -148,7 +162,8 @@ impl Database {
         let sql = "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name, r.title,
                           r.tool_version, r.timer_bias, r.bias_applied,
                           EXISTS (SELECT 1 FROM metrics AS k CROSS JOIN line_info AS l
-                                  WHERE k.run_id = r.run_id AND l.metric_id = k.metric_id)
+                                  WHERE k.run_id = r.run_id AND l.metric_id = k.metric_id),
+                          r.source_name
                    FROM runs AS r LEFT JOIN metrics AS m ON m.metric_id = r.default_metric_id
                    WHERE r.run_id = COALESCE(?1, (SELECT MAX(run_id) FROM runs))";
         let read = |row: &Row<'_>| {
@@ -162,6 +177,7 @@ impl Database {
                 timer_bias: row.get(6)?,
                 bias_applied: row.get(7)?,
                 knows_lines: row.get(8)?,
+                file: self.temporary.as_ref().map(|_| row.get(9)).transpose()?,
             })
         };
         let found = self.connection.query_row(sql, [number], read).optional();

@@ -12,8 +12,11 @@ const ALIKE: f64 = 0.75;
 /// How alike names are that differ by one letter, or by two that have changed places.
 const A_SLIP: f64 = 0.97;
 
-/// The shortest name in which that is a slip.
+/// The shortest name in which that is a slip, and the shortest part of a name that is looked for.
 const SHORTEST: usize = 3;
+
+/// How alike a name is to a part of it.
+const A_PART: f64 = 0.98;
 
 /// The first of some names, in the order in which they come.
 pub(crate) fn some(names: &[String]) -> String {
@@ -45,21 +48,29 @@ fn likeness(one: &str, other: &str) -> f64 {
     strsim::jaro_winkler(one, other)
 }
 
-/// The names most like the given one, by whole name or by the part after the last dot.
+/// The names most like the given one, by whole name or by the part after the last dot; and names that have it in them.
 fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
     let wanted = name.to_lowercase();
     let likeness = |candidate: &str| {
         let candidate = candidate.to_lowercase();
         let last = candidate.rsplit('.').next().unwrap_or_default();
-        likeness(&wanted, &candidate).max(likeness(&wanted, last))
+        let is_part = wanted.chars().count() >= SHORTEST && candidate.contains(&wanted);
+        let part = if is_part { A_PART } else { 0.0 };
+        likeness(&wanted, &candidate)
+            .max(likeness(&wanted, last))
+            .max(part)
     };
     let mut rated: Vec<(f64, String)> = names
         .into_iter()
         .map(|name| (likeness(&name), name))
         .collect();
     rated.retain(|(likeness, _)| *likeness >= ALIKE);
-    // Names may be equally alike: the name itself makes the order total.
-    rated.sort_by(|(a, name_a), (b, name_b)| b.total_cmp(a).then_with(|| name_a.cmp(name_b)));
+    // Names may be equally alike: short ones have less that was not asked for, and the name itself makes the order total.
+    let order = |name: &String| (name.len(), name.clone());
+    rated.sort_by(|(a, name_a), (b, name_b)| {
+        b.total_cmp(a)
+            .then_with(|| order(name_a).cmp(&order(name_b)))
+    });
     rated
         .into_iter()
         .take(SUGGESTIONS)

@@ -162,7 +162,7 @@ fn what_clap_says_moves_no_cursor() {
     let evil = "x\u{1b}]0;pwned\u{7}\u{1b}[2J\u{202e}.pstats";
     let commands: [&[&str]; 8] = [
         &["check", evil],
-        &["runs", evil],
+        &["compact", evil],
         &["report", "--first", evil],
         &["report", "summary", "a.pstats", evil],
         &["export", "--format", evil],
@@ -364,6 +364,76 @@ fn a_database_in_the_place_of_a_profile_has_a_remedy() {
     let expected = "profdb: a.db: expected a profile, found an SQLite database: `profdb merge INTO a.db` takes over the runs \
                     of one of profdb\n";
     assert_eq!((said.code, said.errors.as_str()), (Some(3), expected));
+    // Commands that only ask for runs do not look for them in another database.
+    let asks: [&[&str]; 3] = [
+        &["runs", "a.db"],
+        &["delete", "a.db"],
+        &["tag", "a.db", "k=v"],
+    ];
+    for command in asks {
+        let said = profdb(at, command);
+        let expected = "profdb: a.db: expected runs, found an SQLite database: `--db a.db` asks one of profdb\n";
+        assert_eq!(
+            (said.code, said.errors.as_str()),
+            (Some(2), expected),
+            "{command:?}"
+        );
+    }
+}
+
+/// What a message proposes can be typed as it is.
+#[test]
+fn names_that_a_shell_would_take_apart_are_proposed_in_quotes() {
+    let folder = folder(&[
+        ("my runs/p.folded", "main;f 1\n"),
+        ("-p.folded", "main;f 1\n"),
+        ("import", "main;f 1\n"),
+    ]);
+    let at = folder.path();
+    let table: [(&[&str], i32, &str); 5] = [
+        (
+            &["my runs"],
+            2,
+            "my runs is a folder: `profdb import my\\ runs` stores the profiles in it",
+        ),
+        (
+            &["runs", "--db", "my runs.db"],
+            5,
+            "there is no database my runs.db; `profdb import --db my\\ runs.db FILE` makes one",
+        ),
+        (
+            &["runs"],
+            5,
+            "there is no database profdb.db; `profdb import FILE` makes one",
+        ),
+        (
+            &["-p.folded"],
+            2,
+            "-p.folded begins as a flag does: `profdb ./-p.folded` shows the file of this name",
+        ),
+        (
+            &["--", "-q.folded"],
+            2,
+            "there is no command and no file ./-q.folded",
+        ),
+    ];
+    for (command, code, expected) in table {
+        let said = profdb(at, command);
+        assert_eq!(
+            (said.code, said.errors),
+            (Some(code), format!("profdb: {expected}\n")),
+            "{command:?}"
+        );
+    }
+    for command in [&["--", "-p.folded"][..], &["--", "import"], &["./import"]] {
+        let said = profdb(at, command);
+        assert_eq!(
+            (said.code, said.errors.as_str()),
+            (Some(0), ""),
+            "{command:?}"
+        );
+        assert!(said.out.contains("main"), "{}", said.out);
+    }
 }
 
 #[test]
@@ -422,6 +492,25 @@ fn what_a_user_may_not_read_is_said_to_be_so() {
     mode("", 0o755);
     mode("profdb", 0o755);
     mode("secret.db", 0o600);
+    fs::create_dir(at.join("open")).expect("a folder");
+    for name in [
+        "shown.db",
+        "shared.db",
+        "log.db",
+        "open/shown.db",
+        "open/log.db",
+    ] {
+        profdb(at, &["import", "--db", name, "in/p.folded"]);
+        mode(name, if name == "shared.db" { 0o666 } else { 0o644 });
+        if name.ends_with("log.db") {
+            let other = rusqlite::Connection::open(at.join(name)).expect("a database");
+            other
+                .pragma_update(None, "journal_mode", "WAL")
+                .expect("nobody else is here");
+        }
+    }
+    mode("open", 0o777);
+    fs::write(at.join("q.folded"), "main;g 2\n").expect("a file");
     mode("in", 0o000);
     let is_root = rustix::process::geteuid().is_root();
     let Some(setpriv) = tools::find("setpriv").filter(|_| is_root) else {
@@ -442,7 +531,48 @@ fn what_a_user_may_not_read_is_said_to_be_so() {
             String::from_utf8_lossy(&done.stderr).into_owned(),
         )
     };
-    let table: [(&[&str], i32, &str); 6] = [
+    let here = fs::canonicalize(at).expect("a folder");
+    let not_here = format!(
+        "this user has no right to make files in its folder, {}",
+        here.display()
+    );
+    let no_new = format!("new.db: Permission denied (os error 13): {not_here}");
+    let no_journal = format!("shared.db: the database cannot be written: {not_here}");
+    let table: [(&[&str], i32, &str); 14] = [
+        (
+            &["import", "--db", "shown.db", "q.folded"],
+            5,
+            "shown.db: the database cannot be written: this user has no right to change the file",
+        ),
+        (
+            &["tag", "1", "a=1", "--db", "open/shown.db"],
+            5,
+            "open/shown.db: the database cannot be written: this user has no right to change the file",
+        ),
+        (
+            &["compact", "--db", "shown.db"],
+            5,
+            "shown.db: Permission denied (os error 13): this user has no right to change the file",
+        ),
+        (&["import", "--db", "shared.db", "q.folded"], 5, &no_journal),
+        (&["import", "--db", "new.db", "q.folded"], 5, &no_new),
+        (
+            &["runs", "--db", "log.db"],
+            5,
+            "log.db: its journal mode is WAL, and then also who reads it writes a file beside it, which is not permitted here: \
+             copy the database, or let its owner say `sqlite3 log.db 'PRAGMA journal_mode=DELETE'`",
+        ),
+        (
+            &["merge", "open/other.db", "log.db"],
+            5,
+            "log.db: its journal mode is WAL, and then also who reads it writes a file beside it, which is not permitted here: \
+             copy the database, or let its owner say `sqlite3 log.db 'PRAGMA journal_mode=DELETE'`",
+        ),
+        (
+            &["import", "--db", "open/log.db", "q.folded"],
+            5,
+            "open/log.db: the database cannot be written: this user has no right to change the file",
+        ),
         (
             &["in/p.folded"],
             3,
@@ -496,22 +626,22 @@ fn a_report_says_what_the_file_does_not_know() {
         env!("CARGO_MANIFEST_DIR"),
         "/tests/samples/gprof/flat-b.txt"
     );
-    let no_lines = "profdb: run 1 knows no lines: report summary says what functions cost\n";
+    let no_lines = "profdb: p.folded knows no lines: report summary says what functions cost\n";
+    let flat_of_itself = format!(
+        "profdb: {flat}: cumulative time is unknown: report exclusive shows exclusive time\n"
+    );
     let table: [(&[&str], &str); 6] = [
         (&["report", "lines", "p.folded"], no_lines),
         (&["p.folded", "--code"], no_lines),
         (&["report", "summary", "--lines", "p.folded"], no_lines),
         (
             &["report", "data", "--code", "p.folded"],
-            "profdb: run 1 knows no lines, which alone have source\n",
+            "profdb: p.folded knows no lines, which alone have source\n",
         ),
-        (
-            &["report", "cumulative", flat],
-            "profdb: run 1: cumulative time is unknown: report exclusive shows exclusive time\n",
-        ),
+        (&["report", "cumulative", flat], flat_of_itself.as_str()),
         (
             &["hex.folded"],
-            "profdb: run 1: functions are called by their addresses, for the file has no names of them: `profdb formats samply`, \
+            "profdb: hex.folded: functions are called by their addresses, for the file has no names of them: `profdb formats samply`, \
              or that of another profiler, says how to record names\n",
         ),
     ];
@@ -531,6 +661,51 @@ fn a_report_says_what_the_file_does_not_know() {
         "{}",
         said.errors
     );
+    // What is stored has a number, and what comes from elsewhere no name.
+    profdb(at, &["import", "p.folded"]);
+    let table: [(&[&str], &str); 6] = [
+        (
+            &["report", "lines"],
+            "run 1 knows no lines: report summary says what functions cost",
+        ),
+        (
+            &["report", "--fn", "zzz"],
+            "run 1 has no function zzz: report summary lists those it has",
+        ),
+        (
+            &["report", "--fn", "zzz", "p.folded"],
+            "p.folded has no function zzz: report summary lists those it has",
+        ),
+        (
+            &["report", "--fn", "z*", "p.folded"],
+            "no function of p.folded fits z*: report summary lists those it has",
+        ),
+        (
+            &["report", "--metric", "bytes", "p.folded"],
+            "p.folded has no metric `bytes`; it has samples",
+        ),
+        (
+            &["convert", "p.folded", "--to", "dyalog_xml"],
+            "a file of `]PROFILE` holds times, and `samples` of p.folded is in count: name a metric in ns with --metric, or \
+             another format",
+        ),
+    ];
+    for (command, expected) in table {
+        let said = profdb(at, command).errors;
+        assert_eq!(said, format!("profdb: {expected}\n"), "{command:?}");
+    }
+    let Said { errors, .. } = profdb(at, &["diff", "p.folded", "hex.folded", "--focus", "zzz"]);
+    assert!(!errors.contains("run 1"), "{errors}");
+}
+
+/// A part of a name leads to the names that have it, the shortest first, before those that only look alike.
+#[test]
+fn a_part_of_a_name_leads_to_it() {
+    let names = "main;std::parse<int>(char const*) 3\nmain;Shop.Cart.parse_all 2\nmain;pause 1\n";
+    let folder = folder(&[("p.folded", names)]);
+    let said = profdb(folder.path(), &["report", "--fn", "parse", "p.folded"]);
+    let expected = "profdb: p.folded has no function parse; the nearest: Shop.Cart.parse_all, std::parse<int>(char const*), pause\n";
+    assert_eq!((said.code, said.errors.as_str()), (Some(4), expected));
 }
 
 #[test]

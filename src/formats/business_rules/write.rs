@@ -160,9 +160,10 @@ impl Measures {
             "count" => ((None, None), (None, main())),
             unit => {
                 let fault = format!(
-                    "a log of Business Rules! has nanoseconds or samples, and `{}` of run {} is in {unit}: name a metric that is a \
+                    "a log of Business Rules! has nanoseconds or samples, and `{}` of {} is in {unit}: name a metric that is a \
                      time or a count with --metric",
-                    metric.name, run.run_id
+                    metric.name,
+                    run.said()
                 );
                 return Err(ReportError::NothingSelected(fault).into());
             }
@@ -328,8 +329,8 @@ impl<'p, 'o> Log<'p, 'o> {
         }
         if files.len() > MOST_FILES {
             let fault = format!(
-                "a log of Business Rules! numbers {MOST_FILES} files at most, and the functions of run {} are in {}",
-                profile.run.run_id,
+                "a log of Business Rules! numbers {MOST_FILES} files at most, and the functions of {} are in {}",
+                profile.run.said(),
                 files.len()
             );
             return Err(ReportError::NothingSelected(fault).into());

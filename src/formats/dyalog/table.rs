@@ -502,9 +502,11 @@ fn pictured(character: char) -> char {
 fn no_time(profile: &Profile<'_>) -> ExportError {
     let Profile { metric, run, .. } = profile;
     let fault = format!(
-        "a file of `]PROFILE` holds times, and `{}` of run {} is in {}: name a metric in ns with --metric, or another \
+        "a file of `]PROFILE` holds times, and `{}` of {} is in {}: name a metric in ns with --metric, or another \
          format",
-        metric.name, run.run_id, metric.unit
+        metric.name,
+        run.said(),
+        metric.unit
     );
     ReportError::NothingSelected(fault).into()
 }

@@ -239,8 +239,9 @@ impl Export {
             "paths"
         };
         Err(ReportError::NothingSelected(format!(
-            "{} holds {wanted}, and run {} knows {known}: `profdb report data --format csv` writes what there is",
-            self.name, run.run_id
+            "{} holds {wanted}, and {} knows {known}: `profdb report data --format csv` writes what there is",
+            self.name,
+            run.said()
         )))
     }
 

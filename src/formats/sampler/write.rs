@@ -232,9 +232,11 @@ fn refuse(profile: &Profile<'_>) -> Result<(), ExportError> {
     let Profile { metric, run, .. } = profile;
     if metric.unit != "count" {
         let fault = format!(
-            "a sampler file has a stack for each sample, and `{}` of run {} is in {}: name a metric that is counted with \
+            "a sampler file has a stack for each sample, and `{}` of {} is in {}: name a metric that is counted with \
              --metric, or write lispworks_tree or folded",
-            metric.name, run.run_id, metric.unit
+            metric.name,
+            run.said(),
+            metric.unit
         );
         return Err(ReportError::NothingSelected(fault).into());
     }
