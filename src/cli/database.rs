@@ -1,5 +1,7 @@
 //! The database that a command is about: its name, how long to wait for it, its runs.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -7,13 +9,45 @@ use clap::{Args, value_parser};
 
 use super::failure::{Failure, complain, database, say, unchosen};
 use crate::base::error::Stop;
-use crate::store::{ChooseError, Database, LockWait, RunInfo, RunSet, StoreError};
+use crate::store::{
+    ChooseError, DEFAULT_DATABASE, Database, LockWait, RunInfo, RunSet, StoreError,
+};
+use crate::text::shell::quoted;
+
+/// How every SQLite database begins.
+const DATABASE: &[u8] = b"SQLite format 3\0";
+
+/// Whether a file begins as a database does. A pipe is not read: its bytes would be gone.
+pub(super) fn is_database(path: &Path) -> bool {
+    let mut start = [0; DATABASE.len()];
+    path.is_file()
+        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok())
+        && start == DATABASE
+}
+
+/// Refuses a set that names a database: commands that only ask for runs would look for it in another one.
+///
+/// # Errors
+/// When it does; before anything is done.
+pub(super) fn is_of_runs(set: Option<&RunSet>) -> Result<(), Failure> {
+    let named = match set {
+        Some(RunSet::File(path)) => path.as_path(),
+        Some(RunSet::Word(word)) => Path::new(word),
+        _ => return Ok(()),
+    };
+    if !is_database(named) {
+        return Ok(());
+    }
+    let name = named.display().to_string();
+    let message = format!(
+        "{name}: expected runs, found an SQLite database: `--db {}` asks one of profdb",
+        quoted(&name, None)
+    );
+    Err(complain(message, Failure::Usage))
+}
 
 /// Environment variable that names the database.
 const DATABASE_VARIABLE: &str = "PROFDB_DB";
-
-/// The database where none is named.
-const DEFAULT_DATABASE: &str = "profdb.db";
 
 /// Which database.
 #[derive(Clone, Debug, Args)]

@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args};
 
 use super::args::{Keys, run_set, tag_keys};
-use super::database::{DatabaseArgs, WaitArgs, open_to_change};
+use super::database::{DatabaseArgs, WaitArgs, is_of_runs, open_to_change};
 use super::failure::{Failure, database, line, say, unchosen};
 use crate::base::error::Stop;
 use crate::store::{Deletion, Keep, RunSet};
@@ -46,6 +46,7 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
         set: delete.runs.clone().or_else(|| delete.filter.clone()),
         keep: keep.map(|(newest, Keys(per))| Keep { newest, per }),
     };
+    is_of_runs(deletion.set.as_ref())?;
     let mut target = open_to_change(&delete.database, &delete.wait, stop)?;
     let runs = target.to_delete(&deletion);
     let runs = runs.map_err(|error| unchosen(error, stop))?;

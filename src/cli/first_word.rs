@@ -2,18 +2,16 @@
 //! runs, and a word of another profiler is answered with the command of ours.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use clap::{Arg, Command};
 
+use super::database::is_database;
 use super::source::STDIN;
 use crate::report::REPORTS;
 use crate::store::RunSet;
-
-/// How every SQLite database begins.
-const DATABASE: &[u8] = b"SQLite format 3\0";
+use crate::text::shell::quoted;
 
 /// Words that users of other profilers try, and what to run instead.
 const OTHER_WORDS: &[(&[&str], &str)] = &[
@@ -85,6 +83,22 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
         "`profdb delete RUN` deletes a run, `profdb compact` gives its space back to the disk",
     ),
     (
+        &["explain", "columns", "views", "tables"],
+        "`profdb schema` explains tables and views, `profdb schema summary` one of them",
+    ),
+    (
+        &["guide", "tutorial", "examples"],
+        "`profdb help` lists the commands, and the help of each has examples",
+    ),
+    (
+        &["dashboard", "ui", "gui", "http", "browse"],
+        "`profdb serve` shows all runs in the browser, `profdb report --html FILE` makes a page of them",
+    ),
+    (
+        &["compare", "cmp", "delta", "benchstat"],
+        "`profdb diff BASE NEW` says what changed between runs or files, and what is noise",
+    ),
+    (
         &["completion", "complete"],
         "`profdb completions SHELL` writes the completions of a shell",
     ),
@@ -117,14 +131,26 @@ pub(super) fn name_the_command(
     if let Some(instead) = of_help(&arguments, &is_command) {
         return Err(instead);
     }
+    if let [_, dashes, file, ..] = arguments.as_slice()
+        && dashes == "--"
+    {
+        // What comes after two dashes is no flag, and here no command.
+        let word = file.to_string_lossy();
+        let is_other = (word.starts_with('-') && word != STDIN) || is_command(&word);
+        if is_other {
+            arguments[2] = Path::new(".").join(file).into();
+        }
+        arguments.remove(1);
+    }
     let Some(word) = of_file(&arguments, is_command) else {
-        return Ok(arguments);
+        return of_dash(&arguments).map_or(Ok(arguments), Err);
     };
     let first = &arguments[1];
     let path = Path::new(first);
     if word != STDIN && path.is_dir() {
         return Err(format!(
-            "{word} is a folder: `profdb import {word}` stores the profiles in it"
+            "{word} is a folder: `profdb import {}` stores the profiles in it",
+            quoted(&word, None)
         ));
     }
     // What a folder does not let this user see is said when it is opened.
@@ -168,6 +194,18 @@ pub(super) fn name_the_command(
     }
 }
 
+/// What to say of a file whose name begins as a flag does.
+fn of_dash(arguments: &[OsString]) -> Option<String> {
+    let word = arguments.get(1)?.to_str()?;
+    let is_flag = ["-h", "--help", "-V", "--version"].contains(&word);
+    (word.starts_with('-') && !is_flag && Path::new(word).exists()).then(|| {
+        format!(
+            "{word} begins as a flag does: `profdb ./{}` shows the file of this name",
+            quoted(word, None)
+        )
+    })
+}
+
 /// What to say of `profdb help WORD` if the word is no command, but one of other profilers or a report.
 fn of_help(arguments: &[OsString], is_command: impl Fn(&str) -> bool) -> Option<String> {
     let [_, help, word] = arguments else {
@@ -198,14 +236,6 @@ pub(super) fn of_flag(arguments: &[OsString], summary: &Command) -> Option<Strin
     })
 }
 
-/// Whether a file begins as a database does. A pipe is not read: its bytes would be gone.
-fn is_database(path: &Path) -> bool {
-    let mut start = [0; DATABASE.len()];
-    path.is_file()
-        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok())
-        && start == DATABASE
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,7 +263,10 @@ mod tests {
                     .replace("RUN", "1");
                 let arguments: Vec<OsString> = command.split(' ').map(OsString::from).collect();
                 let is_file = arguments.len() == 2 && arguments[1] == "FILE";
-                if !is_file && let Err(error) = program().try_get_matches_from(&arguments) {
+                if !is_file
+                    && let Err(error) = program().try_get_matches_from(&arguments)
+                    && error.use_stderr()
+                {
                     panic!("{command}: {error}");
                 }
             }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::args::run_set;
-use super::database::{DatabaseArgs, open_to_read};
+use super::database::{DatabaseArgs, is_of_runs, open_to_read};
 use super::failure::{Failure, complain, database as failed, say, unanswered, unchosen};
 use super::output::{ListArgs, print};
 use crate::base::error::Stop;
@@ -14,7 +14,10 @@ use crate::store::RunSet;
 #[derive(Debug, Args)]
 pub(super) struct Runs {
     /// Only these runs: latest, numbers, KEY=VALUE,... of their tags, the start of a uid, or a title
-    #[arg(long = "where", visible_alias = "run", value_name = "SET", value_parser = run_set())]
+    #[arg(value_name = "SET", value_parser = run_set())]
+    set: Option<RunSet>,
+    /// The same
+    #[arg(long = "where", visible_alias = "run", value_name = "SET", value_parser = run_set(), conflicts_with = "set")]
     filter: Option<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
@@ -28,8 +31,10 @@ pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
     layout
         .check(false)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let set = runs.set.as_ref().or(runs.filter.as_ref());
+    is_of_runs(set)?;
     let database = open_to_read(&runs.database, stop)?;
-    let chosen = runs.filter.as_ref().map(|set| database.choose(set));
+    let chosen = set.map(|set| database.choose(set));
     let chosen = chosen.transpose().map_err(|error| unchosen(error, stop))?;
     let totals = if matches!(layout.format, Format::Text | Format::Markdown) {
         Totals::Scaled

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::args::{contradiction, joined, run_set, tag};
-use super::database::{DatabaseArgs, WaitArgs, open_to_change};
+use super::database::{DatabaseArgs, WaitArgs, is_of_runs, open_to_change};
 use super::failure::{Failure, complain, line, say, unchosen};
 use crate::base::error::Stop;
 use crate::store::{RunSet, Tag, TagChange};
@@ -37,6 +37,7 @@ pub(super) fn run(tag: &TagRuns, stop: &Stop) -> Result<(), Failure> {
         return Err(complain(message, Failure::Usage));
     }
     joined(&tag.tags).iter().for_each(say);
+    is_of_runs(Some(&tag.runs))?;
     let mut database = open_to_change(&tag.database, &tag.wait, stop)?;
     let change = TagChange {
         add: tag.tags.clone(),

@@ -12,6 +12,10 @@ use super::file::open_files::too_few_files;
 use super::schema::VERSION;
 use crate::identity::Refused;
 use crate::source::Stopped;
+use crate::text::shell::quoted;
+
+/// The database where none is named, and what it is called.
+pub const DEFAULT_DATABASE: &str = "profdb.db";
 
 /// `EMFILE`: the program has as many files open as it may.
 const TOO_MANY_FILES: i32 = 24;
@@ -20,10 +24,10 @@ const TOO_MANY_FILES: i32 = 24;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such file.
-    #[error("there is no database {}; `profdb import FILE` makes one", .0.display())]
+    #[error("there is no database {}; `profdb import {}FILE` makes one", .0.display(), flag(.0))]
     Missing(PathBuf),
     /// The file has no byte, or no table.
-    #[error("{path} is empty, and no database yet: `profdb import --db {path} FILE` makes one of it", path = .0.display())]
+    #[error("{} is empty, and no database yet: `profdb import {}FILE` makes one of it", .0.display(), flag(.0))]
     Empty(PathBuf),
     /// The file is a folder.
     #[error("{} is a folder, not a database", .0.display())]
@@ -105,7 +109,7 @@ pub enum StoreError {
         known: usize,
     },
     /// The file was written by an earlier version, and is not to be changed.
-    #[error("{0} has schema version {found}, expected {VERSION}: `profdb runs --db {0}` brings it up to date", .path.display())]
+    #[error("{} has schema version {found}, expected {VERSION}: `profdb runs --db {}` brings it up to date", .path.display(), word(.path))]
     OlderSource {
         /// The file.
         path: PathBuf,
@@ -155,13 +159,13 @@ pub enum StoreError {
         what: String,
     },
     /// A view of the file is not what profdb makes, and the file is not to be changed.
-    #[error("{0}: its views are not as this profdb makes them; `profdb runs --db {0}` renews them", .path.display())]
+    #[error("{}: its views are not as this profdb makes them; `profdb runs --db {}` renews them", .path.display(), word(.path))]
     OtherViews {
         /// The file.
         path: PathBuf,
     },
     /// What the file says contradicts itself.
-    #[error("{0}: checks of it fail ({findings}): see `profdb check --db {0}`", .path.display())]
+    #[error("{}: checks of it fail ({findings}): see `profdb check --db {}`", .path.display(), word(.path))]
     Unsound {
         /// The file.
         path: PathBuf,
@@ -174,6 +178,12 @@ pub enum StoreError {
     /// The user has asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+    /// The file has a log (WAL), for which a file beside it is needed even to read it, and this user can make none there.
+    #[error(
+        "{}: its journal mode is WAL, and then also who reads it writes a file beside it, which is not permitted here: copy the \
+         database, or let its owner say `sqlite3 {} 'PRAGMA journal_mode=DELETE'`", .0.display(), word(.0)
+    )]
+    NeedsLog(PathBuf),
     /// Another program has had a lock on the file for too long.
     #[error("{}: another program has had the database locked for {}", .path.display(), seconds(.waited))]
     Locked {
@@ -183,7 +193,7 @@ pub enum StoreError {
         waited: Duration,
     },
     /// SQLite could not go on.
-    #[error("{}: {}", .path.display(), describe(.source))]
+    #[error("{}: {}", .path.display(), describe(.path, .source))]
     Sqlite {
         /// The file.
         path: PathBuf,
@@ -191,7 +201,7 @@ pub enum StoreError {
         source: rusqlite::Error,
     },
     /// The file could not be made.
-    #[error("{}: {}", .path.display(), describe_io(.source))]
+    #[error("{}: {}", .path.display(), describe_io(.path, .source))]
     File {
         /// The file.
         path: PathBuf,
@@ -296,7 +306,7 @@ impl From<io::Error> for Cause {
 }
 
 /// An error of SQLite, in words for users who do not know SQLite.
-fn describe(error: &rusqlite::Error) -> String {
+fn describe(path: &Path, error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "this is not a database: `profdb report FILE` reads a profile, and `profdb import FILE` stores it"
                 .to_owned(),
@@ -309,7 +319,7 @@ fn describe(error: &rusqlite::Error) -> String {
         Some(ErrorCode::DiskFull) => FULL.to_owned(),
         // The shared memory of a log (WAL) is a file, which has no room to grow.
         _ if is_extended(error, ffi::SQLITE_IOERR_SHMSIZE) => FULL.to_owned(),
-        Some(ErrorCode::ReadOnly) => "the database cannot be written".to_owned(),
+        Some(ErrorCode::ReadOnly) => with_reason("the database cannot be written", path),
         Some(ErrorCode::CannotOpen) => "the database cannot be opened".to_owned(),
         Some(ErrorCode::DatabaseCorrupt) => format!("the database is damaged ({error})"),
         None if matches!(error, rusqlite::Error::Utf8Error(..)) => {
@@ -319,6 +329,20 @@ fn describe(error: &rusqlite::Error) -> String {
             format!("the database is damaged ({error}): `profdb check` says where")
         }
         _ => error.to_string(),
+    }
+}
+
+/// The name of a database as a shell has to be given it.
+fn word(path: &Path) -> String {
+    quoted(&path.display().to_string(), None)
+}
+
+/// The flag that names a database, with a blank, where it is not the one that commands look for anyway.
+fn flag(path: &Path) -> String {
+    if path == Path::new(DEFAULT_DATABASE) {
+        String::new()
+    } else {
+        format!("--db {} ", word(path))
     }
 }
 
@@ -349,8 +373,12 @@ fn is_wrong_value(error: &rusqlite::Error) -> bool {
 }
 
 /// An error of the system, in words for users.
-fn describe_io(error: &io::Error) -> String {
+fn describe_io(path: &Path, error: &io::Error) -> String {
     match error.kind() {
+        // Who may not read it has been told enough.
+        io::ErrorKind::PermissionDenied if not_permitted(path).is_none() => {
+            with_reason(&error.to_string(), path)
+        }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FULL.to_owned(),
         io::ErrorKind::AlreadyExists => "another program has made this file meanwhile".to_owned(),
         _ => error.to_string(),
@@ -408,6 +436,54 @@ fn not_permitted(path: &Path) -> Option<io::Error> {
         let asked = rustix::fs::access(path, rustix::fs::Access::READ_OK);
         let refused = asked.err().map(io::Error::from);
         refused.filter(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
+
+/// What was to be written and cannot be, with the reason if it is one of the rights of this user.
+fn with_reason(what: &str, path: &Path) -> String {
+    match why_not_written(path) {
+        Some(reason) => format!("{what}: {reason}"),
+        None => what.to_owned(),
+    }
+}
+
+/// Why this user cannot write to a database, or make one, if the system says so. A file that may be written is of no use
+/// where its folder may not: there the journal is made.
+fn why_not_written(path: &Path) -> Option<String> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{Access, access};
+        use rustix::io::Errno;
+        let is_read_only = || Some("the file system is read-only".to_owned());
+        match access(path, Access::WRITE_OK) {
+            Err(Errno::ROFS) => return is_read_only(),
+            Err(Errno::ACCESS | Errno::PERM) if path.exists() => {
+                return Some("this user has no right to change the file".to_owned());
+            }
+            _ => {}
+        }
+        // SQLite makes its journal where a link leads to.
+        let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let folder = place.parent()?;
+        let folder = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        };
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        match access(&folder, Access::WRITE_OK) {
+            Err(Errno::ROFS) => is_read_only(),
+            Err(Errno::ACCESS | Errno::PERM) => Some(format!(
+                "this user has no right to make files in its folder, {}",
+                folder.display()
+            )),
+            _ => None,
+        }
     }
     #[cfg(not(unix))]
     {

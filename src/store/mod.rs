@@ -40,7 +40,7 @@ pub use check::{CHECKS, Finding};
 pub use compact::Compacted;
 pub use database::Database;
 pub use dataset::{Cell, DatasetRun, FillError, OwnedCell, RowsOfRuns};
-pub use error::StoreError;
+pub use error::{DEFAULT_DATABASE, StoreError};
 pub use figures::{
     FunctionDefinition, FunctionIdentity, FunctionSum, FunctionSums, MetricNoise, RunFacts,
 };

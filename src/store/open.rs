@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -166,10 +166,7 @@ impl Database {
                 }
             }
             (Err(StoreError::Sqlite { source, .. }), None) if is_not_writable(&source) => {
-                Err(needs_recovery(path).unwrap_or(StoreError::Sqlite {
-                    path: path.to_owned(),
-                    source,
-                }))
+                Err(why_not_read(path, source))
             }
             (Err(error), _) => Err(error),
         }
@@ -380,11 +377,9 @@ impl Database {
             lock_wait.clone(),
         );
         let source = opened.map_err(|error| match error {
-            StoreError::Sqlite { source, .. } if is_not_writable(&source) => needs_recovery(path)
-                .unwrap_or(StoreError::Sqlite {
-                    path: path.to_owned(),
-                    source,
-                }),
+            StoreError::Sqlite { source, .. } if is_not_writable(&source) => {
+                why_not_read(path, source)
+            }
             error => error,
         })?;
         source.is_made()?;
@@ -474,12 +469,27 @@ impl Database {
     }
 }
 
-/// The error of a file that cannot be read without being written to, if that is because of its
-/// log.
-fn needs_recovery(path: &Path) -> Option<StoreError> {
-    let log = log_beside(&fs::canonicalize(path).ok()?).ok()??;
-    log.is_file()
-        .then(|| StoreError::NeedsRecovery(path.to_owned()))
+/// The error of a file that cannot be read without being written to, or without a file beside it.
+fn why_not_read(path: &Path, source: rusqlite::Error) -> StoreError {
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let log = log_beside(&place).ok().flatten();
+    let path = path.to_owned();
+    if log.is_some_and(|log| log.is_file()) {
+        StoreError::NeedsRecovery(path)
+    } else if has_log_mode(&place) {
+        StoreError::NeedsLog(path)
+    } else {
+        StoreError::Sqlite { path, source }
+    }
+}
+
+/// Whether the journal mode of a file is WAL, as far as it can be read. Closing a file takes the locks from every
+/// connection of this program to it: that is of no harm where no connection can read it.
+fn has_log_mode(place: &Path) -> bool {
+    let mut header = [0; 20];
+    let read = fs::File::open(place).and_then(|mut file| file.read_exact(&mut header));
+    // The version of the format that is needed to read it: 1 has a journal, 2 a log.
+    read.is_ok() && header[19] == 2
 }
 
 /// Whether there is a file, as far as this user may know that.

@@ -591,7 +591,7 @@ fn a_disk_that_cannot_be_written_is_left_alone() {
     let Some(done) = in_a_mount(mount, commands) else {
         return;
     };
-    let expected = "COUNT(*)\n       1\nprofdb: x.db: the database cannot be written\n5\n\
+    let expected = "COUNT(*)\n       1\nprofdb: x.db: the database cannot be written: the file system is read-only\n5\n\
                     profdb: new.db: Read-only file system (os error 30)\n5\n\
                     profdb: new.db: Read-only file system (os error 30)\n5\nb.csv\nx.db\n";
     assert_eq!(text(&done.stdout), expected, "{}", text(&done.stderr));
