@@ -266,7 +266,10 @@ const ENVIRONMENT: &[(&str, &str)] = &[
         "PROFDB_PAGER, PAGER",
         "The pager, the first that is set; empty for none, less -FRX without them",
     ),
-    ("TERM", "A terminal that is dumb has no pager"),
+    (
+        "TERM",
+        "A terminal that is dumb, or has no name, has no pager",
+    ),
     (
         "TMPDIR",
         "Folder for temporary files: of files that are asked, large trees of stacks, exports and tables",

@@ -38,6 +38,7 @@ mod known;
 mod man;
 mod merge;
 mod options;
+mod other_flags;
 mod outfile_name;
 mod output;
 mod page;

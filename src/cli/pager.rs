@@ -68,8 +68,7 @@ enum State {
 impl Pager {
     /// A pager for standard output; `None` where that is no terminal that a pager can use.
     pub(super) fn new(lines: Lines) -> Option<Self> {
-        let is_usable = io::stdout().is_terminal()
-            && variable("TERM").is_none_or(|terminal| terminal != "dumb");
+        let is_usable = io::stdout().is_terminal() && moves_its_cursor();
         is_usable.then(|| Self {
             state: State::Held(Vec::new()),
             lines,
@@ -191,6 +190,15 @@ impl Write for Pager {
 /// The pager that the user has named; an empty name is no pager.
 fn named() -> Option<String> {
     VARIABLES.into_iter().find_map(variable)
+}
+
+/// Whether the terminal says that it can do what pagers do. `less` asks for a key before it shows anything on one that says nothing.
+fn moves_its_cursor() -> bool {
+    match variable("TERM") {
+        Some(terminal) => !terminal.is_empty() && terminal != "dumb",
+        // Consoles of Windows have no such variable.
+        None => !cfg!(unix),
+    }
 }
 
 #[expect(

@@ -11,8 +11,8 @@ use super::failure::{Failure, complain, explain, line, output, say};
 use super::help::explained;
 use super::{
     check, compact, complete, completions, convert, delete, diff, dump, dyalog_switches, export,
-    first_word, formats, gate, history, identify, import, man, merge, progress, report, runs,
-    schema, serve, show, sql, steps, tag,
+    first_word, formats, gate, history, identify, import, man, merge, other_flags, progress,
+    report, runs, schema, serve, show, sql, steps, tag,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -145,24 +145,23 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     if let Some(unknown) = dyalog_switches::unknown(&arguments) {
         return Err(complain(unknown, Failure::Usage));
     }
-    let matches = program
-        .try_get_matches_from_mut(&arguments)
-        .map_err(|error| {
-            let sentence =
-                report::explain_flags(&arguments, &error).or_else(|| database_without_flag(&error));
-            let sentence = sentence.or_else(|| {
-                let is_unknown = error.kind() == ErrorKind::UnknownArgument;
-                let command = report::command();
-                let default = command.find_subcommand(REPORTS[0].name);
-                let default = default.filter(|_| is_unknown);
-                default.and_then(|default| first_word::of_flag(&arguments, default))
-            });
-            match sentence {
-                Some(sentence) => complain(sentence, Failure::Usage),
-                None if error.kind() == ErrorKind::DisplayVersion => explain_version(&error),
-                None => complained(&arguments, &error),
-            }
-        })?;
+    let matches = other_flags::parsed(&mut program, &mut arguments).map_err(|error| {
+        let sentence =
+            report::explain_flags(&arguments, &error).or_else(|| database_without_flag(&error));
+        let sentence = sentence.or_else(|| other_flags::instead_of_flag(&arguments, &error));
+        let sentence = sentence.or_else(|| {
+            let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+            let command = report::command();
+            let default = command.find_subcommand(REPORTS[0].name);
+            let default = default.filter(|_| is_unknown);
+            default.and_then(|default| first_word::of_flag(&arguments, default))
+        });
+        match sentence {
+            Some(sentence) => complain(sentence, Failure::Usage),
+            None if error.kind() == ErrorKind::DisplayVersion => explain_version(&error),
+            None => complained(&arguments, &error),
+        }
+    })?;
     let begin = || {
         matches
             .subcommand_name()

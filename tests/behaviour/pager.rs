@@ -83,6 +83,8 @@ fn what_is_longer_than_the_screen_is_paged() {
             "function_03999",
         ),
         ("TERM=dumb PAGER=false", "long.folded", "function_03999"),
+        ("TERM= PAGER=false", "long.folded", "function_03999"),
+        ("unset TERM; PAGER=false", "long.folded", "function_03999"),
     ];
     for (variables, command, expected) in table {
         let said = show(variables, command).expect("script is there");

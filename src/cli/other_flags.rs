@@ -1,0 +1,176 @@
+//! Flags that users of other tools try: some have the same meaning under another name here, to others there is another way.
+
+use std::ffi::OsString;
+
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::first_word::instead_of;
+
+/// Flags of other tools, and what they are called here.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("--json", "--format=json"),
+    ("--jsonl", "--format=jsonl"),
+    ("--csv", "--format=csv"),
+    ("--tsv", "--format=tsv"),
+    ("--md", "--format=markdown"),
+    ("--markdown", "--format=markdown"),
+    ("--no-trunc", "--wide"),
+    ("--group-by", "--by"),
+    ("--sample-index", "--metric"),
+    ("--sample_index", "--metric"),
+    ("--nodecount", "--first"),
+    ("--limit", "--first"),
+];
+
+/// Flags of other tools, and what to do instead.
+const OTHER_FLAGS: &[(&[&str], &str)] = &[
+    (
+        &["base", "diff-base", "diff_base", "compare"],
+        "`profdb diff BASE NEW` compares two files, or two sets of runs",
+    ),
+    (
+        &["normalize"],
+        "`profdb diff BASE NEW --normalize total` compares shares",
+    ),
+    (
+        &["tagfocus", "tagshow", "tagroot"],
+        "`profdb report --label KEY=VALUE` looks at samples with a label, `profdb report --by label:KEY` adds them up",
+    ),
+    (
+        &["show-from", "show_from"],
+        "`profdb report --focus NAME` looks at what goes through a function, `profdb report --fn A,B` at B within A",
+    ),
+    (
+        &["quiet", "silent", "q", "no-progress"],
+        "only answers go to standard output: `2>/dev/null` leaves out what is said beside them",
+    ),
+    (
+        &["color", "colour", "no-color", "nocolor"],
+        "nothing is coloured",
+    ),
+    (
+        &["verbose", "v", "debug"],
+        "`profdb dump FILE` shows what is understood of a file, `profdb show` what is known of a run",
+    ),
+    (
+        &["file", "f"],
+        "`profdb sql -` reads a statement from standard input",
+    ),
+    (
+        &["dry-run", "n"],
+        "without --yes `profdb delete latest` lists what would be deleted",
+    ),
+    (
+        &["listen", "host", "bind"],
+        "only browsers of this machine are served: `profdb report --html FILE` makes a page to send",
+    ),
+];
+
+/// The arguments with the name that a flag has here; `None` if an error is of something else than a flag of other tools.
+pub(super) fn renamed(arguments: &[OsString], error: &clap::Error) -> Option<Vec<OsString>> {
+    let unknown = unknown(error)?;
+    let (other, own) = SYNONYMS.iter().find(|(other, _)| *other == unknown)?;
+    let mut renamed = arguments.to_vec();
+    for argument in &mut renamed {
+        let text = argument.to_string_lossy();
+        let value = match text.strip_prefix(other) {
+            // A flag that says which format has no value of its own.
+            Some("") => Some(""),
+            Some(value) if value.starts_with('=') && !own.contains('=') => Some(value),
+            _ => None,
+        };
+        if let Some(value) = value {
+            *argument = format!("{own}{value}").into();
+            return Some(renamed);
+        }
+    }
+    None
+}
+
+/// Parses arguments in which flags may be called as other tools have it.
+pub(super) fn parsed(
+    program: &mut Command,
+    arguments: &mut Vec<OsString>,
+) -> Result<clap::ArgMatches, clap::Error> {
+    let mut parsed = program.try_get_matches_from_mut(arguments.iter());
+    // Each turn renames one flag, and none is renamed to another one of the table.
+    while let Err(error) = &parsed
+        && let Some(renamed) = renamed(arguments, error)
+    {
+        let again = program.try_get_matches_from_mut(renamed.iter());
+        let is_unknown = |error: &clap::Error| {
+            let unknown = unknown(error);
+            unknown.is_some_and(|unknown| SYNONYMS.iter().any(|(_, own)| own.starts_with(&unknown)))
+        };
+        // The command has no such flag by any name: what was written is what is wrong.
+        if again.as_ref().is_err_and(is_unknown) {
+            break;
+        }
+        *arguments = renamed;
+        parsed = again;
+    }
+    parsed
+}
+
+/// What to say of a flag that other tools have, and this command has not.
+pub(super) fn instead_of_flag(arguments: &[OsString], error: &clap::Error) -> Option<String> {
+    let unknown = unknown(error)?;
+    // Of `-top` clap says that there is no `-t`.
+    let first = arguments.get(1).map(|word| word.to_string_lossy());
+    let written = match &first {
+        Some(first) if first.starts_with('-') && first.starts_with(&unknown) => first.as_ref(),
+        _ => unknown.as_str(),
+    };
+    let word = written.trim_start_matches('-').split('=').next()?;
+    let instead = OTHER_FLAGS
+        .iter()
+        .find(|(words, _)| words.contains(&word))
+        .map(|(_, instead)| *instead)
+        .or_else(|| instead_of(word))?;
+    let dashes = &written[..written.len() - written.trim_start_matches('-').len()];
+    Some(format!("there is no flag {dashes}{word}: {instead}"))
+}
+
+/// The flag that an error says there is not.
+fn unknown(error: &clap::Error) -> Option<String> {
+    match (error.kind(), error.get(ContextKind::InvalidArg)?) {
+        (ErrorKind::UnknownArgument, ContextValue::String(flag)) if flag.starts_with('-') => {
+            Some(flag.clone())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::program;
+
+    /// The commands that are proposed are ones that there are, and so are the flags.
+    #[test]
+    fn what_is_proposed_is_understood() {
+        for (_, instead) in OTHER_FLAGS {
+            let quoted = instead.split('`').skip(1).step_by(2);
+            for command in quoted.filter(|quoted| quoted.starts_with("profdb ")) {
+                let command = command.replace("KEY=VALUE", "k=v").replace("KEY", "k");
+                if let Err(error) = program().try_get_matches_from(command.split(' ')) {
+                    panic!("{command}: {error}");
+                }
+            }
+        }
+        for (other, own) in SYNONYMS {
+            let value = match *own {
+                "--by" => Some("module"),
+                "--first" | "--metric" => Some("3"),
+                _ => None,
+            };
+            let words = ["profdb", "report", "summary", other];
+            let mut arguments: Vec<OsString> =
+                words.into_iter().chain(value).map(OsString::from).collect();
+            if let Err(error) = parsed(&mut program(), &mut arguments) {
+                panic!("{other}: {error}");
+            }
+        }
+    }
+}
