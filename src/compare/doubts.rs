@@ -66,7 +66,7 @@ pub(super) fn different<'r, 'd>(
     noise: Noise,
     is_paired: bool,
 ) -> ([Vec<&'r ComparedRun<'d>>; 2], [Vec<Chosen>; 2]) {
-    if noise == Noise::Exact && facts.iter().all(|side| are_of_one_figure(side)) {
+    if noise == Noise::Exact && facts.iter().all(are_of_one_figure) {
         return (sides, chosen);
     }
     if is_paired {
