@@ -1,5 +1,6 @@
 //! A column of a row group that is being filled, and the pages that its values make.
 
+use std::borrow::Cow;
 use std::mem::take;
 use std::slice;
 
@@ -13,13 +14,16 @@ use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::digits::SCALES;
-use super::order::{disordered, ordered};
-use super::pages::{self, Matches, Pages, Zstd};
+use super::order::{Ranks, disordered, ordered};
+use super::pages::{self, Matches, Pages, Split, Zstd};
 use super::tables::{Column, Kind};
 
 /// Rows of a page of a table whose rows come in their order: one byte of each is a block of zstd. Tables that are sorted here are in
 /// memory anyway: their pages are as long as row groups, so that zstd finds again in one metric what is the same in the one before.
 pub(super) const PAGE: usize = 1 << 17;
+
+/// Numbers that are split at once: they are in the processor's nearest cache while each of their bytes is taken.
+pub(super) const PIECE: usize = 1 << 11;
 
 /// Longer texts are not said to be the smallest or the largest of their column.
 const STATED: usize = 256;
@@ -35,7 +39,7 @@ pub(super) const UNKNOWN: u8 = 16;
 pub(super) enum Values {
     /// One text for all rows.
     Same(ByteArray),
-    /// Whole numbers, or the bits of costs.
+    /// Whole numbers, or the bits of costs. In a table whose rows come in their order: the last few, which are not split yet.
     Numbers(Vec<u64>),
     /// Texts by their places among those that there are so far.
     Texts {
@@ -62,11 +66,37 @@ pub(super) struct Buffer {
     /// Whether there is a number also where the value is NULL: rows that are sorted have all their places.
     pub(super) has_place_of_null: bool,
     /// What compresses its numbers.
-    pub(super) matches: Matches,
+    matches: Matches,
+    /// Numbers of the page that is being made.
+    split: Split,
     /// Pages of the row group that are made, of numbers.
-    pub(super) pages: Pages,
+    pages: Pages,
     /// Smallest and largest number among them, in the order of the column.
-    pub(super) range: Option<(u64, u64)>,
+    range: Option<(u64, u64)>,
+}
+
+/// Rows of a row group: so many from the first one on, or these ones of those that are in memory.
+#[derive(Clone, Copy)]
+pub(super) enum Chosen<'o> {
+    First(usize),
+    These(&'o [u32]),
+}
+
+impl Chosen<'_> {
+    fn count(self) -> usize {
+        match self {
+            Self::First(count) => count,
+            Self::These(rows) => rows.len(),
+        }
+    }
+
+    /// What a list has for these rows. Where it has nothing for the last ones, that is all.
+    fn of<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
+        match self {
+            Self::First(count) => Cow::Borrowed(&values[..count.min(values.len())]),
+            Self::These(rows) => rows.iter().map(|row| values[*row as usize]).collect(),
+        }
+    }
 }
 
 impl Buffer {
@@ -94,6 +124,7 @@ impl Buffer {
             } else {
                 Matches::Numbers
             },
+            split: Split::default(),
             pages: Pages::default(),
             range: None,
         }
@@ -119,8 +150,11 @@ impl Buffer {
         match &mut self.values {
             Values::Numbers(values) if self.has_place_of_null => values.resize(rows, 0),
             Values::Texts { places, .. } => {
-                let last = places.last().copied().unwrap_or_default();
-                places.resize(rows, last);
+                // Where no row of a table in order has a text, none is asked for its place.
+                if !places.is_empty() || self.has_place_of_null {
+                    let last = places.last().copied().unwrap_or_default();
+                    places.resize(rows, last);
+                }
             }
             Values::Functions(places) => places.resize(rows, 0),
             Values::Numbers(_) | Values::Same(_) | Values::Scales(_) | Values::Tags(_) => {}
@@ -135,51 +169,45 @@ impl Buffer {
         }
     }
 
-    /// Makes a page of some rows of a column of numbers.
+    /// Splits the numbers that have come since this was done last.
+    pub(super) fn split(&mut self) {
+        if let Values::Numbers(values) = &mut self.values {
+            widen(&mut self.range, self.kind, values);
+            self.split.add(values);
+            values.clear();
+        }
+    }
+
+    /// Makes a page of rows of a column of numbers.
     pub(super) fn page_of_numbers(
         &mut self,
         zstd: &mut Zstd,
-        from: usize,
-        to: usize,
+        rows: Chosen<'_>,
     ) -> Result<(), ParquetError> {
-        let Values::Numbers(values) = &self.values else {
-            return Ok(());
-        };
-        let levels = self.is_optional.then(|| &self.levels[from..to]);
-        let there: Vec<u64>;
-        let mut numbers = values.as_slice();
-        if self.has_place_of_null {
-            numbers = &numbers[from..to];
+        match (rows, &self.values) {
+            (Chosen::These(rows), Values::Numbers(values)) => {
+                let mut piece = Vec::with_capacity(PIECE);
+                let is_there = |row: &&u32| !self.is_optional || self.levels[**row as usize];
+                for rows in rows.chunks(PIECE) {
+                    piece.clear();
+                    let rows = rows.iter().filter(is_there);
+                    piece.extend(rows.map(|row| values[*row as usize]));
+                    widen(&mut self.range, self.kind, &piece);
+                    self.split.add(&piece);
+                }
+            }
+            _ => self.split(),
         }
-        if let Some(levels) = levels
-            && self.has_place_of_null
-            && levels.contains(&false)
-        {
-            let with = numbers
-                .iter()
-                .zip(levels)
-                .filter(|(_, is_there)| **is_there);
-            there = with.map(|(number, _)| *number).collect();
-            numbers = &there;
-        }
-        let mut orders = numbers.iter().map(|number| ordered(self.kind, *number));
-        if let Some(first) = orders.next() {
-            let (least, most) = self.range.unwrap_or((first, first));
-            let range = (least.min(first), most.max(first));
-            self.range = Some(orders.fold(range, |(least, most), order| {
-                (least.min(order), most.max(order))
-            }));
-        }
-        // Where there is none, no reader is asked what it makes of no bytes.
-        let encoding = if numbers.is_empty() {
-            Encoding::PLAIN
-        } else {
-            Encoding::BYTE_STREAM_SPLIT
-        };
-        let how = (encoding, self.matches);
-        self.pages.data(zstd, to - from, levels, how, |page| {
-            pages::split(numbers, page);
-        })
+        let levels = self.is_optional.then(|| rows.of(&self.levels));
+        self.pages.numbers(
+            zstd,
+            rows.count(),
+            levels.as_deref(),
+            self.matches,
+            &mut self.split,
+        )?;
+        self.split.clear();
+        Ok(())
     }
 
     /// Makes the pages of a column whose values are places in a dictionary, and closes it.
@@ -187,23 +215,24 @@ impl Buffer {
         &mut self,
         zstd: &mut Zstd,
         keys: &[ByteArray],
-        (from, to): (usize, usize),
+        rows: Chosen<'_>,
         page: usize,
     ) -> Result<Option<(ByteArray, ByteArray)>, ParquetError> {
         if matches!(self.values, Values::Numbers(_) | Values::Tags(_)) {
             return Ok(None);
         }
-        let levels = self.is_optional.then(|| &self.levels[from..to]);
+        let levels = self.is_optional.then(|| rows.of(&self.levels));
+        let levels = levels.as_deref();
         let (texts, found): (&[ByteArray], Distinct) = match &self.values {
             Values::Same(text) => (slice::from_ref(text), Distinct::One(0)),
             Values::Texts { places, texts, .. } => {
-                let found = distinct(&places[from..to], levels, texts.len());
+                let found = distinct(&rows.of(places), levels, texts.len());
                 (texts.as_slice(), found)
             }
-            Values::Functions(places) => (keys, distinct(&places[from..to], levels, keys.len())),
+            Values::Functions(places) => (keys, distinct(&rows.of(places), levels, keys.len())),
             Values::Scales(scales) => {
                 let known = usize::from(UNKNOWN) + 1;
-                (&[], distinct(&scales[from..to], levels, known))
+                (&[], distinct(&rows.of(scales), levels, known))
             }
             Values::Numbers(_) | Values::Tags(_) => return Ok(None),
         };
@@ -228,8 +257,9 @@ impl Buffer {
         }
         let mut next = 0;
         let page = if is_plain { PAGE } else { page };
-        for start in (0..to - from).step_by(page) {
-            let rows = page.min(to - from - start);
+        let all = rows.count();
+        for start in (0..all).step_by(page) {
+            let rows = page.min(all - start);
             let levels = levels.map(|levels| &levels[start..start + rows]);
             let there = levels.map_or(rows, |levels| {
                 levels.iter().filter(|is_there| **is_there).count()
@@ -239,11 +269,9 @@ impl Buffer {
             if is_plain {
                 let how = (Encoding::PLAIN, Matches::Texts);
                 self.pages.data(zstd, rows, levels, how, |page| {
-                    pages::plain(page, |page| {
-                        for number in numbers.unwrap_or_default() {
-                            value(used[*number as usize], page);
-                        }
-                    });
+                    for number in numbers.unwrap_or_default() {
+                        value(used[*number as usize], page);
+                    }
                 })?;
             } else {
                 let matches = if width > 8 {
@@ -341,39 +369,39 @@ impl Buffer {
         }
     }
 
-    /// Numbers that are in the order of the values, NULL first.
-    pub(super) fn ranks(&self) -> Vec<Vec<u64>> {
-        let mut ranks = Vec::new();
-        if self.is_optional {
-            ranks.push(self.levels.iter().copied().map(u64::from).collect());
-        }
-        match &self.values {
-            Values::Same(_) | Values::Tags(_) => {}
-            Values::Numbers(values) => {
-                ranks.push(
-                    values
-                        .iter()
-                        .map(|bits| ordered(self.kind, *bits))
-                        .collect(),
-                );
-            }
+    /// What rows are ordered by that have these values, NULL first.
+    pub(super) fn ranks(&self) -> impl Iterator<Item = Ranks<'_>> {
+        let levels = self.is_optional.then_some(Ranks::Levels(&self.levels));
+        let values = match &self.values {
+            Values::Same(_) | Values::Tags(_) => None,
+            Values::Numbers(values) => Some(Ranks::Numbers(self.kind, values)),
             Values::Texts { places, texts, .. } => {
                 let mut order: Vec<usize> = (0..texts.len()).collect();
                 order.sort_by(|one, other| texts[*one].data().cmp(texts[*other].data()));
-                let mut rank = vec![0; texts.len()];
-                for (at, text) in order.into_iter().enumerate() {
-                    rank[text] = at as u64;
+                let mut ranks = vec![0; texts.len()];
+                for (rank, text) in (0..).zip(order) {
+                    ranks[text] = rank;
                 }
-                let of = |place: &u32| rank.get(*place as usize).copied().unwrap_or_default();
-                ranks.push(places.iter().map(of).collect());
+                Some(Ranks::Texts(places, ranks))
             }
-            Values::Functions(places) => {
-                ranks.push(places.iter().copied().map(u64::from).collect());
-            }
-            Values::Scales(scales) => ranks.push(scales.iter().copied().map(u64::from).collect()),
-        }
-        ranks
+            Values::Functions(places) => Some(Ranks::Places(places)),
+            Values::Scales(scales) => Some(Ranks::Scales(scales)),
+        };
+        levels.into_iter().chain(values)
     }
+}
+
+/// Makes a range one that has these numbers, too.
+fn widen(range: &mut Option<(u64, u64)>, kind: Kind, numbers: &[u64]) {
+    let mut orders = numbers.iter().map(|number| ordered(kind, *number));
+    let Some(first) = orders.next() else {
+        return;
+    };
+    let (least, most) = range.unwrap_or((first, first));
+    let widened = (least.min(first), most.max(first));
+    *range = Some(orders.fold(widened, |(least, most), order| {
+        (least.min(order), most.max(order))
+    }));
 }
 
 /// What a scale divides by.

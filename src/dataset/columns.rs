@@ -1,6 +1,6 @@
 //! Rows of a table as columns, and a Parquet file of them.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
@@ -11,15 +11,18 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use super::buffer::{Buffer, NONE, PAGE, Values};
+use super::buffer::{Buffer, Chosen, NONE, PAGE, PIECE, Values};
 use super::error::DatasetError;
-use super::order::{order, permute};
+use super::order::{Ranks, order};
 use super::pages::Zstd;
 use super::tables::{Column, Kind, Table};
 use crate::store::Cell;
 
 /// Rows of a row group, which has one dictionary for each column, and which engines read in one piece.
 const ROWS: usize = 1 << 20;
+
+/// Bytes that are written to a file at once.
+const WRITTEN: usize = 1 << 18;
 
 /// Who wrote the files, in the form in which readers look for writers with known faults. It has no version of the program, as
 /// equal rows are equal bytes in all of them.
@@ -34,7 +37,7 @@ pub(super) struct Rows<'k, W: Write + Send> {
     /// Rows that are in columns of numbers, and those of the row group, whose numbers may be in pages already.
     rows: usize,
     in_group: usize,
-    writer: SerializedFileWriter<W>,
+    writer: SerializedFileWriter<BufWriter<W>>,
     zstd: Zstd,
     is_sorted: bool,
 }
@@ -140,6 +143,8 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         is_sorted: bool,
         out: W,
     ) -> Result<Self, DatasetError> {
+        // The crate's writer gives what it has in pieces of 8 KiB.
+        let out = BufWriter::with_capacity(WRITTEN, out);
         let writer = SerializedFileWriter::new(out, schema(table)?, Arc::new(properties(table)?))?;
         let columns = table
             .files()
@@ -162,12 +167,8 @@ impl<'k, W: Write + Send> Rows<'k, W> {
     pub(super) fn end_row(&mut self) -> Result<(), DatasetError> {
         self.rows += 1;
         self.in_group += 1;
-        if self.is_sorted && self.rows == PAGE {
-            self.page(0, self.rows)?;
-            self.rows = 0;
-            if self.in_group == ROWS {
-                self.group(0, ROWS)?;
-            }
+        if self.is_sorted && self.rows.is_multiple_of(PIECE) {
+            self.piece()?;
         }
         Ok(())
     }
@@ -289,35 +290,39 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         Ok(())
     }
 
-    /// Puts the rows in the order of the table.
-    fn sort(&mut self) {
-        let by = self.table.order.iter();
-        let columns = by.filter_map(|name| self.table.file_column(name));
-        let ranks = columns.flat_map(|at| self.columns[at].ranks());
-        let order = order(self.rows, ranks.collect());
+    /// Makes room for more rows of a table whose rows come in their order.
+    fn piece(&mut self) -> Result<(), DatasetError> {
         for buffer in &mut self.columns {
-            match &mut buffer.values {
-                Values::Same(_) | Values::Tags(_) => {}
-                Values::Numbers(values) => permute(values, &order),
-                Values::Texts { places, .. } | Values::Functions(places) => permute(places, &order),
-                Values::Scales(values) => permute(values, &order),
-            }
-            if !buffer.levels.is_empty() {
-                permute(&mut buffer.levels, &order);
+            buffer.split();
+        }
+        if self.rows == PAGE {
+            self.page(Chosen::First(PAGE))?;
+            self.rows = 0;
+            if self.in_group == ROWS {
+                self.group(Chosen::First(ROWS))?;
             }
         }
+        Ok(())
+    }
+
+    /// The rows in the order of the table.
+    fn order(&self) -> Vec<u32> {
+        let by = self.table.order.iter();
+        let columns = by.filter_map(|name| self.table.file_column(name));
+        let ranks: Vec<Ranks<'_>> = columns.flat_map(|at| self.columns[at].ranks()).collect();
+        order(self.rows, &ranks)
     }
 
     /// Makes a page of some rows of each column of numbers.
-    fn page(&mut self, from: usize, to: usize) -> Result<(), DatasetError> {
+    fn page(&mut self, rows: Chosen<'_>) -> Result<(), DatasetError> {
         for buffer in &mut self.columns {
             if !matches!(buffer.values, Values::Numbers(_)) {
                 continue;
             }
-            if self.is_sorted {
-                buffer.settle(to);
+            if let Chosen::First(count) = rows {
+                buffer.settle(count);
             }
-            buffer.page_of_numbers(&mut self.zstd, from, to)?;
+            buffer.page_of_numbers(&mut self.zstd, rows)?;
             if self.is_sorted {
                 buffer.clear();
             }
@@ -326,7 +331,7 @@ impl<'k, W: Write + Send> Rows<'k, W> {
     }
 
     /// Writes a row group: numbers are in pages already.
-    fn group(&mut self, from: usize, to: usize) -> Result<(), DatasetError> {
+    fn group(&mut self, rows: Chosen<'_>) -> Result<(), DatasetError> {
         let columns = self.writer.schema_descr().columns().to_vec();
         let mut columns = columns.into_iter();
         let page = if self.is_sorted { PAGE } else { ROWS };
@@ -339,10 +344,12 @@ impl<'k, W: Write + Send> Rows<'k, W> {
                 columns.next();
                 write_tags(&mut group, tags)?;
             } else {
-                if self.is_sorted && !matches!(buffer.values, Values::Numbers(_)) {
-                    buffer.settle(to);
+                if let Chosen::First(count) = rows
+                    && !matches!(buffer.values, Values::Numbers(_))
+                {
+                    buffer.settle(count);
                 }
-                let texts = buffer.pages_of_places(&mut self.zstd, self.keys, (from, to), page)?;
+                let texts = buffer.pages_of_places(&mut self.zstd, self.keys, rows, page)?;
                 let (bytes, close) = buffer.close(column, texts)?;
                 group.append_column(&bytes, close)?;
             }
@@ -361,19 +368,17 @@ impl<'k, W: Write + Send> Rows<'k, W> {
             if self.in_group > 0 {
                 // The last rows may have filled a page.
                 if self.rows > 0 {
-                    self.page(0, self.rows)?;
+                    self.page(Chosen::First(self.rows))?;
                 }
-                self.group(0, self.in_group)?;
+                self.group(Chosen::First(self.in_group))?;
             }
         } else {
             for buffer in &mut self.columns {
                 buffer.settle(self.rows);
             }
-            self.sort();
-            for from in (0..self.rows).step_by(ROWS) {
-                let to = self.rows.min(from + ROWS);
-                self.page(from, to)?;
-                self.group(from, to)?;
+            for rows in self.order().chunks(ROWS) {
+                self.page(Chosen::These(rows))?;
+                self.group(Chosen::These(rows))?;
             }
         }
         self.writer.close()?;

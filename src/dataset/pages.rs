@@ -3,6 +3,7 @@
 //! The writers of the crate `parquet` look each value up in a dictionary and take it by itself, which is four times the work
 //! (docs/design/0024-dataset.md): here, texts and keys are numbers already. All that is around pages is the crate's.
 
+use std::io;
 use std::iter::repeat_n;
 
 use bytes::Bytes;
@@ -60,19 +61,25 @@ const PART: usize = 1 << 11;
 /// Equal values that are written as one, if there are so many.
 const RUN: usize = 16;
 
+/// Zeros, of which most upper bytes of numbers are.
+static ZEROS: [u8; 1 << 12] = [0; 1 << 12];
+
 /// Compresses pages; its tables are used again for each.
 pub(super) struct Zstd {
     encoder: Encoder<'static>,
-    page: PageBytes,
+    /// The page that is being made: levels, and values that are not split.
+    page: Vec<u8>,
+    /// Where levels end.
+    levels: usize,
     compressed: Vec<u8>,
 }
 
-/// The page that is being made.
+/// Numbers of 64 bits byte by byte: first the lowest ones of all, and so on (`BYTE_STREAM_SPLIT`).
 #[derive(Default)]
-pub(super) struct PageBytes {
-    bytes: Vec<u8>,
-    /// Where parts end whose bytes are of another kind than those after them.
-    ends: Vec<usize>,
+pub(super) struct Split {
+    /// The lowest bytes of all, those above them, and so on. Zeros at the end of each may be missing.
+    bytes: [Vec<u8>; 8],
+    count: usize,
 }
 
 /// The pages of a column of a row group.
@@ -86,15 +93,38 @@ pub(super) struct Pages {
     nulls: usize,
 }
 
-impl PageBytes {
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
+impl Split {
+    /// Adds numbers. They are read once for each byte, so that few should be given at a time.
+    pub(super) fn add(&mut self, numbers: &[u64]) {
+        let all = numbers.iter().fold(0, |all, number| all | number);
+        let places = 8 - all.leading_zeros() as usize / 8;
+        let before = self.count;
+        self.count += numbers.len();
+        for (place, bytes) in (0_u32..).zip(&mut self.bytes[..places]) {
+            bytes.resize(self.count, 0);
+            for (byte, number) in bytes[before..].iter_mut().zip(numbers) {
+                *byte = (number >> (8 * place)).to_le_bytes()[0];
+            }
+        }
     }
 
-    /// Says that what comes next has other statistics.
-    fn end_part(&mut self) {
-        self.ends.push(self.bytes.len());
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Forgets all numbers. Keeps the room.
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+        self.bytes.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Fills in zeros up to the highest byte that is none.
+    fn settle(&mut self) {
+        let used = self.bytes.iter().take_while(|bytes| !bytes.is_empty());
+        let used = used.count();
+        for bytes in &mut self.bytes[..used] {
+            bytes.resize(self.count, 0);
+        }
     }
 }
 
@@ -108,7 +138,8 @@ impl Zstd {
         encoder.set_parameter(CParameter::ChecksumFlag(true))?;
         Ok(Self {
             encoder,
-            page: PageBytes::default(),
+            page: Vec::new(),
+            levels: 0,
             compressed: Vec::new(),
         })
     }
@@ -118,37 +149,69 @@ impl Zstd {
         Ok(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?))
     }
 
-    /// Compresses the page: one frame, in which every long part begins a block, as a block has one table of frequent bytes.
-    fn compressed(&mut self, matches: Matches) -> Result<(Bytes, usize), ParquetError> {
-        let PageBytes { bytes, ends } = &self.page;
+    /// Begins a page with its levels, if it has any.
+    fn begin(&mut self, levels: Option<&[bool]>) {
+        self.page.clear();
+        if let Some(levels) = levels {
+            self.page.extend([0; 4]);
+            bits(levels, &mut self.page);
+            let length = u32::try_from(self.page.len() - 4).unwrap_or(u32::MAX);
+            self.page[..4].copy_from_slice(&length.to_le_bytes());
+        }
+        self.levels = self.page.len();
+    }
+
+    /// Compresses the page, with numbers after it: one frame, in which every long part begins a block, as a block has one table of
+    /// frequent bytes.
+    fn compressed(
+        &mut self,
+        numbers: &Split,
+        matches: Matches,
+    ) -> Result<(Bytes, usize), ParquetError> {
+        let (levels, values) = self.page.split_at(self.levels);
+        let parts = [levels, values].into_iter();
+        let parts = parts.chain(numbers.bytes.iter().map(Vec::as_slice));
+        let length = self.page.len() + 8 * numbers.count;
         self.encoder.reinit()?;
         for parameter in matches.parameters() {
             self.encoder.set_parameter(parameter)?;
         }
-        self.encoder
-            .set_pledged_src_size(Some(bytes.len() as u64))?;
+        self.encoder.set_pledged_src_size(Some(length as u64))?;
         // A block takes three bytes more than what it has, at most.
-        let room = compress_bound(bytes.len()) + 16 * (ends.len() + 1);
+        let room = compress_bound(length) + 16 * (numbers.bytes.len() + 3);
         self.compressed.clear();
         self.compressed.reserve(room);
         let mut out = OutBuffer::around(&mut self.compressed);
-        let mut start = 0;
-        for end in ends.iter().copied().chain([bytes.len()]) {
-            if end - start < PART && end < bytes.len() {
-                continue;
-            }
-            let mut part = InBuffer::around(&bytes[start..end]);
-            while part.pos() < end - start {
-                self.encoder.run(&mut part, &mut out)?;
-            }
-            if end < bytes.len() {
+        let (mut done, mut in_part) = (0, 0);
+        for part in parts {
+            take_in(&mut self.encoder, part, &mut out)?;
+            done += part.len();
+            in_part += part.len();
+            if in_part >= PART && done < length {
                 while self.encoder.flush(&mut out)? > 0 {}
+                in_part = 0;
             }
-            start = end;
+        }
+        while done < length {
+            let zeros = &ZEROS[..ZEROS.len().min(length - done)];
+            take_in(&mut self.encoder, zeros, &mut out)?;
+            done += zeros.len();
         }
         while self.encoder.finish(&mut out, true)? > 0 {}
-        Ok((Bytes::copy_from_slice(&self.compressed), bytes.len()))
+        Ok((Bytes::copy_from_slice(&self.compressed), length))
     }
+}
+
+fn take_in(
+    encoder: &mut Encoder<'_>,
+    bytes: &[u8],
+    out: &mut OutBuffer<'_, Vec<u8>>,
+) -> io::Result<()> {
+    let mut part = InBuffer::around(bytes);
+    while part.pos() < bytes.len() {
+        encoder.run(&mut part, out)?;
+    }
+    Ok(())
 }
 
 impl Default for Pages {
@@ -190,9 +253,9 @@ impl Pages {
         count: usize,
         fill: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), ParquetError> {
-        zstd.page.clear();
-        fill(&mut zstd.page.bytes);
-        let (buf, uncompressed) = zstd.compressed(Matches::Texts)?;
+        zstd.begin(None);
+        fill(&mut zstd.page);
+        let (buf, uncompressed) = zstd.compressed(&Split::default(), Matches::Texts)?;
         self.dictionary = Some(self.offset());
         self.encoded(Encoding::PLAIN);
         let page = Page::DictionaryPage {
@@ -204,28 +267,51 @@ impl Pages {
         self.write(page, uncompressed)
     }
 
-    /// Adds a page of so many rows. `levels` has for each whether it has a value; it is empty in columns without NULL, and
-    /// `None` there.
+    /// Adds a page of so many rows. `levels` has for each whether it has a value; it is `None` in columns without NULL.
     pub(super) fn data(
         &mut self,
         zstd: &mut Zstd,
         rows: usize,
         levels: Option<&[bool]>,
-        (encoding, matches): (Encoding, Matches),
-        fill: impl FnOnce(&mut PageBytes),
+        how: (Encoding, Matches),
+        fill: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), ParquetError> {
-        zstd.page.clear();
-        if let Some(levels) = levels {
-            let bytes = &mut zstd.page.bytes;
-            bytes.extend([0; 4]);
-            bits(levels, bytes);
-            let length = u32::try_from(bytes.len() - 4).unwrap_or(u32::MAX);
-            bytes[..4].copy_from_slice(&length.to_le_bytes());
-            self.nulls += levels.iter().filter(|is_there| !**is_there).count();
-            zstd.page.end_part();
-        }
+        zstd.begin(levels);
         fill(&mut zstd.page);
-        let (buf, uncompressed) = zstd.compressed(matches)?;
+        self.page_of(zstd, rows, levels, how, &Split::default())
+    }
+
+    /// Adds a page of numbers, likewise.
+    pub(super) fn numbers(
+        &mut self,
+        zstd: &mut Zstd,
+        rows: usize,
+        levels: Option<&[bool]>,
+        matches: Matches,
+        numbers: &mut Split,
+    ) -> Result<(), ParquetError> {
+        // Where there is none, no reader is asked what it makes of no bytes.
+        let encoding = if numbers.is_empty() {
+            Encoding::PLAIN
+        } else {
+            Encoding::BYTE_STREAM_SPLIT
+        };
+        zstd.begin(levels);
+        numbers.settle();
+        self.page_of(zstd, rows, levels, (encoding, matches), numbers)
+    }
+
+    fn page_of(
+        &mut self,
+        zstd: &mut Zstd,
+        rows: usize,
+        levels: Option<&[bool]>,
+        (encoding, matches): (Encoding, Matches),
+        numbers: &Split,
+    ) -> Result<(), ParquetError> {
+        let nulls = levels.map(|levels| levels.iter().filter(|is_there| !**is_there).count());
+        self.nulls += nulls.unwrap_or_default();
+        let (buf, uncompressed) = zstd.compressed(numbers, matches)?;
         let offset = self.offset();
         self.data.get_or_insert(offset);
         self.encoded(encoding);
@@ -284,22 +370,17 @@ pub(super) fn width(values: usize) -> u32 {
 }
 
 /// Adds the places of values in a dictionary.
-pub(super) fn places(places: &[u32], width: u32, page: &mut PageBytes) {
-    page.bytes.push(u8::try_from(width).unwrap_or(32));
-    hybrid(places, width, &mut page.bytes);
+pub(super) fn places(places: &[u32], width: u32, page: &mut Vec<u8>) {
+    page.push(u8::try_from(width).unwrap_or(32));
+    hybrid(places, width, page);
 }
 
 /// Adds the places of so many values that are all the one of a dictionary.
-pub(super) fn one_place(count: usize, page: &mut PageBytes) {
-    page.bytes.push(0);
+pub(super) fn one_place(count: usize, page: &mut Vec<u8>) {
+    page.push(0);
     if count > 0 {
-        varint((count as u64) << 1, &mut page.bytes);
+        varint((count as u64) << 1, page);
     }
-}
-
-/// Adds values one after the other.
-pub(super) fn plain(page: &mut PageBytes, fill: impl FnOnce(&mut Vec<u8>)) {
-    fill(&mut page.bytes);
 }
 
 /// Adds a text with its length before it.
@@ -307,53 +388,6 @@ pub(super) fn text(text: &[u8], out: &mut Vec<u8>) {
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
     out.extend(length.to_le_bytes());
     out.extend(text);
-}
-
-/// Adds numbers of 64 bits byte by byte: first the lowest ones of all, and so on (`BYTE_STREAM_SPLIT`).
-pub(super) fn split(numbers: &[u64], page: &mut PageBytes) {
-    let count = numbers.len();
-    let start = page.bytes.len();
-    page.bytes.resize(start + 8 * count, 0);
-    let out = &mut page.bytes[start..];
-    // Most numbers are small: their upper bytes are zeros already.
-    let all = numbers.iter().fold(0, |all, number| all | number);
-    let places = 8 - all.leading_zeros() as usize / 8;
-    let (eights, rest) = numbers.as_chunks::<8>();
-    for (at, eight) in eights.iter().enumerate() {
-        let columns = transposed(*eight);
-        for (place, column) in columns[..places].iter().enumerate() {
-            let to = place * count + 8 * at;
-            out[to..to + 8].copy_from_slice(&column.to_le_bytes());
-        }
-    }
-    for (at, number) in rest.iter().enumerate() {
-        for (place, byte) in number.to_le_bytes()[..places].iter().enumerate() {
-            out[place * count + 8 * eights.len() + at] = *byte;
-        }
-    }
-    page.ends
-        .extend((1..=places).map(|place| start + place * count));
-}
-
-/// The bytes of eight numbers as a square, turned at its diagonal: what is exchanged are blocks of four bytes, then of two, then
-/// of one.
-#[inline]
-fn transposed(mut rows: [u64; 8]) -> [u64; 8] {
-    /// How far bytes go, which ones, and between which rows.
-    type Step = (u32, u64, [(usize, usize); 4]);
-    const STEPS: [Step; 3] = [
-        (32, 0x0000_0000_ffff_ffff, [(0, 4), (1, 5), (2, 6), (3, 7)]),
-        (16, 0x0000_ffff_0000_ffff, [(0, 2), (1, 3), (4, 6), (5, 7)]),
-        (8, 0x00ff_00ff_00ff_00ff, [(0, 1), (2, 3), (4, 5), (6, 7)]),
-    ];
-    for (shift, mask, pairs) in STEPS {
-        for (one, other) in pairs {
-            let (upper, lower) = (rows[one], rows[other]);
-            rows[one] = upper & mask | (lower & mask) << shift;
-            rows[other] = (upper >> shift) & mask | lower & !mask;
-        }
-    }
-    rows
 }
 
 /// Adds conditions as numbers of one bit, as [`hybrid`] does.
@@ -427,9 +461,19 @@ fn hybrid<T: Copy + PartialEq + Into<u32>>(values: &[T], width: u32, out: &mut V
 
 /// Adds numbers of so many bits, the lowest first, and zeros up to a group of eight.
 fn pack<T: Copy + Into<u32>>(values: &[T], width: u32, out: &mut Vec<u8>) {
-    let (mut waiting, mut bits) = (0_u64, 0);
     let rest = values.len().next_multiple_of(8) - values.len();
     let numbers = values.iter().map(|value| -> u32 { (*value).into() });
+    if width == 16 {
+        // Most functions are known by so many: whole bytes at once.
+        let start = out.len();
+        out.resize(start + 2 * (values.len() + rest), 0);
+        for (bytes, number) in out[start..].as_chunks_mut::<2>().0.iter_mut().zip(numbers) {
+            let [lower, upper, ..] = number.to_le_bytes();
+            *bytes = [lower, upper];
+        }
+        return;
+    }
+    let (mut waiting, mut bits) = (0_u64, 0);
     for number in numbers.chain(repeat_n(0, rest)) {
         waiting |= u64::from(number) << bits;
         bits += width;
@@ -451,7 +495,7 @@ fn varint(mut number: u64, out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Matches, PageBytes, Zstd, bits, hybrid, split, width};
+    use super::{Matches, PART, Split, ZEROS, Zstd, bits, hybrid, width};
 
     #[test]
     fn runs_and_groups_of_eight() {
@@ -474,6 +518,11 @@ mod tests {
         values.push(1);
         assert_eq!(made(&values, 1), [3, 1, 32, 1, 3, 2]);
         assert!(made(&[], 1).is_empty());
+        // Whole bytes, up to a group of eight.
+        let mut expected = vec![3];
+        expected.extend([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0, 0, 0]);
+        let numbers = [0x0201, 0x0403, 0x0605, 0x0807, 0x0a09, 0x0c0b];
+        assert_eq!(made(&numbers, 16), expected);
     }
 
     #[test]
@@ -494,26 +543,43 @@ mod tests {
         assert_eq!(made(&values), [3, 0b1000_0011, 48, 1, 3, 0b10]);
     }
 
+    /// The bytes of a page as they are before it is compressed.
+    fn decompressed(zstd: &mut Zstd, numbers: &mut Split) -> Vec<u8> {
+        numbers.settle();
+        let (page, length) = zstd.compressed(numbers, Matches::Numbers).expect("memory");
+        let again = zstd::bulk::decompress(&page, length).expect("one frame");
+        assert_eq!(again.len(), length);
+        again
+    }
+
     #[test]
     fn bytes_by_their_place() {
-        let split_bytes = |numbers: &[u64]| {
-            let mut page = PageBytes::default();
-            split(numbers, &mut page);
-            page.bytes
+        let mut zstd = Zstd::new().expect("memory");
+        let mut split_bytes = |pieces: &[&[u64]]| {
+            let mut split = Split::default();
+            for piece in pieces {
+                split.add(piece);
+            }
+            zstd.begin(None);
+            decompressed(&mut zstd, &mut split)
         };
-        let out = split_bytes(&[0x0102, 0x0304]);
+        let out = split_bytes(&[&[0x0102, 0x0304]]);
         assert_eq!(out[..4], [2, 4, 1, 3]);
         assert_eq!(out[4..], [0; 12]);
         assert!(split_bytes(&[]).is_empty());
         let mut number = 1_u64;
-        for count in [7, 8, 9, 16, 100] {
+        for count in [7, 8, 9, 16, 100, 3 * ZEROS.len()] {
             for bits in [0, 7, 8, 33, 64] {
-                let numbers: Vec<u64> = (0..count)
-                    .map(|_| {
+                let mut random = |bits: u32| -> Vec<u64> {
+                    let numbers = (0..count).map(|_| {
                         number = number.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
                         number.checked_shr(64 - bits).unwrap_or_default()
-                    })
-                    .collect();
+                    });
+                    numbers.collect()
+                };
+                // Pieces of small and of large numbers, in any order.
+                let (one, other) = (random(bits), random(20));
+                let numbers = [&one[..], &other, &one, &[0]].concat();
                 let expected: Vec<u8> = (0..8)
                     .flat_map(|place| {
                         numbers
@@ -521,7 +587,10 @@ mod tests {
                             .map(move |number| number.to_le_bytes()[place])
                     })
                     .collect();
-                assert_eq!(split_bytes(&numbers), expected, "{numbers:?}");
+                assert!(
+                    split_bytes(&[&one, &other, &one, &[0]]) == expected,
+                    "{count}, {bits}"
+                );
             }
         }
     }
@@ -529,20 +598,22 @@ mod tests {
     #[test]
     fn parts_are_one_frame() {
         let mut zstd = Zstd::new().expect("memory");
-        for parts in [&[0, 0][..], &[5, 3000, 4096], &[200_000, 10, 300_000, 2048]] {
-            zstd.page.clear();
-            for (at, part) in parts.iter().enumerate() {
-                let kind = u8::try_from(at).expect("few");
-                zstd.page
-                    .bytes
-                    .extend((0..*part).map(|byte| u8::try_from(byte % 251).expect("small") ^ kind));
-                zstd.page.end_part();
+        for (levels, count) in [(0, 0), (5, 3000), (PART, 0), (200_000, 300_000), (1, PART)] {
+            let mut split = Split::default();
+            let numbers: Vec<u64> = (0..count).map(|number| number % 70_000).collect();
+            split.add(&numbers);
+            zstd.begin(None);
+            let byte = |at: usize| u8::try_from(at % 251).expect("small");
+            zstd.page.extend((0..levels).map(byte));
+            zstd.levels = levels;
+            let mut expected = zstd.page.clone();
+            for place in 0..8 {
+                expected.extend(numbers.iter().map(|number| number.to_le_bytes()[place]));
             }
-            let expected = zstd.page.bytes.clone();
-            let (compressed, length) = zstd.compressed(Matches::Numbers).expect("memory");
-            assert_eq!(length, expected.len());
-            let again = zstd::bulk::decompress(&compressed, length).expect("one frame");
-            assert_eq!(again, expected);
+            assert!(
+                decompressed(&mut zstd, &mut split) == expected,
+                "{levels}, {count}"
+            );
         }
     }
 
