@@ -142,9 +142,10 @@ pub fn import(
             // In this thread, which has nothing else to do: the totals are drawn up while the
             // writer is still busy. Where reading has failed, the builder is dropped with its end
             // of the queue.
-            .and_then(|()| builder.finish())
-            .and_then(|(totals, _rows)| {
+            .and_then(|()| {
+                // Before the totals: the buffers of the input are not needed beside them.
                 let fingerprint = input.finish()?;
+                let (totals, _rows) = builder.finish()?;
                 let nodes = totals.nodes;
                 // A writer that is gone has its own error to report.
                 let _ = sender.send(Message::Finish(Box::new((totals, describe(fingerprint)))));

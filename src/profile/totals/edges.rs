@@ -3,7 +3,7 @@
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::{DefaultHashBuilder, HashMap};
+use hashbrown::DefaultHashBuilder;
 
 use crate::base::hash_index::HashIndex;
 use crate::base::interner::{Id, Interner, Table};
@@ -50,29 +50,25 @@ impl CallSite {
 /// Call sites by what they are.
 #[derive(Default)]
 pub(super) struct CallSites {
-    table: Table<CallSiteId, CallSite>,
-    ids: HashMap<CallSite, CallSiteId>,
+    sites: Interner<CallSiteId, CallSite>,
+    hasher: DefaultHashBuilder,
 }
 
 impl CallSites {
     /// Finds or adds a call site.
     pub(super) fn intern(&mut self, site: CallSite) -> CallSiteId {
-        if let Some(known) = self.ids.get(&site) {
-            return *known;
-        }
-        let id = CallSiteId::new(self.table.len());
-        self.ids.insert(site.clone(), id);
-        self.table.push(site);
-        id
+        let hash = self.hasher.hash_one(&site);
+        let known = self.sites.find(hash, |known| *known == site);
+        known.unwrap_or_else(|| self.sites.add(hash, site))
     }
 
     pub(super) fn table(&self) -> &Table<CallSiteId, CallSite> {
-        &self.table
+        self.sites.table()
     }
 
     /// Keeps the entries only: none will be looked up any more.
     pub(super) fn forget_keys(&mut self) {
-        self.ids = HashMap::new();
+        self.sites.forget_keys();
     }
 }
 

@@ -5,10 +5,11 @@ use std::io;
 use std::path::PathBuf;
 
 use super::columns::{integer, other};
-use super::ids::{Ids, ROWS_AHEAD, StoredMetric};
+use super::ids::{Ids, ROWS_AHEAD, StoredFunction, StoredMetric};
 use super::keys::{EdgeKey, edge_key};
 use super::page_buffer::PageBuffer;
 use super::roots::Roots;
+use crate::events::{EdgeKind, FunctionId};
 use crate::profile::{EdgeRow, InfoRow, Rows, RunSummary};
 use crate::sqlite::btree::IndexTree;
 use crate::sqlite::page_file::{PageFile, Pages};
@@ -123,25 +124,27 @@ impl Trees {
         ids: &Ids,
     ) -> io::Result<()> {
         // All metrics have the same edges.
-        let mut keys: Vec<(EdgeKey, usize)> = Vec::with_capacity(rows.each());
-        keys.extend(rows.of_metric(0).map(|(at, row)| (edge_key(&row, ids), at)));
-        keys.sort_unstable_by(|(key, _), (other, _)| key.cmp(other));
+        let ranks = Ranks::of(ids);
+        let order = ranks.order(rows, ids, |callee, back, caller| {
+            [callee, u32::from(back) << 31 | caller]
+        });
         let mut record = Record::default();
         for (metric, metric_id) in metrics {
-            for (position, (key, at)) in keys.iter().enumerate() {
-                if let Some((_, soon)) = keys.get(position + ROWS_AHEAD) {
-                    rows.prefetch(*metric, *soon);
+            for (position, [.., at]) in order.iter().enumerate() {
+                if let Some([.., soon]) = order.get(position + ROWS_AHEAD) {
+                    rows.prefetch(*metric, *soon as usize);
                 }
-                let Some(row) = rows.get(*metric, *at) else {
+                let Some(row) = rows.get(*metric, *at as usize) else {
                     continue;
                 };
+                let key = edge_key(&row, ids);
                 let record = record
                     .start()
                     .integer(metric_id.0)
                     .integer(key.callee.0)
                     .integer(i64::from(key.back))
                     .integer(key.caller.0);
-                place(record, key).integer_or_null(row.calls.map(integer));
+                place(record, &key).integer_or_null(row.calls.map(integer));
                 record
                     .real_or_null(row.exclusive)
                     .real_or_null(row.cumulative);
@@ -151,27 +154,97 @@ impl Trees {
                 self.edges.push(pages, record)?;
             }
         }
+        drop(order);
         // Rows of the index are its own columns and then the rest of the table's key; the order is
         // sorted once and serves every metric.
-        keys.sort_unstable_by(|(key, _), (other, _)| {
-            let order =
-                (key.caller, key.callee, key.back).cmp(&(other.caller, other.callee, other.back));
-            order.then_with(|| {
-                (&key.file, key.line, key.col).cmp(&(&other.file, other.line, other.col))
-            })
+        let order = ranks.order(rows, ids, |callee, back, caller| {
+            [caller, callee << 1 | u32::from(back)]
         });
         for (_, metric_id) in metrics {
-            for (key, _) in &keys {
+            for (position, [.., at]) in order.iter().enumerate() {
+                if let Some([.., soon]) = order.get(position + ROWS_AHEAD) {
+                    rows.prefetch(0, *soon as usize);
+                }
+                let Some(row) = rows.get(0, *at as usize) else {
+                    continue;
+                };
+                let key = edge_key(&row, ids);
                 let record = record
                     .start()
                     .integer(metric_id.0)
                     .integer(key.caller.0)
                     .integer(key.callee.0)
                     .integer(i64::from(key.back));
-                self.edges_by_caller.push(pages, place(record, key))?;
+                self.edges_by_caller.push(pages, place(record, &key))?;
             }
         }
         Ok(())
+    }
+}
+
+/// The places of functions, by number in the run, in the order of their numbers in the database; that of the root, which is no function.
+/// Keys of edges made of these are a fifth as large as those of rows, and there may be millions.
+struct Ranks {
+    of: Vec<u32>,
+    root: u32,
+}
+
+impl Ranks {
+    fn of(ids: &Ids) -> Self {
+        let mentioned = ids.mentioned();
+        let last = mentioned.iter().map(|(_, function)| function.0).max();
+        let mut of = vec![0; last.map_or(0, |last| last as usize + 1)];
+        // The root's edges have the number 0 in the place of the caller's.
+        let (mut root, mut next) = (0, 0);
+        for functions in mentioned.chunk_by(|(one, _), (other, _)| one == other) {
+            if functions[0].0 < StoredFunction(0) {
+                root = next + 1;
+            }
+            next += u32::from(next == root);
+            for (_, function) in functions {
+                of[function.0 as usize] = next;
+            }
+            next += 1;
+        }
+        Self { of, root }
+    }
+
+    fn rank(&self, function: Option<FunctionId>) -> u32 {
+        let rank = function.and_then(|function| self.of.get(function.0 as usize));
+        rank.copied().unwrap_or(self.root)
+    }
+
+    /// Where the edges of a metric are, in the order of a key of callee, whether it is a back edge, and caller; those of one key by file,
+    /// line and column. Each has its key before it. Functions are fewer than 2^31.
+    fn order(
+        &self,
+        rows: &Rows<EdgeRow>,
+        ids: &Ids,
+        key: impl Fn(u32, bool, u32) -> [u32; 2],
+    ) -> Vec<[u32; 3]> {
+        let mut order = Vec::with_capacity(rows.each());
+        order.extend(rows.of_metric(0).map(|(at, row)| {
+            let is_back = row.kind == EdgeKind::Back;
+            let [first, second] = key(self.rank(Some(row.callee)), is_back, self.rank(row.caller));
+            [first, second, u32::try_from(at).unwrap_or(u32::MAX)]
+        }));
+        order.sort_unstable();
+        let mut keys = Vec::new();
+        for same in order.chunk_by_mut(|one, other| one[..2] == other[..2]) {
+            if same.len() == 1 {
+                continue;
+            }
+            let of_row =
+                |[.., at]: &[u32; 3]| Some((edge_key(&rows.get(0, *at as usize)?, ids), *at));
+            keys.extend(same.iter().filter_map(of_row));
+            keys.sort_unstable_by(|(one, _), (other, _)| {
+                (&one.file, one.line, one.col).cmp(&(&other.file, other.line, other.col))
+            });
+            for ([.., at], (_, sorted)) in same.iter_mut().zip(keys.drain(..)) {
+                *at = sorted;
+            }
+        }
+        order
     }
 }
 
