@@ -26,6 +26,7 @@ const STACK: u32 = 8 << 20;
 
 fn main() -> ExitCode {
     memory::keep_some(LIMIT);
+    memory::give_back();
     // glibc gives memory to its first thread in large pieces, and to others page by page: a thousand calls of the system in
     // `profdb history` of a thousand runs.
     if limits::has_stack(u64::from(STACK)) {
