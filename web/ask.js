@@ -4,12 +4,17 @@ import { LEFT_OUT, Run } from './profile.js';
 import { parsePath } from './path.js';
 import { answered, isServed, servedStatement, showKnown } from './served.js';
 import { addUp, calleesOf, callersOf, follow } from './selection.js';
+import { mostOf } from './sums.js';
 import { Unanswered, inOrder, lineName, plain, shown } from './texts.js';
 import { statement } from './statement.js';
 
 /** @typedef {{report: string, fn?: string, metric?: string, exclusive?: boolean, percentOf?: string, label?: string[]}} Question */
 /** @typedef {{question: Question, metric: import('./profile.js').Metric, total: number, selected: number | null, exclusive: boolean, remarks: string[], isExclusiveLeft: boolean, callers?: number | null, shape: string, steps: {operator: ',' | '>', name: string, isCode: boolean}[]}} Header */
-/** @typedef {{columns: string[], rows: any[][], header: Header, functions: number[], elements: string[]}} Answer Functions and elements are those of the rows: -1 for none, and what a row is called. */
+/** @typedef {{columns: string[], rows: any[][], header: Header, functions: number[], elements: string[], many?: Many}} Answer Functions and elements are those of the rows: -1 for none, and what a row is called. */
+/** @typedef {{count: number, first: Answer, own: Float64Array, hasCalls: boolean}} Many What is known of many rows before they are made: how many they are, the first of them, all own costs in any order, and whether calls are known. */
+
+/** Rows that are made at once: of many, few are looked at. */
+const FIRST = 200;
 
 const COLUMNS = {
   summary: 'function seen calls cum_pct avg module file kind exclusive exclusive_pct cumulative cumulative_pct',
@@ -75,14 +80,14 @@ async function look(run, question) {
     const places = [];
     for (let place = 0; place < tree.count; place = tree.last[place] + 1) places.push(place);
     const of = shape === 'functions' ? follow(tree, steps) : { places, outermost: places };
-    return { ...seen, selected: labels.length > 0 ? sumOf(places) : null, paths: { tree, costs, of, ranges: ranges(tree, of.outermost) } };
+    return { ...seen, selected: labels.length > 0 ? sumOf(places) : null, paths: { tree, costs, of } };
   }
   // Each part of a view looks at the same path.
   const key = JSON.stringify([question.fn, at, labels]);
   if (run.followed?.key !== key) run.followed = { key, of: follow(tree, steps) };
   const { of } = run.followed;
   if (of.places.length === 0) throw new Unanswered(`No call in run ${run.number} follows the path ${plain(question.fn ?? '')}.`);
-  return { ...seen, selected: sumOf(of.outermost), paths: { tree, costs, of, ranges: ranges(tree, of.outermost) } };
+  return { ...seen, selected: sumOf(of.outermost), paths: { tree, costs, of } };
 }
 
 /** What shares are of. @param {{question: Question, selected: number | null, total: number}} header */
@@ -94,11 +99,6 @@ export function baseOf({ question, selected, total }) {
 export function shareOf(header, cost) {
   const base = baseOf(header);
   return base === 0 || cost === null || Number.isNaN(cost) ? null : (100 * cost) / base;
-}
-
-/** @param {import('./profile.js').Tree} tree @param {number[]} outermost @returns {[number, number][]} */
-function ranges(tree, outermost) {
-  return outermost.map((place) => [place, tree.last[place]]);
 }
 
 /** A cost as a key by which the highest comes first, and what is unknown last. @param {number} cost */
@@ -130,6 +130,7 @@ export async function ask(run, question) {
   if (isServed()) return answered(run, header, /** @type {any} */ (COLUMNS)[question.report].split(' '));
   if (question.report === 'function') return ofFunction(run, seen, header);
   if (question.report === 'tree') return ofTree(run, seen, header);
+  if (question.report === 'summary' || question.report === 'lines') return totalsOf(run, seen, header);
   const entries = await entriesOf(run, seen, question.report);
   showKnown(header, entries, (entry) => orNull(entry.cumulative));
   if (!run.isTree && (question.report === 'calls' || question.report === 'call_lines')) sumCallers(header, entries);
@@ -147,31 +148,65 @@ function sumCallers(header, entries) {
   if (!isSame) header.callers = sum;
 }
 
-/** What a report shows, in no order. @param {Run} run @param {any} seen @param {string} report @returns {Promise<Entry[]>} */
-async function entriesOf(run, seen, report) {
+/** How many rows an answer has, without making them. @param {Answer} answer */
+export function countOf(answer) {
+  return answer.many ? answer.many.count : answer.rows.length;
+}
+
+/** An answer that has a row, without making those that are not asked for. @param {Answer} answer @param {number} row @returns {Answer} */
+export function sideOf(answer, row) {
+  return answer.many && row < answer.many.first.rows.length ? answer.many.first : answer;
+}
+
+/** Functions, or lines, with what they cost in all that is looked at. @param {Run} run @param {any} seen @param {Header} header @returns {Promise<Answer>} */
+async function totalsOf(run, seen, header) {
   const { at, steps, shape, lines, paths } = seen;
   const { names } = run;
   const only = shape === 'functions' ? steps[0].functions[0] : -1;
+  const isLines = header.question.report === 'lines';
+  let sums;
+  if (paths) sums = addUp(paths.tree, paths.costs, paths.of.outermost, isLines ? 'lines' : 'functions', isLines ? lines.count : names.name.length + 1);
+  else sums = await (isLines ? run.lineFigures(at) : run.functions(at));
+  const { calls, exclusive, cumulative, seen: all } = sums;
+  const functionOf = (/** @type {number} */ key) => (isLines ? lines.function[key] : key);
+  const keys = sums.keys.filter((key) => (isLines || (key < names.name.length && run.isCode(key))) && (only < 0 || functionOf(key) === only));
+  showKnown(header, keys, (key) => orNull(cumulative[key]));
+  const entryOf = (/** @type {number} */ key) => {
+    const of = functionOf(key);
+    const [name, own] = [names.name[of], names.file[of]];
+    const entry = { name, module: names.module[of], file: own, id: names.id[of], of, kind: isLines ? null : names.kind[of], line: null, col: 0, calls: calls[key], exclusive: exclusive[key], cumulative: cumulative[key], seen: all[key] };
+    if (!isLines) return entry;
+    const [file, line, col] = [lines.file[key] || own, lines.line[key], lines.col[key]];
+    return { ...entry, file, line, col, element: lineName(name, file === own ? '' : file, line, col) };
+  };
+  const costs = header.exclusive ? exclusive : cumulative;
+  const few = mostOf(keys, (key) => costs[key], FIRST);
+  const first = ranked(few.map(entryOf), header);
+  if (few.length === keys.length) return first;
+  /** @type {Answer | null} */
+  let whole = null;
+  const made = () => (whole ??= ranked(keys.map(entryOf), header));
+  return {
+    columns: first.columns,
+    header,
+    many: { count: keys.length, first, own: Float64Array.from(keys, (key) => exclusive[key]), hasCalls: keys.some((key) => !Number.isNaN(calls[key])) },
+    get rows() {
+      return made().rows;
+    },
+    get functions() {
+      return made().functions;
+    },
+    get elements() {
+      return made().elements;
+    },
+  };
+}
+
+/** Calls that a report shows, in no order. @param {Run} run @param {any} seen @param {string} report @returns {Promise<Entry[]>} */
+async function entriesOf(run, seen, report) {
+  const { names } = run;
   const functionOf = (/** @type {number} */ of) => ({ name: names.name[of], module: names.module[of], file: names.file[of], id: names.id[of], of });
   const unknown = { seen: NaN, line: null, col: 0 };
-  if (report === 'summary') {
-    const all = paths
-      ? addUp(paths.tree, paths.costs, paths.ranges, (place) => (paths.tree.line[place] < 0 ? paths.tree.function[place] : -1), names.name.length + 1)
-      : await run.functions(at);
-    const wanted = [...all].filter(([of]) => of < names.name.length && run.isCode(of) && (only < 0 || of === only));
-    return wanted.map(([of, sums]) => ({ ...unknown, ...functionOf(of), kind: names.kind[of], ...sums }));
-  }
-  if (report === 'lines') {
-    const all = paths ? addUp(paths.tree, paths.costs, paths.ranges, (place) => paths.tree.line[place], lines.count) : await run.lineFigures(at);
-    const wanted = [...all].filter(([line]) => only < 0 || lines.function[line] === only);
-    return wanted.map(([line, sums]) => {
-      const { name, module, file: own, id, of } = functionOf(lines.function[line]);
-      const file = lines.file[line] || own;
-      const [number, col] = [lines.line[line], lines.col[line]];
-      const { calls, exclusive, cumulative, seen } = sums;
-      return { name, module, file, id, of, kind: null, line: number, col, calls, exclusive, cumulative, seen, element: lineName(name, file === own ? '' : file, number, col) };
-    });
-  }
   const isCallees = report === 'callees';
   const byLine = report === 'call_lines';
   /** @type {Map<string, Entry>} */
@@ -281,15 +316,15 @@ async function ofFunction(run, seen, header) {
   const figures =
     shape === 'functions'
       ? await run.lineFigures(at)
-      : addUp(paths.tree, paths.costs, paths.ranges, (place) => paths.tree.line[place], lines.count);
+      : addUp(paths.tree, paths.costs, paths.of.outermost, 'lines', lines.count);
   const calls = (await callsOfLines(run, seen)).filter((call) => functions.has(call.caller));
   /** @type {{of: number, file: string, line: number, col: number, calls: number, exclusive: number, cumulative: number}[]} */
   const found = [];
-  for (const [line, sums] of figures) {
+  for (const line of figures.keys) {
     const of = lines.function[line];
     if (!functions.has(of)) continue;
     const file = lines.file[line] === '' ? names.file[of] : lines.file[line];
-    found.push({ of, file, line: lines.line[line], col: lines.col[line], ...sums });
+    found.push({ of, file, line: lines.line[line], col: lines.col[line], calls: figures.calls[line], exclusive: figures.exclusive[line], cumulative: figures.cumulative[line] });
   }
   const isCalled = (/** @type {any} */ row, /** @type {any} */ call) => row.of === call.caller && row.file === call.file && row.line === call.line && (row.col === 0 || row.col === call.col);
   const only = new Map();
@@ -416,8 +451,8 @@ async function ofTree(run, seen, header) {
   const rows = [];
   const functions = [];
   const elements = [];
-  for (const [from, to] of paths.ranges) {
-    for (let place = from; place <= to; place++) {
+  for (const from of paths.of.outermost) {
+    for (let place = from; place <= tree.last[from]; place++) {
       const of = tree.function[place];
       const line = tree.line[place];
       const isLine = line >= 0;

@@ -35,7 +35,7 @@ const POWERS = Array.from({ length: 16 }, (_, power) => Number(`1e${power}`));
 export class Reader {
   /** @param {Uint8Array | null} bytes */
   constructor(bytes) {
-    this.bytes = bytes ?? new Uint8Array([0]);
+    this.bytes = bytes ?? new Uint8Array();
     this.reals = new DataView(this.bytes.buffer, this.bytes.byteOffset);
     this.at = 0;
   }

@@ -19,28 +19,50 @@ function hash(text) {
   return value >>> 8;
 }
 
-/** Colours of functions, each made when it is first asked for. @param {import('./profile.js').Run} run @returns {(of: number) => number} */
-function colours({ names }) {
-  /** @type {number[]} */
-  const known = [];
+/** Colours of the functions of runs, each made when it is first asked for. @type {WeakMap<import('./profile.js').Run, number[]>} */
+const coloured = new WeakMap();
+
+/** @param {import('./profile.js').Run} run @returns {(of: number) => number} */
+function colours(run) {
+  const { names } = run;
+  const known = coloured.get(run) ?? [];
+  coloured.set(run, known);
   return (of) => (of < names.name.length ? (known[of] ??= hash(`${names.module[of]} ${names.name[of]}`)) : 0);
 }
 
 /** The function places of what is selected, as boxes to be arranged. @param {import('./profile.js').Run} run @param {any} seen */
 function placesOf(run, { tree, costs, of }) {
-  const most = of.outermost.reduce((/** @type {number} */ sum, /** @type {number} */ root) => sum + tree.last[root] - root + 1, 0);
-  const [places, parent, cost] = [new Int32Array(most), new Int32Array(most), new Float64Array(most)];
-  const numbers = new Int32Array(tree.count);
-  let count = 0;
+  let [most, largest] = [0, 0];
   for (const root of of.outermost) {
-    for (let place = root; place <= tree.last[root]; place++) {
-      if (tree.line[place] >= 0) continue;
-      numbers[place] = count;
-      places[count] = place;
-      parent[count] = place === root ? -1 : numbers[tree.caller(place)];
-      cost[count] = costs.all[place];
-      count++;
+    const size = tree.last[root] - root + 1;
+    most += size;
+    if (size > largest) largest = size;
+  }
+  const [places, parent, cost] = [new Int32Array(most), new Int32Array(most), new Float64Array(most)];
+  // By how many places they are after their root.
+  const numbers = new Int32Array(largest);
+  const { line, parent: above, last } = tree;
+  const { all } = costs;
+  let count = 0;
+  // One loop: browsers that see loops of a few rounds within one of many make both of them slow.
+  let [roots, root, next, end] = [0, -1, 0, -1];
+  for (;;) {
+    if (next > end) {
+      if (roots === of.outermost.length) break;
+      root = next = of.outermost[roots++];
+      end = last[root];
     }
+    const place = next++;
+    if (line[place] >= 0) continue;
+    numbers[place - root] = count;
+    places[count] = place;
+    if (place === root) {
+      parent[count] = -1;
+    } else {
+      const caller = above[place];
+      parent[count] = numbers[(line[caller] >= 0 ? above[caller] : caller) - root];
+    }
+    cost[count++] = all[place];
   }
   const colour = colours(run);
   return {
@@ -66,10 +88,10 @@ function mergedOf(run, { tree, costs, of }, isUp) {
   const functions = [];
   /** @type {number[]} */
   const own = [];
-  /** @type {Map<string, number>} */
+  /** @type {Map<number, number>} */
   const known = new Map();
   const box = (/** @type {number} */ above, /** @type {number} */ function_) => {
-    const key = `${above} ${function_}`;
+    const key = (above + 1) * (run.names.name.length + 1) + function_;
     let at = known.get(key);
     if (at === undefined) {
       at = parent.length;
@@ -238,7 +260,7 @@ export async function flameView(context) {
     mark(context.state.search);
   };
   pictures.push(picture);
-  element.append(...[belowZero([costs.all]), picture.element, (await treeView(context)).element].filter((part) => part !== null));
+  element.append(...[belowZero([boxes.cost]), picture.element, (await treeView(context)).element].filter((part) => part !== null));
   update();
   if (isUp) requestAnimationFrame(() => (picture.box.scrollTop = picture.box.scrollHeight));
   return { element, answer: () => ask(run, question), small: WITHIN, update };

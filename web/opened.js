@@ -1,5 +1,6 @@
 // Trees as tables that open and close.
 import { make } from './dom.js';
+import { mostOf } from './sums.js';
 import { table } from './table.js';
 
 /** Places that are open at first, the most expensive ones. */
@@ -8,13 +9,13 @@ const OPENED = 50;
 /** Places in pre-order: `last` is the last one below each; what is not wanted is left out with all below it.
  * @param {{label: string, roots: number[], last: Int32Array, depth: Int32Array, cost: (place: number) => number, isLarge: (place: number) => boolean, isWanted?: (place: number) => boolean, handle?: import('./actions.js').Handle, columns: import('./table.js').Column[]}} of */
 export function treeTable({ label, roots, last, depth, cost, isLarge, isWanted = () => true, handle, columns }) {
-  const above = new Map(roots.map((root) => [root, depth[root]]));
   const open = new Set();
-  const candidates = roots.filter(isWanted);
+  const size = (/** @type {number} */ place) => Math.abs(cost(place));
+  const candidates = mostOf(roots.filter(isWanted), size, OPENED);
   for (let count = 0; count < OPENED && candidates.length > 0; count++) {
     let best = 0;
     candidates.forEach((place, at) => {
-      if (Math.abs(cost(place)) > Math.abs(cost(candidates[best]))) best = at;
+      if (size(place) > size(candidates[best])) best = at;
     });
     const [place] = candidates.splice(best, 1);
     if (last[place] === place || !isLarge(place)) continue;
@@ -25,14 +26,15 @@ export function treeTable({ label, roots, last, depth, cost, isLarge, isWanted =
   const show = (/** @type {number} */ focused) => {
     /** @type {number[]} */
     const items = [];
-    /** @type {Map<number, number>} */
-    const depths = new Map();
+    // Roots of all items, of which few are seen.
+    /** @type {number[]} */
+    const above = [];
     for (const root of roots) {
       for (let place = root; place <= last[root]; ) {
         const isShown = isWanted(place);
         if (isShown) {
           items.push(place);
-          depths.set(place, depth[place] - (above.get(root) ?? 0));
+          above.push(root);
         }
         place = isShown && open.has(place) ? place + 1 : last[place] + 1;
       }
@@ -47,7 +49,7 @@ export function treeTable({ label, roots, last, depth, cost, isLarge, isWanted =
       show(items.indexOf(place));
       element.firstElementChild.scrollTop = top;
     };
-    const rows = table({ label, items, handle, columns, isOpen, toggle, depth: (place) => depths.get(place) ?? 0 });
+    const rows = table({ label, items, handle, columns, isOpen, toggle, depth: (place, at) => depth[place] - depth[above[at]] });
     element.replaceChildren(rows);
     /** @type {HTMLElement | null} */ (rows.querySelector(`[data-row="${focused}"]`))?.focus();
   };

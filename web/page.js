@@ -205,7 +205,7 @@ async function start() {
     document.title = `${plain(run?.about.name ?? about.title)} · profdb`;
     page.dataset.shown = address;
     // Who drills down does not wait for what can be unpacked before.
-    if (header && run.isTree && !isServed()) /** @type {any} */ (globalThis).requestIdleCallback?.(() => void run.costs(run.metrics.indexOf(header.metric)).catch(() => null));
+    if (header && run.isTree && !isServed()) /** @type {any} */ (globalThis).requestIdleCallback?.(() => void unpack(run, run.metrics.indexOf(header.metric)));
   };
 
   const head = (/** @type {any} */ now, /** @type {any} */ header, /** @type {string | null} */ root) => {
@@ -314,11 +314,24 @@ async function start() {
   await follow();
 }
 
+/** Unpacks what a drill-down needs. @param {Run} run @param {number} metric */
+async function unpack(run, metric) {
+  try {
+    await run.costs(metric);
+    (await run.tree()).sorted();
+  } catch {
+    // Who asks for it is told.
+  }
+}
+
 /** Threads and processes that a path can begin with, unless there are too many to choose from. @param {Run} run @returns {string[]} */
 function threadsOf(run) {
   if (!run.isTree) return [];
-  const all = [...run.byName].filter(([name, of]) => name !== '' && of.every((at) => ['thread', 'process'].includes(run.names.kind[at]))).map(([name]) => name);
-  return all.length > 200 ? [] : all.sort();
+  if (run.threads) return run.threads;
+  const { kind, name } = run.names;
+  const isOne = (/** @type {number} */ at) => kind[at] === 'thread' || kind[at] === 'process';
+  const all = new Set(name.filter((name, at) => isOne(at) && name !== '' && run.byName.get(name)?.every(isOne)));
+  return (run.threads = all.size > 200 ? [] : [...all].sort());
 }
 
 /** Labels that samples can be asked to have: any value of a key, or one. @param {Run} run @returns {string[]} */

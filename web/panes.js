@@ -1,7 +1,7 @@
 // Four panes, as Dyalog's dashboard has them: functions and lines, each as a pie or a table, and below each the source of what
 // is clicked.
 import { handleOf } from './actions.js';
-import { ask, shareOf } from './ask.js';
+import { ask, countOf, shareOf, sideOf } from './ask.js';
 import { choice, div, make, note, tick } from './dom.js';
 import { pie } from './pie.js';
 import { costTable, offers } from './rows.js';
@@ -61,9 +61,11 @@ export async function panesView(context) {
   const isCalls = state.report === 'calls';
   const asked = (/** @type {string} */ report, /** @type {string} */ display) => ask(run, questionOf(state, report, { exclusive: display === 'pie' || state.exclusive !== '' }));
   const [functions, lines] = await Promise.all([asked(isCalls ? 'calls' : 'summary', state.functions), asked(isCalls ? 'call_lines' : 'lines', state.lines)]);
-  const isSingle = !isCalls && state.fn === '' && functions.rows.length === 1 && run.names.kind.filter((_, of) => run.isCode(of)).length === 1;
+  const isSingle = !isCalls && state.fn === '' && countOf(functions) === 1 && run.names.kind.filter((_, of) => run.isCode(of)).length === 1;
   const box = make('section', { class: 'panes', 'aria-label': 'Functions and lines' });
-  const nameOf = (/** @type {import('./ask.js').Answer} */ answer, /** @type {number} */ row) => (answer.functions[row] < 0 ? '' : run.names.name[answer.functions[row]]);
+  const functionOf = (/** @type {import('./ask.js').Answer} */ answer, /** @type {number} */ row) => sideOf(answer, row).functions[row];
+  const cell = (/** @type {import('./ask.js').Answer} */ answer, /** @type {number} */ row, /** @type {number} */ column) => sideOf(answer, row).rows[row][column];
+  const nameOf = (/** @type {import('./ask.js').Answer} */ answer, /** @type {number} */ row) => run.names.name[functionOf(answer, row)] ?? '';
   const lineAt = lines.columns.indexOf(isCalls ? 'caller_line' : 'line');
 
   /** @param {string} title @param {string} preset @param {...Element} tools */
@@ -88,21 +90,21 @@ export async function panesView(context) {
     const isSelected = (/** @type {number} */ row) =>
       which === 'functions'
         ? context.state.function !== '' && nameOf(answer, row) === context.state.function
-        : context.state['line-of'] !== '' && nameOf(answer, row) === context.state['line-of'] && String(answer.rows[row][lineAt] ?? '') === context.state.line;
+        : context.state['line-of'] !== '' && nameOf(answer, row) === context.state['line-of'] && String(cell(answer, row, lineAt) ?? '') === context.state.line;
     const select = (/** @type {number} */ row) =>
-      go(which === 'functions' ? { function: nameOf(answer, row) } : { 'line-of': nameOf(answer, row), line: String(answer.rows[row][lineAt] ?? '') }, true);
-    const handle = handleOf(context, (row) => answer.functions[row], select);
-    if (answer.rows.length === 0) {
+      go(which === 'functions' ? { function: nameOf(answer, row) } : { 'line-of': nameOf(answer, row), line: String(cell(answer, row, lineAt) ?? '') }, true);
+    const handle = handleOf(context, (row) => functionOf(answer, row), select);
+    if (countOf(answer) === 0) {
       return note(which === 'lines' ? (run.about.left.lines ? 'Lines were left out: the page would have become too large.' : 'The file knows no lines here.') : 'There is nothing here.');
     }
     if (state[which] === 'table') return costTable(answer, title, handle, isSelected, title);
     const exclusive = answer.columns.indexOf('exclusive');
     return pie({
       label: title,
-      count: answer.rows.length,
-      name: (row) => answer.elements[row],
-      cost: (row) => answer.rows[row][exclusive],
-      share: (row) => shareOf(answer.header, answer.rows[row][exclusive]),
+      costs: answer.many?.own ?? answer.rows.map((row) => row[exclusive]),
+      name: (row) => sideOf(answer, row).elements[row],
+      cost: (row) => cell(answer, row, exclusive),
+      share: (cost) => shareOf(answer.header, cost),
       isSelected,
       handle,
     });
@@ -169,7 +171,7 @@ export async function panesView(context) {
       }
     };
     mark('functions', (row) => now.function !== '' && nameOf(functions, row) === now.function);
-    mark('lines', (row) => now['line-of'] !== '' && nameOf(lines, row) === now['line-of'] && String(lines.rows[row][lineAt] ?? '') === now.line);
+    mark('lines', (row) => now['line-of'] !== '' && nameOf(lines, row) === now['line-of'] && String(cell(lines, row, lineAt) ?? '') === now.line);
     for (const table of box.querySelectorAll('.pane.functions .table, .pane.lines .table')) table.refresh();
     for (const input of box.querySelectorAll('.function-details input, .line-details input')) {
       const isBlankBox = input.closest('label').textContent.startsWith('blank');

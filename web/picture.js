@@ -134,10 +134,10 @@ export class Picture {
     const marked = new Map();
     /** @type {number[]} */
     const hatched = [];
-    const put = (/** @type {string} */ colour, /** @type {number[]} */ rectangle) => {
-      const same = painted.get(colour);
-      if (same) same.push(...rectangle);
-      else painted.set(colour, rectangle);
+    const put = (/** @type {string} */ colour, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ wide) => {
+      let same = painted.get(colour);
+      if (!same) painted.set(colour, (same = []));
+      same.push(x, y, wide);
     };
     for (let at = 0; at < boxes.count; ) {
       const from = (boxes.x[at] - left) * scale;
@@ -152,7 +152,7 @@ export class Picture {
         const pixel = Math.floor(from);
         if (isSeen && (marked.get(top) ?? -1) < pixel) {
           marked.set(top, pixel);
-          put(narrow, [pixel, top, 1, LEVEL - 1]);
+          put(narrow, pixel, top, 1);
         }
         at = boxes.end[at];
         continue;
@@ -161,7 +161,7 @@ export class Picture {
         const start = Math.max(0, Math.round(from));
         const end = Math.min(width, Math.max(Math.round(from + wide), start + 1));
         const room = Math.max(end - start - (end - start > 3 ? 1 : 0), 1);
-        put(this.isFound(at) ? FOUND : (this.of.paint?.(at) ?? WARM[boxes.colour(at) % WARM.length]), [start, top, room, LEVEL - 1]);
+        put(this.isFound(at) ? FOUND : (this.of.paint?.(at) ?? WARM[boxes.colour(at) % WARM.length]), start, top, room);
         if (room > 3 && this.of.isHatched?.(at)) hatched.push(start, top, room);
         marked.set(top, end);
         if (end - start >= 30) texts.push([start + 4, top + LEVEL / 2, end - start - 8, `${this.of.sign?.(at) ?? ''}${shown(boxes.name(at))}`]);
@@ -170,7 +170,7 @@ export class Picture {
     }
     for (const [colour, rectangles] of painted) {
       pen.fillStyle = colour;
-      for (let at = 0; at < rectangles.length; at += 4) pen.fillRect(rectangles[at], rectangles[at + 1], rectangles[at + 2], rectangles[at + 3]);
+      for (let at = 0; at < rectangles.length; at += 3) pen.fillRect(rectangles[at], rectangles[at + 1], rectangles[at + 2], LEVEL - 1);
     }
     if (hatched.length > 0) hatch(pen, hatched);
     pen.font = '12px ui-monospace, monospace';
@@ -269,91 +269,109 @@ function cut(text, columns) {
   return text;
 }
 
-/** So many are put into order one by one: what browsers have for that takes longer to begin. */
+/** So many are put into order one by one. */
 const FEW_CALLED = 20;
 
-/** Puts a part of a list into order. @param {Int32Array} list @param {number} from @param {number} to @param {(one: number, other: number) => number} compare */
-function insertInOrder(list, from, to, compare) {
-  for (let next = from + 1; next < to; next++) {
-    const one = list[next];
-    let at = next;
-    for (; at > from && compare(list[at - 1], one) > 0; at--) list[at] = list[at - 1];
-    list[at] = one;
-  }
-}
-
-/** Puts a part of a list into order, what costs most first, and what costs as much in the order that it has.
- * @param {Int32Array} list @param {number} from @param {number} to @param {Float64Array} cost */
-function insertByCost(list, from, to, cost) {
-  for (let next = from + 1; next < to; next++) {
+/** Puts the first of a list into order, what costs most first, and what costs as much in the order that it has.
+ * @param {Int32Array} list @param {number} count @param {Float64Array} cost */
+function insertByCost(list, count, cost) {
+  for (let next = 1; next < count; next++) {
     const one = list[next];
     const of = cost[one];
     let at = next;
-    for (; at > from && cost[list[at - 1]] < of; at--) list[at] = list[at - 1];
+    for (; at > 0 && cost[list[at - 1]] < of; at--) list[at] = list[at - 1];
     list[at] = one;
   }
 }
 
-/** Boxes side by side: those of one caller by cost, by name or in their order.
+/** The same for many of them: costs are sorted without calls, and each finds its place among them.
+ * @param {Int32Array} list @param {Float64Array} cost */
+function sortByCost(list, cost) {
+  const keys = new Float64Array(list.length);
+  for (let at = 0; at < keys.length; at++) {
+    const of = cost[list[at]];
+    keys[at] = Number.isNaN(of) ? Infinity : -of;
+  }
+  const sorted = keys.toSorted();
+  // How many of a key have their place already.
+  const placed = new Int32Array(list.length);
+  const ordered = new Int32Array(list.length);
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at];
+    let [from, to] = [0, keys.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (sorted[middle] < key) from = middle + 1;
+      else to = middle;
+    }
+    ordered[from + placed[from]++] = list[at];
+  }
+  list.set(ordered);
+}
+
+/** Boxes side by side: those of one caller by cost, by name or in their order. Callers come before what they called.
  * @param {{count: number, parent: Int32Array, cost: Float64Array, name: (at: number) => string, colour: (at: number) => number}} of
  * @param {string} order @returns {Boxes & {index: Int32Array}} */
 export function arrange({ count, parent, cost, name, colour }, order) {
-  // Those that one box has called lie together: first how many they are, then which.
-  const starts = new Int32Array(count + 2);
-  for (let at = 0; at < count; at++) starts[parent[at] + 2]++;
-  for (let at = 1; at < starts.length; at++) starts[at] += starts[at - 1];
-  const lists = new Int32Array(count);
-  const filled = starts.slice();
-  for (let at = 0; at < count; at++) lists[filled[parent[at] + 1]++] = at;
-  const byCost = (/** @type {number} */ one, /** @type {number} */ other) => cost[other] - cost[one] || one - other;
   const byName = (/** @type {number} */ one, /** @type {number} */ other) => (name(one) < name(other) ? -1 : name(one) > name(other) ? 1 : one - other);
-  if (order !== 'file') {
-    for (let at = 0; at <= count; at++) {
-      const [from, to] = [starts[at], starts[at + 1]];
-      if (to - from < 2) continue;
-      if (to - from > FEW_CALLED) lists.subarray(from, to).sort(order === 'cost' ? byCost : byName);
-      else if (order === 'cost') insertByCost(lists, from, to, cost);
-      else insertInOrder(lists, from, to, byName);
+  // How many boxes are below each, and one more than the first of them and than the next one of the same caller: 0 for none.
+  const [below, first, next] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)];
+  let firstRoot = 0;
+  for (let at = count - 1; at >= 0; at--) {
+    const caller = parent[at];
+    if (caller < 0) {
+      next[at] = firstRoot;
+      firstRoot = at + 1;
+    } else {
+      below[caller] += below[at] + 1;
+      next[at] = first[caller];
+      first[caller] = at + 1;
     }
   }
   const index = new Int32Array(count);
   const [x, width] = [new Float64Array(count), new Float64Array(count)];
   const [depth, end, above] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)];
-  let total = 0;
-  let depths = 0;
-  let next = 0;
-  // Of each box: which of those that it has called comes next, and where that begins.
-  const coming = filled;
-  coming.set(starts);
-  const begins = new Float64Array(count);
-  const add = (/** @type {number} */ of, /** @type {number} */ caller, /** @type {number} */ from, /** @type {number} */ room) => {
-    index[next] = of;
-    x[next] = begins[next] = from;
-    // What cost more than its caller ends where that does.
-    width[next] = Math.max(0, Math.min(cost[of], room));
-    above[next] = caller;
-    const level = caller < 0 ? 0 : depth[caller] + 1;
-    depth[next] = level;
-    if (level >= depths) depths = level + 1;
-    return next++;
-  };
-  for (let root = starts[0]; root < starts[1]; root++) {
-    const costOf = cost[lists[root]];
-    let open = add(lists[root], -1, total, costOf);
-    while (open >= 0) {
-      const of = index[open];
-      if (coming[of + 1] >= starts[of + 2]) {
-        end[open] = next;
-        open = above[open];
-        continue;
+  const place = new Int32Array(count);
+  let [depths, total] = [0, 0];
+  let called = new Int32Array(64);
+  // The roots first, and then what each has called: its callees come right after it, each with all below it.
+  for (let caller = -1; caller < count; caller++) {
+    let many = 0;
+    for (let at = (caller < 0 ? firstRoot : first[caller]) - 1; at >= 0; at = next[at] - 1) {
+      if (many === called.length) {
+        const more = new Int32Array(2 * many);
+        more.set(called);
+        called = more;
       }
-      const callee = lists[coming[of + 1]++];
-      const from = begins[open];
-      begins[open] = from + Math.max(0, cost[callee]);
-      const last = x[open] + width[open];
-      open = add(callee, open, Math.min(from, last), last - from);
+      called[many++] = at;
     }
-    total += Math.max(0, costOf);
+    if (many === 0) continue;
+    if (many > 1 && order === 'cost') {
+      if (many > FEW_CALLED) sortByCost(called.subarray(0, many), cost);
+      else insertByCost(called, many, cost);
+    } else if (many > 1 && order === 'name') called.subarray(0, many).sort(byName);
+    const of = caller < 0 ? -1 : place[caller];
+    const level = of < 0 ? 0 : depth[of] + 1;
+    if (level >= depths) depths = level + 1;
+    const right = of < 0 ? Infinity : x[of] + width[of];
+    let left = of < 0 ? 0 : x[of];
+    let to = of + 1;
+    for (let which = 0; which < many; which++) {
+      const at = called[which];
+      const own = cost[at];
+      place[at] = to;
+      index[to] = at;
+      // What costs more than its caller has left ends where that does.
+      const start = left < right ? left : right;
+      const room = right - start;
+      x[to] = start;
+      width[to] = own > 0 ? (own < room ? own : room) : 0;
+      depth[to] = level;
+      above[to] = of;
+      if (own > 0) left += own;
+      to = end[to] = to + below[at] + 1;
+    }
+    if (of < 0) total = left;
   }
   return { index, count, x, width, depth, end, parent: above, total, depths, name: (at) => name(index[at]), colour: (at) => colour(index[at]) };
 }

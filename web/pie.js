@@ -9,18 +9,21 @@ const COLOURS = ['#56b4e9', '#e69f00', '#009e73', '#f0e442', '#cc79a7', '#0072b2
 /** Pieces have at least this share. */
 const SMALL = 0.01;
 
-/** @param {{label: string, count: number, name: (row: number) => string, cost: (row: number) => number | null, share: (row: number) => number | null, isSelected: (row: number) => boolean, handle: import('./actions.js').Handle}} of @returns {HTMLElement} */
+/** Rows are in the order of their costs; `costs` are all of them in any order.
+ * @param {{label: string, costs: ArrayLike<number | null>, name: (row: number) => string, cost: (row: number) => number, share: (cost: number) => number | null, isSelected: (row: number) => boolean, handle: import('./actions.js').Handle}} of @returns {HTMLElement} */
 export function pie(of) {
-  const all = Array.from({ length: of.count }, (_, row) => row);
-  const rows = all.filter((row) => (of.cost(row) ?? 0) > 0);
-  rows.sort((one, other) => (of.cost(other) ?? 0) - (of.cost(one) ?? 0));
-  const sum = rows.reduce((total, row) => total + (of.cost(row) ?? 0), 0);
+  let [sum, below, count] = [0, 0, 0];
+  for (let at = 0; at < of.costs.length; at++) {
+    const cost = of.costs[at] ?? 0;
+    if (cost > 0) [sum, count] = [sum + cost, count + 1];
+    else if (cost < 0) below -= cost;
+  }
   // What a timer costs itself is taken from times, and may leave a little less than nothing: no larger than a small piece.
-  const below = all.reduce((total, row) => total - Math.min(of.cost(row) ?? 0, 0), 0);
   if (below > 0 && below >= SMALL * sum) return note('Some of these costs are below 0, and a pie has no pieces for them: the table has all figures.');
-  if (rows.length === 0) return note('Nothing here has a cost of its own.');
-  const large = rows.filter((row, at) => at < COLOURS.length && (of.cost(row) ?? 0) >= SMALL * sum);
-  const rest = rows.slice(large.length);
+  if (count === 0) return note('Nothing here has a cost of its own.');
+  let large = 0;
+  while (large < Math.min(count, COLOURS.length) && of.cost(large) >= SMALL * sum) large++;
+  const rest = count - large;
   const picture = make('svg', { viewBox: '-100 -100 200 200', role: 'group', 'aria-label': of.label });
   const labels = make('ol', { class: 'legend', 'aria-label': `${of.label}: pieces` });
   let angle = 0;
@@ -44,12 +47,14 @@ export function pie(of) {
     picture.append(slice);
     angle = to;
   };
-  large.forEach((row, at) => piece(of.cost(row) ?? 0, COLOURS[at], `${shown(of.name(row))} ${percent(of.share(row))} %`, row));
-  if (rest.length > 0) {
-    const cost = rest.reduce((total, row) => total + (of.cost(row) ?? 0), 0);
-    const share = rest.reduce((total, row) => total + (of.share(row) ?? 0), 0);
-    piece(cost, '#999999', `${rest.length === 1 ? shown(of.name(rest[0])) : `${rest.length} others`} ${percent(share)} %`, rest.length === 1 ? rest[0] : -1);
+  let left = sum;
+  for (let row = 0; row < large; row++) {
+    const cost = of.cost(row);
+    left -= cost;
+    piece(cost, COLOURS[row], `${shown(of.name(row))} ${percent(of.share(cost))} %`, row);
   }
+  if (rest === 1) piece(of.cost(large), '#999999', `${shown(of.name(large))} ${percent(of.share(of.cost(large)))} %`, large);
+  else if (rest > 1) piece(Math.max(left, 0), '#999999', `${rest} others ${percent(of.share(left))} %`, -1);
   const box = div('pie', picture, labels);
   const rowOf = (/** @type {Event} */ event) => {
     const element = /** @type {Element} */ (event.target).closest('[data-row]');

@@ -1,10 +1,10 @@
 // Runs of the page: names, figures of the whole run, trees and source, each unpacked when it is first asked for.
 import { block, json, Reader } from './bytes.js';
+import { Sums } from './sums.js';
 import { Unanswered, plain } from './texts.js';
 
 /** @typedef {{metric_id: number, name: string, unit: string, total: number, timer_readings: boolean, recorded: boolean}} Metric Recorded: the file itself states own costs of functions. */
 /** @typedef {{id: number[], kind: string[], name: string[], module: string[], file: string[], line: number[], line_files: string[]}} Names */
-/** @typedef {{calls: number, exclusive: number, cumulative: number, seen: number}} Figures `NaN` for what is unknown. */
 /** @typedef {{caller: number, callee: number, file: string, line: number, col: number, isBack: boolean, calls: number, exclusive: number, cumulative: number, isOther: boolean, outermost: number}} Edge Caller -1 for the root, file '' for the caller's own, line -1 if unknown. */
 /** @typedef {{count: number, function: Int32Array, file: string[], line: Float64Array, col: Float64Array}} Lines File is '' for the function's own. */
 /** @typedef {{places: [number, string, number][], texts: [number, string][][]}} Sources */
@@ -27,17 +27,33 @@ export class Tree {
     this.last = new Int32Array(count);
     this.calls = new Float64Array(count);
     /** Its number in the whole tree, of which this one may be what a label leaves. */
-    this.number = Int32Array.from(this.last.keys());
+    this.number = new Int32Array(count);
+    for (let at = 0; at < count; at++) this.number[at] = at;
+    /** The places of functions, those of one together and in order, and where those of each begin. @type {{places: Int32Array, starts: Int32Array} | null} */
+    this.byFunction = null;
+  }
+
+  /** The places by function, which are put together once. */
+  sorted() {
+    if (this.byFunction) return this.byFunction;
+    const { count, line, function: of } = this;
+    let most = 0;
+    for (let at = 0; at < count; at++) if (of[at] > most) most = of[at];
+    const ends = new Int32Array(most + 2);
+    for (let at = 0; at < count; at++) if (line[at] < 0) ends[of[at] + 1]++;
+    for (let at = 1; at < ends.length; at++) ends[at] += ends[at - 1];
+    const starts = ends.slice();
+    const places = new Int32Array(ends[most + 1]);
+    for (let at = 0; at < count; at++) if (line[at] < 0) places[ends[of[at]]++] = at;
+    return (this.byFunction = { places, starts });
   }
 
   /** The places of functions, in order. @param {Iterable<number>} functions @returns {number[]} */
   placesOf(functions) {
-    const wanted = [...functions];
-    const isWanted = new Uint8Array(wanted.reduce((most, of) => Math.max(most, of), 0) + 1);
-    for (const of of wanted) isWanted[of] = 1;
-    const found = [];
-    for (let place = 0; place < this.count; place++) if (this.line[place] < 0 && isWanted[this.function[place]] === 1) found.push(place);
-    return found;
+    const { places, starts } = this.sorted();
+    const lists = [...functions].filter((of) => of + 1 < starts.length).map((of) => places.subarray(starts[of], starts[of + 1]));
+    const all = lists.flatMap((list) => [...list]);
+    return lists.length > 1 ? all.sort((one, other) => one - other) : all;
   }
 
   /** Finds the last place below each, once parents are known, and each is its own last one. */
@@ -74,6 +90,8 @@ export class Run {
     this.byName = new Map();
     /** The path that was followed last, and where it led. @type {{key: string, of: import('./selection.js').Selected} | null} */
     this.followed = null;
+    /** Threads and processes to choose from, once they are known. @type {string[] | null} */
+    this.threads = null;
   }
 
   /** What is known of it. @param {any} about */
@@ -134,22 +152,22 @@ export class Run {
     return at;
   }
 
-  /** Figures of functions in a metric. @param {number} metric @returns {Promise<Map<number, Figures>>} */
+  /** Figures of functions in a metric. @param {number} metric @returns {Promise<Sums>} */
   functions(metric) {
-    return this.figures(`functions-${metric}`, (reader) => reader.cost());
+    return this.figures(`functions-${metric}`, this.names.name.length, (reader) => reader.cost());
   }
 
-  /** Figures by number. @param {string} name @param {(reader: Reader) => number} seen @returns {Promise<Map<number, Figures>>} */
-  figures(name, seen) {
+  /** Figures by number. @param {string} name @param {number} most How many numbers there are. @param {(reader: Reader) => number} seen @returns {Promise<Sums>} */
+  figures(name, most, seen) {
     return this.once(name, async () => {
       const reader = new Reader(await this.block(name));
-      const rows = new Map();
+      const sums = new Sums(most);
       let at = 0;
-      for (let count = reader.number(); count > 0; count--) {
+      while (!reader.isEnd) {
         at += reader.number();
-        rows.set(at, { calls: reader.count(), exclusive: reader.cost(), cumulative: reader.cost(), seen: seen(reader) });
+        sums.set(at, reader.count(), reader.cost(), reader.cost(), seen(reader));
       }
-      return rows;
+      return sums;
     });
   }
 
@@ -159,10 +177,10 @@ export class Run {
       const reader = new Reader(await this.block(`edges-${metric}`));
       const rows = [];
       let callee = 0;
-      for (let count = reader.number(); count > 0; count--) {
+      while (!reader.isEnd) {
         callee += reader.number();
         const caller = reader.number() - 1;
-        const file = this.names.line_files[reader.number()];
+        const file = this.names.line_files[reader.number()] ?? '';
         const [line, col, bits] = [reader.signed(), reader.signed(), reader.number()];
         const [calls, exclusive, cumulative] = [reader.count(), reader.cost(), reader.cost()];
         const isOther = bits > 1;
@@ -190,9 +208,9 @@ export class Run {
     });
   }
 
-  /** Figures of lines in a metric. @param {number} metric @returns {Promise<Map<number, Figures>>} */
-  lineFigures(metric) {
-    return this.figures(`lines-${metric}`, () => NaN);
+  /** Figures of lines in a metric. @param {number} metric @returns {Promise<Sums>} */
+  async lineFigures(metric) {
+    return this.figures(`lines-${metric}`, (await this.lines()).count, () => NaN);
   }
 
   /** The tree. @returns {Promise<Tree>} */

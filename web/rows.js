@@ -1,5 +1,5 @@
 // Answers as tables, and what is offered of them.
-import { shareOf, sqlOf } from './ask.js';
+import { countOf, shareOf, sideOf, sqlOf } from './ask.js';
 import { button, copyButton, dialog, make, menu } from './dom.js';
 import { ofColumn, percent, rounded } from './numbers.js';
 import { commandOf, csvOf, jsonOf, markdownOf } from './offer.js';
@@ -9,23 +9,25 @@ import { shown } from './texts.js';
 /** Rows of an answer with their cost, share and calls. @param {import('./ask.js').Answer} answer @param {string} label
  * @param {import('./actions.js').Handle} handle @param {(row: number) => boolean} isSelected @param {string} title */
 export function costTable(answer, label, handle, isSelected, title) {
-  const { rows, header } = answer;
+  const { header } = answer;
   const { metric } = header;
   const at = (/** @type {string} */ column) => answer.columns.indexOf(column);
   const [cost, calls] = [at(header.exclusive ? 'exclusive' : 'cumulative'), at('calls')];
   const scale = ofColumn(metric.name, metric.unit, header.total, header.selected ?? 0);
-  const share = (/** @type {number} */ row) => shareOf(header, rows[row][cost]);
-  const hasCalls = rows.length === 0 || rows.some((row) => row[calls] !== null);
+  const cell = (/** @type {number} */ row, /** @type {number} */ column) => sideOf(answer, row).rows[row][column];
+  const share = (/** @type {number} */ row) => shareOf(header, cell(row, cost));
+  const count = countOf(answer);
+  const hasCalls = count === 0 || (answer.many?.hasCalls ?? answer.rows.some((row) => row[calls] !== null));
   return table({
     label,
-    items: [...rows.keys()],
+    items: [...Array(count).keys()],
     handle,
     isSelected,
     columns: [
-      { title, isText: true, value: (row) => answer.elements[row], show: shown },
-      { title: `${scale.title}${header.exclusive ? ' own' : ''}`, value: (row) => rows[row][cost], show: (value) => rounded(scale, value) },
+      { title, isText: true, value: (row) => sideOf(answer, row).elements[row], show: shown },
+      { title: `${scale.title}${header.exclusive ? ' own' : ''}`, value: (row) => cell(row, cost), show: (value) => rounded(scale, value) },
       { title: '%', value: share, show: percent, share },
-      ...(hasCalls ? [{ title: 'Calls', value: (/** @type {number} */ row) => rows[row][calls] }] : []),
+      ...(hasCalls ? [{ title: 'Calls', value: (/** @type {number} */ row) => cell(row, calls) }] : []),
     ],
   });
 }

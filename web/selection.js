@@ -1,9 +1,9 @@
 // What a path selects of a tree, and what that adds up to (`src/report/selection.rs`, `src/report/nodes/add_up.rs`).
 import { Tree } from './profile.js';
+import { Sums } from './sums.js';
 
 /** @typedef {{operator: ',' | '>', functions: number[]}} Picked */
 /** @typedef {{places: number[], outermost: number[]}} Selected Places that a path leads to, and those that are in no other one. */
-/** @typedef {{calls: number, exclusive: number, cumulative: number, seen: number}} Sums */
 /** @typedef {{function: number, file: string, line: number, col: number, calls: number, exclusive: number, cumulative: number}} CallSums */
 
 /** Those of places in order that are in no other one. @param {Tree} tree @param {number[]} places */
@@ -44,31 +44,41 @@ export function follow(tree, steps) {
   return { places, outermost: outermostOf(tree, places) };
 }
 
-/** Adds up by some number of each place; recursion counts once.
- * @param {Tree} tree @param {{own: Float64Array, all: Float64Array}} costs @param {[number, number][]} ranges
- * @param {(place: number) => number} key -1 for places that do not count @param {number} keys
- * @returns {Map<number, Sums>} */
-export function addUp(tree, costs, ranges, key, keys) {
-  const open = new Int32Array(keys).fill(-1);
-  /** @type {Sums[]} */
-  const known = Array(keys);
-  /** @type {Map<number, Sums>} */
-  const sums = new Map();
-  for (const [first, last] of ranges) {
-    for (let place = first; place <= last; place++) {
-      const of = key(place);
-      if (of < 0) continue;
-      let sum = known[of];
-      if (!sum) sums.set(of, (known[of] = sum = { calls: 0, exclusive: 0, cumulative: 0, seen: 0 }));
-      sum.calls += tree.calls[place];
-      sum.exclusive += costs.own[place];
-      sum.seen += costs.all[place];
-      if (place > open[of]) {
-        open[of] = tree.last[place];
-        sum.cumulative += costs.all[place];
-      } else if (Number.isNaN(costs.all[place])) {
-        sum.cumulative = NaN;
-      }
+/** Adds up functions, or lines, within some places, none of which is in another one; recursion counts once.
+ * @param {Tree} tree @param {{own: Float64Array, all: Float64Array}} costs @param {number[]} outermost
+ * @param {'functions' | 'lines'} what @param {number} most How many of these there are. @returns {Sums} */
+export function addUp(tree, costs, outermost, what, most) {
+  const open = new Int32Array(most).fill(-1);
+  const sums = new Sums(most);
+  const { keys, isMet, calls, exclusive, cumulative, seen } = sums;
+  const { own, all } = costs;
+  const { line, last } = tree;
+  const numbers = what === 'lines' ? line : tree.function;
+  const isLines = what === 'lines';
+  const times = tree.calls;
+  // One loop: browsers that see loops of a few rounds within one of many make both of them slow.
+  let [roots, next, end] = [0, 0, -1];
+  for (;;) {
+    if (next > end) {
+      if (roots === outermost.length) break;
+      next = outermost[roots++];
+      end = last[next];
+    }
+    const place = next++;
+    if (isLines !== line[place] >= 0) continue;
+    const of = numbers[place];
+    if (isMet[of] === 0) {
+      isMet[of] = 1;
+      keys.push(of);
+    }
+    calls[of] += times[place];
+    exclusive[of] += own[place];
+    seen[of] += all[place];
+    if (place > open[of]) {
+      open[of] = last[place];
+      cumulative[of] += all[place];
+    } else if (Number.isNaN(all[place])) {
+      cumulative[of] = NaN;
     }
   }
   return sums;
@@ -82,12 +92,14 @@ function placeOf(line, lines) {
   return line < 0 ? ['', -1, 0] : [lines.file[line], lines.line[line], lines.col[line]];
 }
 
-/** Adds a call to those of one function from one line.
- * @param {Map<string, CallSums & {caller: number}>} sums @param {number} of @param {number} caller @param {[string, number, number]} place @param {number} calls @param {number} own @param {number} all */
-function addCall(sums, of, caller, [file, line, col], calls, own, all) {
-  const name = `${of} ${caller} ${line} ${col} ${file}`;
-  let sum = sums.get(name);
-  if (!sum) sums.set(name, (sum = { function: of, caller, file, line, col, calls: 0, exclusive: 0, cumulative: 0 }));
+/** Adds a call to those of one function from one line. A line is of one function: they tell calls apart by one number.
+ * @param {Map<number, CallSums & {caller: number}>} sums @param {number} key @param {number} of @param {number} caller @param {number} at The line. @param {LinePlaces} lines @param {number} calls @param {number} own @param {number} all */
+function addCall(sums, key, of, caller, at, lines, calls, own, all) {
+  let sum = sums.get(key);
+  if (!sum) {
+    const [file, line, col] = placeOf(at, lines);
+    sums.set(key, (sum = { function: of, caller, file, line, col, calls: 0, exclusive: 0, cumulative: 0 }));
+  }
   sum.calls += calls;
   sum.exclusive += own;
   sum.cumulative += all;
@@ -97,14 +109,16 @@ function addCall(sums, of, caller, [file, line, col], calls, own, all) {
  * @param {Tree} tree @param {{own: Float64Array, all: Float64Array}} costs @param {Selected} selected
  * @param {LinePlaces} lines @param {(at: number) => boolean} isCode */
 export function callersOf(tree, costs, selected, lines, isCode) {
-  /** @type {Map<string, CallSums & {caller: number}>} */
+  /** @type {Map<number, CallSums & {caller: number}>} */
   const sums = new Map();
   const outermost = new Set(selected.outermost);
   for (const place of selected.places) {
     const above = tree.parent[place];
     const isKnown = above >= 0 && isCode(tree.function[above]);
     const line = isKnown ? tree.line[above] : -1;
-    addCall(sums, isKnown ? tree.function[above] : -1, -1, placeOf(line, lines), tree.calls[place], costs.own[place], outermost.has(place) ? costs.all[place] : 0);
+    const of = isKnown ? tree.function[above] : -1;
+    // Those of the root, and of functions whose line is unknown, are below 0.
+    addCall(sums, line >= 0 ? line : -2 - of, of, -1, line, lines, tree.calls[place], costs.own[place], outermost.has(place) ? costs.all[place] : 0);
   }
   return [...sums.values()];
 }
@@ -113,7 +127,7 @@ export function callersOf(tree, costs, selected, lines, isCode) {
  * @param {Tree} tree @param {{own: Float64Array, all: Float64Array}} costs @param {Selected} selected
  * @param {LinePlaces} lines @param {number} functions */
 export function calleesOf(tree, costs, selected, lines, functions) {
-  /** @type {Map<string, CallSums & {caller: number}>} */
+  /** @type {Map<number, CallSums & {caller: number}>} */
   const sums = new Map();
   const callers = new Set(selected.places);
   const open = new Int32Array(functions + 1).fill(-1);
@@ -125,7 +139,9 @@ export function calleesOf(tree, costs, selected, lines, functions) {
       const of = tree.function[place];
       const isOuter = place > open[of];
       if (isOuter) open[of] = tree.last[place];
-      addCall(sums, of, tree.function[caller], placeOf(tree.line[tree.parent[place]], lines), tree.calls[place], costs.own[place], isOuter ? costs.all[place] : 0);
+      const [from, line] = [tree.function[caller], tree.line[tree.parent[place]]];
+      const key = (line >= 0 ? functions + 1 + line : from) * (functions + 1) + of;
+      addCall(sums, key, of, from, line, lines, tree.calls[place], costs.own[place], isOuter ? costs.all[place] : 0);
     }
   }
   return [...sums.values()];

@@ -2,6 +2,7 @@
 import { button, div, make, note, span } from './dom.js';
 import { csvOf, markdownOf } from './offer.js';
 import { offerTexts } from './rows.js';
+import { mostOf } from './sums.js';
 import { table } from './table.js';
 import { Unanswered, plain, quoted, shellWord } from './texts.js';
 
@@ -26,8 +27,11 @@ function adapted({ run }, sql, top) {
 export async function sqlView(context) {
   const { run, go, state, sqlite, command, questions } = context;
   await run.open();
-  const most = [...(await run.functions(0).catch(() => new Map()))].filter(([of]) => run.isCode(of)).sort(([, one], [, other]) => (other.exclusive || 0) - (one.exclusive || 0))[0];
-  const top = most ? run.names.name[most[0]] : 'parse';
+  /** @type {import('./sums.js').Sums | null} */
+  const sums = await run.functions(0).catch(() => null);
+  const code = sums ? sums.keys.filter((of) => run.isCode(of)) : [];
+  const [most] = mostOf(code, (of) => sums?.exclusive[of] ?? 0, 1);
+  const top = most === undefined ? 'parse' : run.names.name[most];
   const examples = make('select', {
     'aria-label': 'Examples',
     onchange: () => {

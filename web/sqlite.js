@@ -107,13 +107,15 @@ async function tablesOf(run) {
   });
   for (const [at, { metric_id: metric }] of metrics.entries()) {
     const ofFunctions = await more(`functions-${at}`);
-    for (const [of, { calls, exclusive, cumulative, seen }] of await run.functions(at)) {
-      const bits = ofFunctions.number();
-      tables.function_info.push([metric, names.id[of], calls, bits & 2 ? ofFunctions.count() : calls, exclusive, cumulative, seen, bits & 1]);
+    const functions = await run.functions(at);
+    for (const of of functions.keys) {
+      const [bits, calls] = [ofFunctions.number(), functions.calls[of]];
+      tables.function_info.push([metric, names.id[of], calls, bits & 2 ? ofFunctions.count() : calls, functions.exclusive[of], functions.cumulative[of], functions.seen[of], bits & 1]);
     }
     const ofLines = await more(`lines-${at}`);
-    for (const [line, { calls, exclusive, cumulative }] of await run.lineFigures(at)) {
-      tables.line_info.push([metric, names.id[lines.function[line]], lines.file[line], lines.line[line], lines.col[line], calls, exclusive, cumulative, ofLines.number()]);
+    const figures = await run.lineFigures(at);
+    for (const line of figures.keys) {
+      tables.line_info.push([metric, names.id[lines.function[line]], lines.file[line], lines.line[line], lines.col[line], figures.calls[line], figures.exclusive[line], figures.cumulative[line], ofLines.number()]);
     }
     const ofEdges = await more(`edges-${at}`);
     for (const { callee, caller, file, line, col, isBack, calls, exclusive, cumulative, isOther, outermost } of await run.edges(at)) {

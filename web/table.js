@@ -2,7 +2,7 @@
 import { button, gestures, make } from './dom.js';
 
 /** @typedef {{title: string, value?: (item: any) => any, show?: (value: any, item: any) => string, isText?: boolean, share?: (item: any) => number | null, isMono?: boolean, isLeft?: boolean, draw?: (item: any) => Element}} Column A text takes what room there is; what is drawn comes after the text. */
-/** @typedef {{label: string, columns: Column[], items: any[], handle?: import('./actions.js').Handle, isSelected?: (item: any) => boolean, isFixed?: boolean, depth?: (item: any) => number, toggle?: (item: any, open?: boolean) => void, isOpen?: (item: any) => boolean | null, rowClass?: (item: any) => string | null}} Shown Each item has a row. */
+/** @typedef {{label: string, columns: Column[], items: any[], handle?: import('./actions.js').Handle, isSelected?: (item: any) => boolean, isFixed?: boolean, depth?: (item: any, at: number) => number, toggle?: (item: any, open?: boolean) => void, isOpen?: (item: any) => boolean | null, rowClass?: (item: any) => string | null}} Shown Each item has a row. */
 
 /** Height of a row in pixels, as the style has it. */
 const ROW = 24;
@@ -66,7 +66,7 @@ export function table(shown) {
       tabindex: at === Math.max(focused, 0) ? 0 : -1,
       class: shown.rowClass?.(row) ?? null,
       'aria-selected': shown.isSelected?.(row) ? 'true' : null,
-      'aria-level': shown.depth ? shown.depth(row) + 1 : null,
+      'aria-level': shown.depth ? shown.depth(row, at) + 1 : null,
       'aria-expanded': isOpen === null ? null : String(isOpen),
     });
     columns.forEach((column, which) => {
@@ -77,7 +77,7 @@ export function table(shown) {
         title: column.isText && text.length > 24 ? text : null,
       });
       if (which === 0 && shown.depth) {
-        cell.style.paddingLeft = `${6 + Math.min(shown.depth(row), 40) * 12}px`;
+        cell.style.paddingLeft = `${6 + Math.min(shown.depth(row, at), 40) * 12}px`;
         cell.append(make('span', { class: 'twist', 'aria-hidden': 'true', text: isOpen === null ? '' : isOpen ? '▾' : '▸' }));
       }
       cell.append(text);

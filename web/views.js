@@ -1,6 +1,6 @@
 // The other views: overview, tree, callers and callees, source.
 import { actionsOf, handleOf, stepsOf } from './actions.js';
-import { ask, askTree, orNull, placeName, shareOf } from './ask.js';
+import { ask, askTree, orNull, placeName, shareOf, sideOf } from './ask.js';
 import { div, make, note } from './dom.js';
 import { figure, ofColumn, percent, rounded } from './numbers.js';
 import { writePath } from './path.js';
@@ -64,8 +64,9 @@ export async function overview(context) {
       const answer = await ask(run, { report: 'summary', metric: state.metric || undefined, exclusive });
       if (!exclusive && answer.header.exclusive) break;
       top ??= answer;
-      const first = { ...answer, rows: answer.rows.slice(0, 5) };
-      const handle = handleOf(context, (row) => answer.functions[row], (row) => go({ view: 'source', function: run.names.name[answer.functions[row]] }));
+      const { many: _, ...few } = sideOf(answer, 0);
+      const first = { ...few, rows: few.rows.slice(0, 5) };
+      const handle = handleOf(context, (row) => few.functions[row], (row) => go({ view: 'source', function: run.names.name[few.functions[row]] }));
       const title = exclusive ? 'Most of its own cost' : 'Most with everything called';
       element.append(make('h3', { text: title }), costTable(first, title, handle, () => false, 'Function'));
     }
@@ -113,10 +114,12 @@ async function chosen(context, wantedOf = async () => new Set()) {
   const last = stepsOf(context).at(-1);
   if (last) return last.name;
   const all = await ask(run, questionOf(state, 'summary', { fn: undefined, exclusive: true }));
-  if (all.rows.length === 0) throw new Unanswered('The run has no functions.');
+  const first = sideOf(all, 0);
+  if (first.rows.length === 0) throw new Unanswered('The run has no functions.');
   const wanted = await wantedOf();
-  const at = all.functions.findIndex((of) => wanted.has(of));
-  return all.rows[Math.max(at, 0)][0];
+  // All rows are looked at where none of the first is wanted.
+  const found = wanted.size === 0 ? undefined : (first.functions.find((of) => wanted.has(of)) ?? all.functions.find((of) => wanted.has(of)));
+  return run.names.name[found ?? first.functions[0]];
 }
 
 /** Where a function is chosen by its name. @param {import('./actions.js').Context} context @param {string} name */

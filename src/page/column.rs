@@ -9,9 +9,8 @@
 //! Most such bytes hardly ever come again, and compressing them would take longer than all else: they are gzip as well, but
 //! in it as they are.
 
-use std::io::Write as _;
+use std::cell::RefCell;
 
-use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, Crc, FlushCompress};
 
 /// Bytes that are compressed together. No more than 65,535 may be kept as they are.
@@ -61,7 +60,7 @@ pub(super) struct Column {
     /// Gzip, as far as it is written.
     packed: Vec<u8>,
     sum: Crc,
-    compressor: Option<Compress>,
+    compressor: Option<Compressor>,
     /// How many times it is not tried to compress.
     kept: u32,
 }
@@ -154,11 +153,10 @@ impl Column {
     /// Compresses what has been added since, if that saves a quarter of it.
     fn compress(&mut self) -> bool {
         // The next levels take twice as long and save a twentieth: figures have few words that come again.
-        let level = Compression::fast();
         let compressor = &mut self.compressor;
-        let compressor = compressor.get_or_insert_with(|| Compress::new(level, false));
+        let compressor = compressor.get_or_insert_with(|| Compressor::of(Compression::fast()));
         let before = self.packed.len();
-        let is_done = deflate(compressor, &self.bytes, &mut self.packed);
+        let is_done = compressor.deflate(&self.bytes, &mut self.packed);
         let is_small = is_done && self.packed.len() - before <= self.bytes.len() / 4 * 3;
         if !is_small {
             self.packed.truncate(before);
@@ -169,10 +167,7 @@ impl Column {
     /// The compressed bytes.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.flush();
-        self.packed.extend(LAST);
-        self.packed.extend(self.sum.sum().to_le_bytes());
-        self.packed.extend(self.sum.amount().to_le_bytes());
-        self.packed
+        end(&self.sum, self.packed)
     }
 }
 
@@ -206,23 +201,64 @@ fn is_promising(bytes: &[u8]) -> bool {
     bits + repeated <= bytes.len() as f64 * 8.0 / 4.0 * 3.0
 }
 
-/// Compresses bytes to the end, so that what follows is in whole bytes; `false` if that fails.
-fn deflate(compressor: &mut Compress, mut bytes: &[u8], to: &mut Vec<u8>) -> bool {
-    loop {
-        to.reserve(bytes.len() / 2 + 1024);
-        let before = compressor.total_in();
-        if compressor
-            .compress_vec(bytes, to, FlushCompress::Sync)
-            .is_err()
-        {
+thread_local! {
+    /// Compressors that are not in use. One has more than 300 KB, which the system would have to give, and to clear, anew for
+    /// each column.
+    static IDLE: RefCell<Vec<(Compression, Compress)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A compressor, which is used again by the next column that needs one of its level.
+struct Compressor {
+    level: Compression,
+    /// `None` once it is given back.
+    deflate: Option<Compress>,
+}
+
+impl Compressor {
+    /// One that has seen nothing.
+    fn of(level: Compression) -> Self {
+        let idle = IDLE.with_borrow_mut(|idle| {
+            let at = idle.iter().position(|(of, _)| *of == level)?;
+            Some(idle.swap_remove(at).1)
+        });
+        Self {
+            level,
+            deflate: Some(idle.unwrap_or_else(|| Compress::new(level, false))),
+        }
+    }
+
+    /// Compresses bytes to the end, so that what follows is in whole bytes; `false` if that fails.
+    fn deflate(&mut self, mut bytes: &[u8], to: &mut Vec<u8>) -> bool {
+        let Some(deflate) = &mut self.deflate else {
             return false;
+        };
+        loop {
+            to.reserve(bytes.len() / 2 + 1024);
+            let before = deflate.total_in();
+            if deflate
+                .compress_vec(bytes, to, FlushCompress::Sync)
+                .is_err()
+            {
+                return false;
+            }
+            let read = deflate.total_in() - before;
+            bytes = &bytes[usize::try_from(read).unwrap_or(bytes.len())..];
+            // What is left of the room tells that nothing waits for some.
+            if bytes.is_empty() && to.len() < to.capacity() {
+                return true;
+            }
         }
-        let read = compressor.total_in() - before;
-        bytes = &bytes[usize::try_from(read).unwrap_or(bytes.len())..];
-        // What is left of the room tells that nothing waits for some.
-        if bytes.is_empty() && to.len() < to.capacity() {
-            return true;
-        }
+    }
+}
+
+impl Drop for Compressor {
+    fn drop(&mut self) {
+        let Some(mut deflate) = self.deflate.take() else {
+            return;
+        };
+        deflate.reset();
+        // At the end of the thread there is no list any more.
+        let _ = IDLE.try_with(|idle| idle.borrow_mut().push((self.level, deflate)));
     }
 }
 
@@ -294,10 +330,22 @@ pub(super) fn bytes(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn at_level(bytes: &[u8], level: Compression) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), level);
-    // A vector takes everything.
-    let _ = encoder.write_all(bytes);
-    encoder.finish().unwrap_or_default()
+    let mut packed = GZIP.to_vec();
+    if !Compressor::of(level).deflate(bytes, &mut packed) {
+        packed.truncate(GZIP.len());
+        keep(bytes, &mut packed);
+    }
+    let mut sum = Crc::new();
+    sum.update(bytes);
+    end(&sum, packed)
+}
+
+/// Ends compressed bytes.
+fn end(sum: &Crc, mut packed: Vec<u8>) -> Vec<u8> {
+    packed.extend(LAST);
+    packed.extend(sum.sum().to_le_bytes());
+    packed.extend(sum.amount().to_le_bytes());
+    packed
 }
 
 #[cfg(test)]

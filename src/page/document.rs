@@ -98,19 +98,21 @@ pub fn write(
     });
     let head = head(&content.title, [SCRIPT, STYLE], sql.is_some());
     out.write_all(head.as_bytes())?;
-    block("about", &column::text(&about.to_string()), out)?;
+    let mut letters = Vec::new();
+    let mut block = |name: &str, bytes: &[u8]| write_block(name, bytes, &mut letters, out);
+    block("about", &column::text(&about.to_string()))?;
     for (at, bytes) in told.iter().enumerate() {
-        block(&format!("told/{at}"), bytes, out)?;
+        block(&format!("told/{at}"), bytes)?;
     }
     for (name, bytes) in union.iter().flat_map(|union| &union.blocks) {
-        block(name, bytes, out)?;
+        block(name, bytes)?;
     }
     for (name, bytes) in sql.iter().flatten() {
-        block(name, bytes, out)?;
+        block(name, bytes)?;
     }
     for ((_, run), part) in content.runs.iter().zip(&parts) {
         for (name, bytes) in &part.blocks {
-            block(&format!("{}/{name}", run.run_id), bytes, out)?;
+            block(&format!("{}/{name}", run.run_id), bytes)?;
         }
     }
     writeln!(out, "<script>{SCRIPT}</script>\n</body>\n</html>")?;
@@ -163,15 +165,23 @@ fn head(title: &str, [script, style]: [&str; 2], has_sql: bool) -> String {
     )
 }
 
-/// Writes a block in pieces.
-fn block(name: &str, bytes: &[u8], out: &mut dyn Write) -> Result<(), PageError> {
-    let mut letters = vec![0; bytes.len().min(PIECE).div_ceil(3) * 4];
+/// Writes a block in pieces. Its letters have been used before: new memory for each would have to be cleared by the system.
+fn write_block(
+    name: &str,
+    bytes: &[u8],
+    letters: &mut Vec<u8>,
+    out: &mut dyn Write,
+) -> Result<(), PageError> {
     for piece in bytes.chunks(PIECE) {
         write!(
             out,
             "<script type=\"application/octet-stream\" data-block=\"{name}\">"
         )?;
-        let written = BASE64_STANDARD.encode_slice(piece, &mut letters);
+        let room = piece.len().div_ceil(3) * 4;
+        if letters.len() < room {
+            letters.resize(room, 0);
+        }
+        let written = BASE64_STANDARD.encode_slice(piece, letters);
         let written = written.map_err(io::Error::other)?;
         out.write_all(&letters[..written])?;
         out.write_all(b"</script>\n")?;

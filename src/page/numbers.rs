@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::error::PageError;
 use crate::report::ReportError;
-use crate::store::{FunctionRow, LineFigures, LinePlace, RunInfo};
+use crate::store::{FunctionRow, LinePlace, RunInfo};
 
 /// The lines of a run, in the order of the database: by function, and then by file, line and column.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Lines {
     places: Vec<LinePlace>,
     /// Those of each function.
@@ -26,32 +26,39 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// The same with numbers of lines, in the order of the database.
-    pub(super) fn with_lines(self, lines: &[LineFigures]) -> Self {
-        let place = |line: &LineFigures| LinePlace {
-            file: line.file.clone(),
-            line: line.line,
-            col: line.col,
-        };
-        let mut of = Vec::with_capacity(self.ids.len());
-        let mut end = 0;
-        for id in &self.ids {
-            // A line of a function without figures is no line of the page.
-            let is_before = |line: &LineFigures| line.function_id < *id;
-            let first = end
-                + lines[end..]
-                    .iter()
-                    .take_while(|line| is_before(line))
-                    .count();
-            let is_of = |line: &LineFigures| line.function_id == *id;
-            end = first + lines[first..].iter().take_while(|line| is_of(line)).count();
-            of.push(first..end);
+    /// Lines are numbered from here on.
+    pub(super) fn begin_lines(&mut self) {
+        self.lines = Some(Lines::default());
+    }
+
+    /// Numbers the next line of the database, where they are in the order of their functions.
+    pub(super) fn add_line(&mut self, function: u64, place: LinePlace) {
+        let lines = self.lines.get_or_insert_default();
+        let number = lines.places.len();
+        let function = usize::try_from(function).unwrap_or(usize::MAX);
+        while lines.of.len() <= function {
+            lines.of.push(number..number);
         }
-        let places = lines.iter().map(place).collect();
-        Self {
-            lines: Some(Lines { places, of }),
-            ..self
-        }
+        lines.of[function].end = number + 1;
+        lines.places.push(place);
+    }
+
+    /// How many lines have numbers.
+    pub(super) fn line_count(&self) -> u64 {
+        self.lines
+            .as_ref()
+            .map_or(0, |lines| lines.places.len() as u64)
+    }
+
+    /// The lines in the order of their numbers, each with the number of its function.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &LinePlace)> {
+        self.lines.iter().flat_map(|lines| {
+            let of = (0..).zip(&lines.of);
+            of.flat_map(|(function, range)| {
+                let places = &lines.places[range.clone()];
+                places.iter().map(move |place| (function, place))
+            })
+        })
     }
 
     /// The number of a function.

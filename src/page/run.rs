@@ -1,6 +1,6 @@
 //! What a page holds of a run, as much of it as there is room for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 use serde_json::{Value, json};
@@ -25,9 +25,6 @@ const SAMPLE: u64 = 1 << 15;
 /// Bytes that a node hardly ever takes more than before it is compressed, and with each metric: such trees need no sample.
 const BYTES_OF_NODE: u64 = 8;
 const BYTES_OF_COST: u64 = 10;
-
-/// Bytes that a call between two functions mostly takes, compressed.
-const BYTES_OF_CALL: usize = 15;
 
 /// Labels that a page offers to choose from; any may be asked for (limit: labels in a drop-down).
 const MOST_LABELS: usize = 1000;
@@ -94,10 +91,9 @@ pub(super) fn outline(
 ) -> Result<Outline, PageError> {
     let metrics = sorted_metrics(database, run)?;
     let first = metrics.first();
-    let (mut functions, mut calls) = (Vec::new(), Vec::new());
+    let mut functions = Vec::new();
     if let Some(first) = first {
         functions = database.functions(run.run_id, first.metric_id)?;
-        calls = calls_of(database, first)?;
     }
     let mut outline = Outline {
         numbers: numbers(run, &functions),
@@ -114,44 +110,44 @@ pub(super) fn outline(
         place: None,
         tree: 0.0,
     };
-    let of_calls = calls.len() * metrics.len() * BYTES_OF_CALL;
-    outline.sample(database, run, room.saturating_sub(of_calls))?;
-    let mut lines = Vec::new();
-    if let Some(first) = first {
-        if outline.lines {
-            outline.line_count = database.line_count(first.metric_id)?;
-            outline.left["lines"] = json!(outline.line_count);
-        } else {
-            lines = lines_of(database, first)?;
-            outline.line_count = lines.len() as u64;
-        }
-    }
-    outline.numbers = numbers(run, &functions).with_lines(&lines);
-    let files = line_files(&lines, &calls);
-    let (numbers, blocks) = (&outline.numbers, &mut outline.blocks);
+    let mut files = Files::new();
     for (at, metric) in metrics.iter().enumerate() {
-        if at > 0 {
-            calls = calls_of(database, metric)?;
-        }
-        blocks.push((format!("edges-{at}"), call_block(&calls, numbers, &files)?));
+        let calls = call_blocks(database, metric, &outline.numbers, &mut files)?;
+        outline.blocks.push((format!("edges-{at}"), calls.shown));
         let figures = function_figures(database, metric)?;
         let is_recorded = figures
             .iter()
             .any(|row| row.is_recorded && row.exclusive.is_some());
         outline.recorded.push(is_recorded);
-        let block = function_block(&figures, numbers)?;
-        blocks.push((format!("functions-{at}"), block));
+        let block = function_block(&figures, &outline.numbers)?;
+        outline.blocks.push((format!("functions-{at}"), block));
         if sql == Sql::Inside {
             let more = [
                 ("functions", more_of_functions(&figures)),
-                ("edges", more_of_calls(&calls)),
+                ("edges", calls.more),
             ];
             let named = more.map(|(of, block)| (format!("{MORE}{of}-{at}"), block));
             outline.of_sql.extend(named);
         }
     }
+    outline.sample(database, run, room.saturating_sub(size(&outline.blocks)))?;
+    if let Some(first) = first {
+        if outline.lines {
+            outline.line_count = database.line_count(first.metric_id)?;
+            outline.left["lines"] = json!(outline.line_count);
+        } else {
+            let (of_lines, of_sql) =
+                line_blocks(database, &metrics, &mut outline.numbers, &mut files)?;
+            outline.line_count = outline.numbers.line_count();
+            outline.with_lines = of_lines;
+            if sql == Sql::Inside {
+                outline.of_sql.extend(of_sql);
+            }
+        }
+    }
+    let (numbers, blocks) = (&outline.numbers, &mut outline.blocks);
     let mut names = names(&functions);
-    names["line_files"] = json!(files.keys().collect::<Vec<_>>());
+    names["line_files"] = json!(files.names);
     blocks.push(("names".to_owned(), column::text(&names.to_string())));
     if let Some(first) = first.filter(|_| sql == Sql::Inside) {
         let identities = database.function_identities(first.metric_id)?;
@@ -166,14 +162,6 @@ pub(super) fn outline(
         blocks.push(("sources".to_owned(), column::text(&text.to_string())));
     } else if source == Source::Left && !database.source_places(run.run_id)?.is_empty() {
         outline.left["source"] = json!(true);
-    }
-    let found = line_blocks(database, &metrics, numbers, lines, &files)?;
-    let (of_sql, with_lines) = found
-        .into_iter()
-        .partition(|(name, _)| name.starts_with(MORE));
-    outline.with_lines = with_lines;
-    if sql == Sql::Inside {
-        outline.of_sql.extend::<Vec<_>>(of_sql);
     }
     Ok(outline)
 }
@@ -580,18 +568,6 @@ fn more_of_functions(rows: &[FunctionFigures]) -> Vec<u8> {
     column.finish()
 }
 
-/// What only SQL asks of calls: the cost with all levels of recursion, where it is stored beside the cumulative one.
-fn more_of_calls(rows: &[CallFigures]) -> Vec<u8> {
-    let mut column = Column::new();
-    for row in rows {
-        column.number(row.seen_other.is_some().into());
-        if row.seen_other.is_some() {
-            column.cost(row.seen_other.filter(|cost| cost.is_finite()));
-        }
-    }
-    column.finish()
-}
-
 /// Calls and costs of functions in a metric. A row has the number of its function less that of the row before.
 pub(super) fn function_block(
     rows: &[FunctionFigures],
@@ -599,7 +575,6 @@ pub(super) fn function_block(
 ) -> Result<Vec<u8>, PageError> {
     let mut column = Column::new();
     let mut last = 0;
-    column.number(rows.len() as u64);
     for row in rows {
         let function = numbers.function(row.function_id)?;
         column.number(function - last);
@@ -612,49 +587,62 @@ pub(super) fn function_block(
     Ok(column.finish())
 }
 
-/// The calls between functions in a metric.
-pub(super) fn calls_of(
-    database: &Database,
-    metric: &MetricInfo,
-) -> Result<Vec<CallFigures>, PageError> {
-    let mut rows = Vec::new();
-    database.each_call_figure(metric.metric_id, |row| rows.push(row))?;
-    Ok(rows)
+/// The files of lines and of calls where they are not those of their functions, and the empty name for those, each with its
+/// number: they are numbered as they are met. Every metric has the same lines and calls.
+pub(super) struct Files {
+    pub(super) names: Vec<String>,
+    known: HashMap<String, u64>,
 }
 
-/// The files of lines and of calls where they are not those of their functions, and the empty name for
-/// those: each with its number, in the order of their names. Every metric has the same calls.
-pub(super) fn line_files(lines: &[LineFigures], calls: &[CallFigures]) -> BTreeMap<String, u64> {
-    let mut files = BTreeMap::from([(String::new(), 0)]);
-    let of_lines = lines.iter().map(|line| &line.file);
-    for file in of_lines.chain(calls.iter().map(|call| &call.line_file)) {
-        if !files.contains_key(file) {
-            files.insert(file.clone(), 0);
+impl Files {
+    pub(super) fn new() -> Self {
+        Self {
+            names: vec![String::new()],
+            known: HashMap::new(),
         }
     }
-    for (number, at) in files.values_mut().zip(0..) {
-        *number = at;
+
+    /// The number of a file; most are the function's own.
+    fn number(&mut self, file: &str) -> u64 {
+        if file.is_empty() {
+            return 0;
+        }
+        if let Some(known) = self.known.get(file) {
+            return *known;
+        }
+        let number = self.names.len() as u64;
+        self.names.push(file.to_owned());
+        self.known.insert(file.to_owned(), number);
+        number
     }
-    files
 }
 
-/// Calls between functions in a metric.
-pub(super) fn call_block(
-    rows: &[CallFigures],
+/// What is said of lines or calls in a metric, as compressed bytes.
+pub(super) struct Said {
+    /// What the page shows.
+    pub(super) shown: Vec<u8>,
+    /// What only SQL asks for.
+    more: Vec<u8>,
+}
+
+/// Calls between functions in a metric, written as they are read: they may be many. What only SQL asks for is the cost with
+/// all levels of recursion, where it is stored beside the cumulative one.
+pub(super) fn call_blocks(
+    database: &Database,
+    metric: &MetricInfo,
     numbers: &Numbers,
-    files: &BTreeMap<String, u64>,
-) -> Result<Vec<u8>, PageError> {
-    let mut column = Column::new();
-    column.number(rows.len() as u64);
+    files: &mut Files,
+) -> Result<Said, PageError> {
+    let (mut column, mut more) = (Column::new(), Column::new());
     let mut last = 0;
-    for row in rows {
+    let mut write = |row: &CallFigures| {
         let callee = numbers.function(row.callee_id)?;
         column.number(callee - last);
         column.number(match row.caller_id {
             0 => 0,
             caller => numbers.function(caller)? + 1,
         });
-        column.number(number_of_file(files, &row.line_file));
+        column.number(files.number(&row.line_file));
         column.signed(row.line);
         column.signed(row.col);
         let is_other = row.outermost_other.is_some();
@@ -666,85 +654,153 @@ pub(super) fn call_block(
             column.cost(row.outermost());
         }
         last = callee;
-    }
-    Ok(column.finish())
+        more.number(row.seen_other.is_some().into());
+        if row.seen_other.is_some() {
+            more.cost(row.seen_other.filter(|cost| cost.is_finite()));
+        }
+        Ok::<_, PageError>(())
+    };
+    let mut written = Ok(());
+    database.each_call_figure(metric.metric_id, |row| {
+        if written.is_ok() {
+            written = write(&row);
+        }
+    })?;
+    written?;
+    Ok(Said {
+        shown: column.finish(),
+        more: more.finish(),
+    })
 }
 
-/// The number of a file; most are the function's own.
-fn number_of_file(files: &BTreeMap<String, u64>, file: &str) -> u64 {
-    if file.is_empty() {
-        return 0;
-    }
-    files.get(file).copied().unwrap_or_default()
-}
-
-/// Lines, and their calls and costs in every metric: `lines` are those of the first. What only SQL asks for comes with them.
+/// Lines, which get their numbers, and their calls and costs in every metric, the first of which has all of them; and what only
+/// SQL asks for.
+#[expect(clippy::type_complexity, reason = "twice names and compressed bytes")]
 pub(super) fn line_blocks(
     database: &Database,
     metrics: &[MetricInfo],
-    numbers: &Numbers,
-    lines: Vec<LineFigures>,
-    files: &BTreeMap<String, u64>,
-) -> Result<Vec<(String, Vec<u8>)>, PageError> {
-    if lines.is_empty() {
-        return Ok(Vec::new());
+    numbers: &mut Numbers,
+    files: &mut Files,
+) -> Result<(Vec<(String, Vec<u8>)>, Vec<(String, Vec<u8>)>), PageError> {
+    let (mut blocks, mut of_sql) = (Vec::new(), Vec::new());
+    for (at, metric) in metrics.iter().enumerate() {
+        let said = if at == 0 {
+            let mut columns = LineColumns::new();
+            number_lines(database, metric, numbers, |line, row| {
+                columns.add(line, row);
+            })?;
+            blocks.push(("lines".to_owned(), line_block(numbers, files)));
+            columns.finish()
+        } else {
+            more_lines(database, metric, numbers)?
+        };
+        blocks.push((format!("lines-{at}"), said.shown));
+        of_sql.push((format!("{MORE}lines-{at}"), said.more));
     }
+    if numbers.line_count() == 0 {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    Ok((blocks, of_sql))
+}
+
+/// Which lines there are.
+pub(super) fn line_block(numbers: &Numbers, files: &mut Files) -> Vec<u8> {
     let mut column = Column::new();
     let mut last = 0;
-    column.number(lines.len() as u64);
-    for line in &lines {
-        let function = numbers.function(line.function_id)?;
+    column.number(numbers.line_count());
+    for (function, line) in numbers.lines() {
         column.number(function - last);
-        column.number(number_of_file(files, &line.file));
+        column.number(files.number(&line.file));
         column.signed(line.line);
         column.signed(line.col);
         last = function;
     }
-    let mut blocks = vec![("lines".to_owned(), column.finish())];
-    let mut first = Some(lines);
-    for (at, metric) in metrics.iter().enumerate() {
-        let is_first = first.is_some();
-        let rows = match first.take() {
-            Some(rows) => rows,
-            None => lines_of(database, metric)?,
-        };
-        let (mut column, mut more) = (Column::new(), Column::new());
-        let mut last = 0;
-        column.number(rows.len() as u64);
-        for (row, place) in rows.into_iter().zip(0..) {
-            // Those of the first metric have their numbers in this order.
-            let line = if is_first {
-                place
-            } else {
-                let function = numbers.function(row.function_id)?;
-                let place = LinePlace {
-                    file: row.file,
-                    line: row.line,
-                    col: row.col,
-                };
-                numbers.line(function, &place)?
-            };
-            column.number(line - last);
-            column.count(row.calls);
-            column.cost(row.exclusive);
-            column.cost(row.cumulative);
-            more.number(row.is_recorded.into());
-            last = line;
-        }
-        blocks.push((format!("lines-{at}"), column.finish()));
-        blocks.push((format!("{MORE}lines-{at}"), more.finish()));
-    }
-    Ok(blocks)
+    column.finish()
 }
 
-/// What a metric says of lines.
-pub(super) fn lines_of(
+/// Figures of lines that are being written.
+struct LineColumns {
+    column: Column,
+    more: Column,
+    last: u64,
+}
+
+impl LineColumns {
+    fn new() -> Self {
+        Self {
+            column: Column::new(),
+            more: Column::new(),
+            last: 0,
+        }
+    }
+
+    fn add(&mut self, line: u64, row: &LineFigures) {
+        self.column.number(line - self.last);
+        self.column.count(row.calls);
+        self.column.cost(row.exclusive);
+        self.column.cost(row.cumulative);
+        self.more.number(row.is_recorded.into());
+        self.last = line;
+    }
+
+    fn finish(self) -> Said {
+        Said {
+            shown: self.column.finish(),
+            more: self.more.finish(),
+        }
+    }
+}
+
+/// Numbers the lines of the metric that has all of them; a function gets each with its number.
+pub(super) fn number_lines(
     database: &Database,
     metric: &MetricInfo,
-) -> Result<Vec<LineFigures>, PageError> {
-    let mut rows = Vec::new();
-    database.each_line_figure(metric.metric_id, |row| rows.push(row))?;
-    Ok(rows)
+    numbers: &mut Numbers,
+    mut each: impl FnMut(u64, &LineFigures),
+) -> Result<(), PageError> {
+    numbers.begin_lines();
+    let mut numbered = Ok(());
+    database.each_line_figure(metric.metric_id, |row| {
+        if numbered.is_err() {
+            return;
+        }
+        numbered = numbers.function(row.function_id).map(|function| {
+            each(numbers.line_count(), &row);
+            numbers.add_line(function, place_of(row));
+        });
+    })?;
+    numbered
+}
+
+/// What another metric says of lines.
+fn more_lines(
+    database: &Database,
+    metric: &MetricInfo,
+    numbers: &Numbers,
+) -> Result<Said, PageError> {
+    let mut columns = LineColumns::new();
+    let mut written = Ok(());
+    database.each_line_figure(metric.metric_id, |row| {
+        if written.is_err() {
+            return;
+        }
+        let line = numbers.function(row.function_id).and_then(|function| {
+            let place = place_of(row.clone());
+            numbers.line(function, &place)
+        });
+        written = line.map(|line| columns.add(line, &row));
+    })?;
+    written?;
+    Ok(columns.finish())
+}
+
+/// Where a line is.
+fn place_of(row: LineFigures) -> LinePlace {
+    LinePlace {
+        file: row.file,
+        line: row.line,
+        col: row.col,
+    }
 }
 
 /// Stored source: which text is that of which functions, and the lines of the texts.

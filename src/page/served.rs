@@ -7,11 +7,11 @@ use super::about::Command;
 use super::column;
 use super::error::PageError;
 use super::numbers::{Numbers, numbers};
-use super::run::{self, Source, sorted_metrics};
+use super::run::{self, Files, Source, sorted_metrics};
 use super::scripts;
 use super::sqlite;
 use super::tree::{Cut, tree};
-use crate::store::{Database, MetricInfo, RunInfo};
+use crate::store::{Database, FunctionRow, MetricInfo, RunInfo};
 
 /// The document: what it shows comes by its script.
 const INDEX: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -118,18 +118,11 @@ pub fn blocks(
         return Ok(Vec::new());
     };
     let functions = database.functions(run.run_id, first.metric_id)?;
-    let lines = run::lines_of(database, first)?;
-    let numbers = numbers(run, &functions).with_lines(&lines);
-    let files = run::line_files(&lines, &run::calls_of(database, first)?);
+    let mut numbers = numbers(run, &functions);
+    run::number_lines(database, first, &mut numbers, |_, _| ())?;
     let one = |bytes: Vec<u8>| vec![(name.to_owned(), bytes)];
-    if name == "names" {
-        let mut names = run::names(&functions);
-        names["line_files"] = json!(files.keys().collect::<Vec<_>>());
-        return Ok(one(column::text(&names.to_string())));
-    }
-    if name == "lines" {
-        let found = run::line_blocks(database, &[], &numbers, lines, &files)?;
-        return Ok(found);
+    if name == "names" || name == "lines" || name.starts_with("edges-") {
+        return with_files(database, &metrics, &functions, &numbers, name);
     }
     if name == "sources" {
         let text = run::sources(database, run, &numbers, Source::Stored)?;
@@ -155,12 +148,38 @@ pub fn blocks(
             let figures = run::function_figures(database, metric)?;
             Ok(one(run::function_block(&figures, &numbers)?))
         }
-        "edges" => {
-            let calls = run::calls_of(database, metric)?;
-            Ok(one(run::call_block(&calls, &numbers, &files)?))
-        }
         _ => Ok(Vec::new()),
     }
+}
+
+/// A block with, or of, the numbers of files: these are met first in the calls of the first metric, then in the lines.
+fn with_files(
+    database: &Database,
+    metrics: &[MetricInfo],
+    functions: &[FunctionRow],
+    numbers: &Numbers,
+    name: &str,
+) -> Result<Vec<(String, Vec<u8>)>, PageError> {
+    let mut files = Files::new();
+    let first = run::call_blocks(database, &metrics[0], numbers, &mut files)?.shown;
+    let lines = run::line_block(numbers, &mut files);
+    let bytes = if name == "lines" {
+        lines
+    } else if name == "names" {
+        let mut names = run::names(functions);
+        names["line_files"] = json!(files.names);
+        column::text(&names.to_string())
+    } else {
+        let at = name.strip_prefix("edges-").map(str::parse::<usize>);
+        match at.and_then(Result::ok) {
+            Some(0) => first,
+            Some(at) if at < metrics.len() => {
+                run::call_blocks(database, &metrics[at], numbers, &mut files)?.shown
+            }
+            _ => return Ok(Vec::new()),
+        }
+    };
+    Ok(vec![(name.to_owned(), bytes)])
 }
 
 /// The places of a tree, and what they cost in a metric.

@@ -5,10 +5,12 @@
 //! text of a user ever becomes SQL.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::rc::Rc;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, Statement};
 
@@ -34,10 +36,10 @@ impl Parts {
 
     /// Says what several names mean, each by a part `name AS (` … `)` of a file of ours.
     pub(super) fn file(&mut self, text: &'static str) {
-        let (parts, rest) = split(text);
-        debug_assert!(rest.trim().is_empty(), "it is in no part: {rest}");
+        let bodies = parts_of(text);
+        let bodies = bodies.iter();
         self.parts
-            .extend(parts.into_iter().map(|(name, body)| (name.into(), body)));
+            .extend(bodies.map(|(name, body)| (name.clone().into(), body.clone())));
     }
 
     /// Gives a name the meaning of another one.
@@ -396,6 +398,17 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split('\'').step_by(2).flat_map(|code| Words { code })
 }
 
+/// By byte, whether it is of a word.
+const OF_A_WORD: [bool; 256] = {
+    let mut all = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        all[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    all
+};
+
 /// Words of a text without quotes. All that is not ASCII is between words, so that bytes tell where they begin and end.
 struct Words<'t> {
     code: &'t str,
@@ -405,7 +418,7 @@ impl<'t> Iterator for Words<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {
-        let is_of_a_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let is_of_a_word = |byte: u8| OF_A_WORD[usize::from(byte)];
         let start = self.code.bytes().position(is_of_a_word)?;
         let code = &self.code[start..];
         let end = code.bytes().position(|byte| !is_of_a_word(byte));
@@ -456,6 +469,22 @@ fn without_comments(text: &str) -> String {
         .filter(|line| !line.trim_start().starts_with("--"))
         .collect();
     lines.join("\n")
+}
+
+/// The parts of a file of ours that has nothing else. A page has dozens of statements of the same few files.
+fn parts_of(text: &'static str) -> Rc<BTreeMap<String, String>> {
+    thread_local! {
+        static KNOWN: RefCell<HashMap<(usize, usize), Rc<BTreeMap<String, String>>>> = RefCell::default();
+    }
+    let place = (text.as_ptr().addr(), text.len());
+    KNOWN.with_borrow_mut(|known| {
+        let parts = known.entry(place).or_insert_with(|| {
+            let (parts, rest) = split(text);
+            debug_assert!(rest.trim().is_empty(), "it is in no part: {rest}");
+            Rc::new(parts)
+        });
+        Rc::clone(parts)
+    })
 }
 
 /// The parts that a report brings, and its SELECT. A part begins with `name AS (` at the start of a

@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::shown::{Shown, browser, repository, said};
+use crate::support::browser::Click;
 use crate::support::long;
 
 /// All views.
@@ -205,6 +206,51 @@ fn a_hundred_thousand_places_are_drawn() {
     shown.go(&[("fn", "a3,b4>c5"), ("functions", "table")]);
     shown.is_as_said(".pane.functions");
     assert_eq!(places(&mut shown)[0][0], "▾main");
+    shown.was_quiet();
+}
+
+/// Of many functions the first ones are made at once; the others are there as soon as the table is scrolled or sorted.
+#[test]
+fn many_functions_are_there_when_they_are_looked_at() {
+    let mut text = String::new();
+    for function in 0..1000 {
+        // Dozens cost the same, wherever the first ones end: these are in the order of their names.
+        writeln!(text, "main;f{function:03} {}", 1 + function % 37).expect("a string");
+    }
+    let Some(mut shown) = page("functions", "run.folded", &text, &["--no-sql"]) else {
+        return;
+    };
+    let names = |rows: &[Vec<String>]| rows.iter().map(|row| row[0].clone()).collect::<Vec<_>>();
+    for path in ["", "main"] {
+        shown.open(&[("fn", path), ("functions", "table"), ("exclusive", "yes")]);
+        let first = names(&shown.rows(".pane.functions"));
+        let scroll = "document.querySelector('.pane.functions .table').scrollTop = 1e6";
+        shown.browser.value(scroll);
+        shown.wait("document.querySelector('.pane.functions [data-row=\"1000\"]') !== null");
+        let last = names(&shown.rows(".pane.functions"));
+        let answer = shown.is_as_said(".pane.functions");
+        let rows = answer["rows"].as_array().expect("rows");
+        let all: Vec<&str> = rows
+            .iter()
+            .map(|row| row["function"].as_str().expect("a name"))
+            .collect();
+        assert_eq!(all.len(), 1001);
+        assert!(
+            first.len() > 10
+                && all.starts_with(&first.iter().map(String::as_str).collect::<Vec<_>>())
+        );
+        assert!(
+            last.len() > 10 && all.ends_with(&last.iter().map(String::as_str).collect::<Vec<_>>())
+        );
+        shown.click(".pane.functions th button", "Functions", Click::default());
+        assert_eq!(names(&shown.rows(".pane.functions"))[..2], ["f000", "f001"]);
+        shown.go(&[("fn", path)]);
+        let legend = shown.texts(".functions .legend li");
+        // Nothing costs a hundredth of all, and main nothing of its own.
+        assert_eq!(legend, ["1000 others 100.0 %"]);
+        shown.go(&[("fn", path), ("view", "overview")]);
+        assert_eq!(names(&shown.rows(".overview .table"))[1..3], all[..2]);
+    }
     shown.was_quiet();
 }
 
