@@ -600,7 +600,7 @@ mod tests {
         let mut zstd = Zstd::new().expect("memory");
         for (levels, count) in [(0, 0), (5, 3000), (PART, 0), (200_000, 300_000), (1, PART)] {
             let mut split = Split::default();
-            let numbers: Vec<u64> = (0..count).map(|number| number % 70_000).collect();
+            let numbers: Vec<u64> = (0..count as u64).map(|number| number % 70_000).collect();
             split.add(&numbers);
             zstd.begin(None);
             let byte = |at: usize| u8::try_from(at % 251).expect("small");

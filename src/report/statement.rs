@@ -471,14 +471,16 @@ fn without_comments(text: &str) -> String {
     lines.join("\n")
 }
 
+/// Named parts of a file of ours.
+type Named = BTreeMap<String, String>;
+
 /// The parts of a file of ours that has nothing else. A page has dozens of statements of the same few files.
-fn parts_of(text: &'static str) -> Rc<BTreeMap<String, String>> {
+fn parts_of(text: &'static str) -> Rc<Named> {
     thread_local! {
-        static KNOWN: RefCell<HashMap<(usize, usize), Rc<BTreeMap<String, String>>>> = RefCell::default();
+        static KNOWN: RefCell<HashMap<&'static str, Rc<Named>>> = RefCell::default();
     }
-    let place = (text.as_ptr().addr(), text.len());
     KNOWN.with_borrow_mut(|known| {
-        let parts = known.entry(place).or_insert_with(|| {
+        let parts = known.entry(text).or_insert_with(|| {
             let (parts, rest) = split(text);
             debug_assert!(rest.trim().is_empty(), "it is in no part: {rest}");
             Rc::new(parts)
@@ -489,7 +491,7 @@ fn parts_of(text: &'static str) -> Rc<BTreeMap<String, String>> {
 
 /// The parts that a report brings, and its SELECT. A part begins with `name AS (` at the start of a
 /// line, and ends with a line that closes it.
-fn split(report: &str) -> (BTreeMap<String, String>, String) {
+fn split(report: &str) -> (Named, String) {
     let mut own = BTreeMap::new();
     let mut part: Option<(String, Vec<&str>)> = None;
     let mut select = Vec::new();
