@@ -15,7 +15,7 @@ WITH marked AS (
       IS (SELECT t.value FROM run_tags AS t WHERE t.run_id = o.run_id AND t.key = 'branch')
 ),
 read AS (
-  SELECT *, IIF(number NOT GLOB '*[^0-9]*', CAST(number AS INTEGER), NULL) AS commit_count,
+  SELECT run_id, revision, number, recorded_utc, imported_at, IIF(number NOT GLOB '*[^0-9]*', CAST(number AS INTEGER), NULL) AS commit_count,
     IIF(made NOT GLOB '*[^0-9]*', CAST(made AS INTEGER), UNIXEPOCH(made)) AS commit_time
   FROM marked
 ),

@@ -6,6 +6,7 @@ mod about;
 mod column;
 mod document;
 mod error;
+mod figures;
 mod numbers;
 mod run;
 mod scripts;

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::about::Command;
 use super::column;
 use super::error::PageError;
+use super::figures::{self, Files};
 use super::numbers::{Numbers, numbers};
-use super::run::{self, Files, Source, sorted_metrics};
+use super::run::{self, Source, sorted_metrics};
 use super::scripts;
 use super::sqlite;
 use super::tree::{Cut, tree};
@@ -119,7 +120,7 @@ pub fn blocks(
     };
     let functions = database.functions(run.run_id, first.metric_id)?;
     let mut numbers = numbers(run, &functions);
-    run::number_lines(database, first, &mut numbers, |_, _| ())?;
+    figures::number_lines(database, first, &mut numbers, |_, _| ())?;
     let one = |bytes: Vec<u8>| vec![(name.to_owned(), bytes)];
     if name == "names" || name == "lines" || name.starts_with("edges-") {
         return with_files(database, &metrics, &functions, &numbers, name);
@@ -145,8 +146,8 @@ pub fn blocks(
     match what {
         "own" | "all" | "labels" => places(database, run, metric, at, &numbers),
         "functions" => {
-            let figures = run::function_figures(database, metric)?;
-            Ok(one(run::function_block(&figures, &numbers)?))
+            let figures = figures::function_figures(database, metric)?;
+            Ok(one(figures::function_block(&figures, &numbers)?))
         }
         _ => Ok(Vec::new()),
     }
@@ -161,8 +162,8 @@ fn with_files(
     name: &str,
 ) -> Result<Vec<(String, Vec<u8>)>, PageError> {
     let mut files = Files::new();
-    let first = run::call_blocks(database, &metrics[0], numbers, &mut files)?.shown;
-    let lines = run::line_block(numbers, &mut files);
+    let first = figures::call_blocks(database, &metrics[0], numbers, &mut files)?.shown;
+    let lines = figures::line_block(numbers, &mut files);
     let bytes = if name == "lines" {
         lines
     } else if name == "names" {
@@ -174,7 +175,7 @@ fn with_files(
         match at.and_then(Result::ok) {
             Some(0) => first,
             Some(at) if at < metrics.len() => {
-                run::call_blocks(database, &metrics[at], numbers, &mut files)?.shown
+                figures::call_blocks(database, &metrics[at], numbers, &mut files)?.shown
             }
             _ => return Ok(Vec::new()),
         }
