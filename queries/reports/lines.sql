@@ -41,7 +41,7 @@
 WITH entries AS (
   SELECT f.name, f.module, IIF(i.file = '', f.file, i.file) AS file, NULL AS kind, i.function_id AS id, i.line, i.col,
     i.calls, i.exclusive, i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
-  FROM line_costs AS i CROSS JOIN functions AS f ON f.function_id = i.function_id
+  FROM $line_costs AS i CROSS JOIN $names AS f ON f.function_id = i.function_id
 )
 SELECT
   r.name || '[' || IIF(r.file = f.file, '', r.file || ':') || r.line || IIF(r.col = 0, '', ':' || r.col) || ']' AS element,
@@ -50,5 +50,5 @@ SELECT
   r.cum_pct AS cum_pct, r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, r.module AS module, r.file AS file,
   NULLIF(r.file, f.file) AS line_file, r.exclusive AS exclusive, 100 * r.exclusive / r.total AS exclusive_pct,
   r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
-FROM ranked AS r JOIN functions AS f ON f.function_id = r.id$up_to
+FROM ranked AS r JOIN $names AS f ON f.function_id = r.id$up_to
 ORDER BY $sorted$first;

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::grouped::of_group;
 use super::request::{By, Request};
 use super::run::ComparedRun;
 use super::table::{Column, Dictionary};
@@ -24,8 +25,7 @@ pub(super) fn bounds(
     let part = match &request.by {
         _ if unknown.is_empty() || !request.cumulative || !request.arguments.is_empty() => None,
         By::Function => Some(None),
-        By::Group(word) if word == "module" => Some(Some((1, "(module unknown)"))),
-        By::Group(word) if word == "file" => Some(Some((2, "(file unknown)"))),
+        By::Group(word) if matches!(word.as_str(), "module" | "file") => Some(Some(word)),
         _ => None,
     };
     let Some(part) = part else {
@@ -33,10 +33,6 @@ pub(super) fn bounds(
     };
     let items: BTreeMap<&[String; 3], usize> =
         unknown.iter().map(|(item, names)| (names, *item)).collect();
-    let of_part: BTreeMap<&str, usize> = unknown
-        .iter()
-        .map(|(item, names)| (names[0].as_str(), *item))
-        .collect();
     let (mut found, mut own) = (BTreeMap::<usize, Bounds>::new(), 0.0);
     run.database.each_function_sum(metric.metric_id, |sum| {
         let Some(identity) = dictionary
@@ -48,10 +44,7 @@ pub(super) fn bounds(
         own += sum.exclusive.unwrap_or(0.0);
         let item = match part {
             None => items.get(&identity.names),
-            Some((part, unknown)) => match identity.raw[part].as_str() {
-                "" => of_part.get(unknown),
-                word => of_part.get(word),
-            },
+            Some(word) => items.get(&of_group(word, &identity.names)),
         };
         if let Some(item) = item {
             found

@@ -7,6 +7,7 @@ use super::doubts::{
     check_selected, check_sets, check_totals, different, doubts, facts, have_one_figure,
     shared_recordings, totals_differ,
 };
+use super::grouped::pair_containers;
 use super::judge::{History, Judged, Limits, Matrix, Noise, Verdict, judge};
 use super::metrics::{Chosen, choose, common_noise, earlier};
 use super::pairs::{self, Folders};
@@ -119,7 +120,9 @@ pub(super) fn compared<'r, 'd>(
     let folders = if let Some(known) = known {
         pairs::by_known(&mut table, &known.of_sides);
         sequence::by_known(&mut table, &known.of_runs);
-        known.all()
+        let all = known.all();
+        pair_containers(&mut table, &all, &request.by);
+        all
     } else {
         folders_of(&mut table, noise, request, &mut warnings).all()
     };

@@ -1,20 +1,24 @@
 //! Figures of what reports show: groups of functions, what filters leave, costs with everything called.
 //!
-//! Each run answers the same report, and the rows meet by their names. Which functions a filter fits is decided once for both
+//! Each run answers the same report, and the rows meet by their names, which are those of identities: a module, a file, a thread or
+//! the function of a line is what the rules make of it. Which functions a filter fits is decided once for both
 //! sides: by the name of the identity, or by any name that a run has for it. Decided by each run for itself, hiding a function
 //! and comparing would not be the same in the other order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
 use super::matched::Matched;
-use super::pairs::{Folders, moved, renamed_module};
+use super::pairs::{Between, Folders, Within, basename, moved, renamed_module};
 use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
-use super::table::{Column, Dictionary, Item, Items};
+use super::table::{Column, Dictionary, Item, Items, Table};
+use crate::events::FunctionDef;
+use crate::identity::Rules;
 use crate::report::{self, Argument, ReportError, Value};
-use crate::store::{FunctionIdentity, StoreError};
+use crate::store::{Database, FunctionIdentity, StoreError};
 use crate::text::cell::NO_NAME;
 
 /// The flags of reports that fit functions by regular expressions.
@@ -119,11 +123,10 @@ pub(super) fn grouped(
             "--by caller: expected --fn NAME, the function whose callers are compared".to_owned(),
         ));
     }
-    let (report, by) = match &request.by {
-        By::Function => ("summary", "identity"),
-        By::Caller => ("calls", "identity"),
-        By::Line => ("lines", ""),
-        By::Group(by) => ("summary", by.as_str()),
+    let report = match &request.by {
+        By::Function | By::Group(_) => "summary",
+        By::Caller => "calls",
+        By::Line => "lines",
     };
     let Some(report) = report::by_name(report) else {
         return Err(CompareError::Usage(format!("there is no report {report}")));
@@ -146,8 +149,10 @@ pub(super) fn grouped(
         }
         arguments.push((flag.clone(), Argument::Functions(functions)));
     }
-    if !by.is_empty() {
-        arguments.push(("by".to_owned(), Argument::Text(by.to_owned())));
+    // What the database holds for identities is none where other rules apply: its functions are asked for, and added up here.
+    let has_identities = dictionary.rules.is_none();
+    if let Some(by) = groups(&request.by, has_identities) {
+        arguments.push(("by".to_owned(), by));
     }
     let asked = report::Request {
         metric: Some(metric.to_owned()),
@@ -165,14 +170,17 @@ pub(super) fn grouped(
         let mut columns = answer.columns.iter();
         columns.position(|column| names.contains(&column.name.as_ref()))
     };
-    let name = match request.by {
-        By::Line | By::Caller => place(&["element"]),
-        _ => place(&["function"]),
-    };
-    let (module, file) = (
+    let [name, module, file] = [
+        place(&[if request.by == By::Caller {
+            "element"
+        } else {
+            "function"
+        }]),
         place(&["module", "caller_module"]),
         place(&["file", "caller_file"]),
-    );
+    ];
+    let id = place(&["id"]).filter(|_| !has_identities);
+    let line = [place(&["line"]), place(&["col"]), place(&["line_file"])];
     let cost = place(&[if request.cumulative {
         "cumulative"
     } else {
@@ -182,29 +190,59 @@ pub(super) fn grouped(
     let selected = answer.subject.as_ref().and_then(|subject| subject.selected);
     let script = std::mem::take(&mut answer.script);
     let (mut column, mut unknown) = (Column::default(), BTreeMap::new());
+    let mut paths = Paths::default();
+    let mut met = BTreeSet::new();
     answer.each(|row| {
         let text = |at: Option<usize>| match at.map(|at| &row[at]) {
             Some(Value::Text(text)) => text.clone(),
             _ => String::new(),
         };
-        let names = [text(name), text(module), text(file)];
+        let number = |at: Option<usize>| match at.map(|at| &row[at]) {
+            Some(Value::Integer(number)) => Some(*number),
+            _ => None,
+        };
+        let identity = number(id).and_then(|id| dictionary.learnt(id));
+        let mut names = match (&request.by, identity) {
+            (By::Group(word), Some(identity)) => of_group(word, &identity.names),
+            (_, Some(identity)) => identity.names.clone(),
+            _ => [text(name), text(module), text(file)],
+        };
+        let is_named = !matches!(names[0].as_str(), "" | NO_NAME);
+        if request.by == By::Line {
+            let [line, col, other_file] = line;
+            let other_file = text(other_file);
+            if !other_file.is_empty() {
+                names[2] = paths.of(&other_file, run.database, dictionary)?;
+            }
+            names[0] = line_name(&names, number(line), number(col), !other_file.is_empty());
+        }
         let item = items.of(key(&names), || Item {
-            is_named: !matches!(names[0].as_str(), "" | NO_NAME),
+            is_named,
             names: names.clone(),
             matched: Matched::Identity,
         });
-        match cost.map(|at| &row[at]) {
-            Some(Value::Real(cost)) => column.add_cost(item, *cost),
+        let cost = match cost.map(|at| &row[at]) {
+            Some(Value::Real(cost)) => Some(*cost),
             #[expect(clippy::cast_precision_loss, reason = "a figure of a report")]
-            Some(Value::Integer(cost)) => column.add_cost(item, *cost as f64),
-            _ => {
+            Some(Value::Integer(cost)) => Some(*cost as f64),
+            _ => None,
+        };
+        // What functions and lines cost with everything called may overlap; threads do not, nor do calls by several functions.
+        let may_overlap = request.cumulative
+            && match &request.by {
+                By::Line => true,
+                By::Function => !has_identities,
+                By::Group(word) => !has_identities && matches!(word.as_str(), "module" | "file"),
+                By::Caller => false,
+            };
+        match cost.filter(|_| !may_overlap || met.insert(item)) {
+            Some(cost) => column.add_cost(item, cost),
+            None => {
+                column.forget_cost(item);
                 unknown.insert(item, names);
             }
         }
-        let calls = match calls.map(|at| &row[at]) {
-            Some(Value::Integer(calls)) => u64::try_from(*calls).ok(),
-            _ => None,
-        };
+        let calls = number(calls).and_then(|calls| u64::try_from(calls).ok());
         column.add_calls(item, calls);
         Ok::<_, StoreError>(())
     })?;
@@ -215,6 +253,130 @@ pub(super) fn grouped(
         script,
     }))
 }
+
+/// What a report is asked to count as one: what the identities of the database say, or nothing where they are not those by which runs
+/// are compared. The values of labels are what they are.
+fn groups(by: &By, has_identities: bool) -> Option<Argument> {
+    match by {
+        By::Group(word) if word.starts_with("label:") => Some(Argument::Text(word.clone())),
+        By::Group(word) if has_identities => Some(Argument::OfIdentities(word.clone())),
+        By::Line if has_identities => Some(Argument::OfIdentities("line".to_owned())),
+        By::Function | By::Caller if has_identities => Some(Argument::Text("identity".to_owned())),
+        // A thread holds functions, so that its cost is not that of one.
+        By::Group(word) if matches!(word.as_str(), "thread" | "process") => {
+            Some(Argument::Text(word.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Name, module and file of the group that an identity is in, as reports have them.
+#[must_use]
+pub fn of_group(word: &str, [name, module, file]: &[String; 3]) -> [String; 3] {
+    let known = |part: &String| match part.as_str() {
+        "" => format!("({word} unknown)"),
+        part => part.to_owned(),
+    };
+    match word {
+        "module" => [known(module), module.clone(), String::new()],
+        "file" => [known(file), String::new(), file.clone()],
+        _ => [name.clone(), String::new(), String::new()],
+    }
+}
+
+/// The name of a row that is a line: the function, and where it is. Of a file that is not the function's own it has the last name, as
+/// the path of a checkout is not part of what lasts.
+fn line_name(
+    [function, _, file]: &[String; 3],
+    line: Option<i64>,
+    col: Option<i64>,
+    is_other_file: bool,
+) -> String {
+    let mut name = format!("{function}[");
+    if is_other_file {
+        name.push_str(basename(file));
+        name.push(':');
+    }
+    name.extend(line.map(|line| line.to_string()));
+    name.extend(col.map(|col| format!(":{col}")));
+    name.push(']');
+    name
+}
+
+/// Paths of lines that lie in other files than their functions, as the rules of identities make them.
+#[derive(Default)]
+struct Paths {
+    rules: Option<Arc<Rules>>,
+    known: HashMap<String, String>,
+}
+
+impl Paths {
+    fn of(
+        &mut self,
+        path: &str,
+        database: &Database,
+        dictionary: &Dictionary,
+    ) -> Result<String, StoreError> {
+        if let Some(known) = self.known.get(path) {
+            return Ok(known.clone());
+        }
+        let rules = match self.rules.as_ref().or(dictionary.rules.as_ref()) {
+            Some(rules) => Arc::clone(rules),
+            None => Arc::new(database.identity_rules()?),
+        };
+        // Rules for paths are for those of functions: any name will do.
+        let identity = rules.identity(&FunctionDef {
+            file: path,
+            ..FunctionDef::named("line")
+        });
+        let found = identity.file.into_owned();
+        self.rules = Some(rules);
+        self.known.insert(path.to_owned(), found.clone());
+        Ok(found)
+    }
+}
+
+/// What a thread or process is called in new that has the name of a program which is another one there. Linux names a process by its
+/// program, and its first thread, too.
+pub(super) fn renamed_container(name: &str, folders: &[Folders]) -> Option<String> {
+    let modules = folders.iter().filter(|one| one.part == Within::Module);
+    let one = modules.into_iter().find(|one| is_called(name, &one.base))?;
+    let fits = |end: &usize| one.new.is_char_boundary(*end);
+    let cut = (0..=MOST_OF_NAME).rev().find(fits).unwrap_or(0);
+    let is_cut = name != one.base;
+    Some(one.new[..if is_cut { cut } else { one.new.len() }].to_owned())
+}
+
+/// Pairs threads and processes that are called as their programs, where these are one under two names.
+pub(super) fn pair_containers(table: &mut Table, folders: &[Folders], by: &By) {
+    if !matches!(by, By::Group(word) if matches!(word.as_str(), "thread" | "process")) {
+        return;
+    }
+    for one in folders.iter().filter(|one| one.part == Within::Module) {
+        let find = |module: &str| {
+            let mut items = table.items.iter();
+            items.position(|item| is_called(&item.names[0], module))
+        };
+        let pair = find(&one.base).zip(find(&one.new));
+        let is_alone = |side: usize, row: usize| {
+            one.between == Between::Runs || table.cost(1 - side, row) == 0.0
+        };
+        let is_free =
+            |(base, new): &(usize, usize)| base != new && is_alone(0, *base) && is_alone(1, *new);
+        if let Some(pair) = pair.filter(is_free) {
+            table.join(&[pair], Matched::Module);
+        }
+    }
+}
+
+/// Whether a thread or process is called as a program.
+fn is_called(name: &str, program: &str) -> bool {
+    let is_cut = name.len() == MOST_OF_NAME && program.starts_with(name);
+    !name.is_empty() && (name == program || is_cut)
+}
+
+/// The most bytes that Linux keeps of the name of a thread.
+const MOST_OF_NAME: usize = 15;
 
 /// What makes rows of reports one: their names, each with its length.
 pub(super) fn key(names: &[String; 3]) -> Vec<u8> {

@@ -33,6 +33,7 @@ mod trees;
 pub use answer::{Readers, answer, members_of_folders, said_of_folders};
 pub use comparison::compare;
 pub use definitions::{Definition, Place as DefinitionPlace};
+pub use grouped::of_group;
 pub use pairs::{Between, Folders, Within};
 pub use renames::Suggestion;
 pub use request::{By, CompareError, Normalize, Request, Sort};

@@ -1,6 +1,7 @@
 //! Figures of many runs that are not compared with each other: what a comparison would read of each.
 
 use super::comparison::noise_of;
+use super::grouped::pair_containers;
 use super::metrics::choose;
 use super::pairs::Folders;
 use super::reading::{Read, read};
@@ -53,6 +54,7 @@ pub fn figures(runs: &[ComparedRun<'_>], request: &Request) -> Result<RunFigures
         &mut Vec::new(),
     )?;
     by_known(&mut table, &folders);
+    pair_containers(&mut table, &folders, &request.by);
     let Table {
         items,
         columns: [mut columns, _],

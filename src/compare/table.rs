@@ -407,6 +407,13 @@ impl Column {
         self.costs[item] += cost;
     }
 
+    /// Takes back what was added to the cost of an item, which is unknown.
+    pub(super) fn forget_cost(&mut self, item: usize) {
+        if let Some(cost) = self.costs.get_mut(item) {
+            *cost = 0.0;
+        }
+    }
+
     /// Adds to the calls of an item; one unknown number makes the sum unknown.
     pub(super) fn add_calls(&mut self, item: usize, calls: Option<u64>) {
         grow(&mut self.calls, item, 0.0);

@@ -1,15 +1,20 @@
 //! The trees of two sets of runs as one.
 
+use std::borrow::Cow;
+
 use hashbrown::HashMap;
 
 use super::comparison::{Material, compared};
+use super::grouped::renamed_container;
 use super::judge::Verdict;
+use super::pairs::Folders;
 use super::request::{By, CompareError, Request};
 use super::rows::Comparison;
 use super::run::ComparedRun;
 use super::tree::{Place, Union};
 use crate::events::Kind;
-use crate::store::{Below, Database};
+use crate::identity::{Class, Identity};
+use crate::store::{Below, Database, FunctionIdentity};
 
 /// What stands at places of a union tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,11 +94,13 @@ pub fn compare_trees(
                 } else {
                     // What only holds others, and what cost nothing in this metric.
                     let identity = dictionary.identity(run, function)?;
+                    let kind = identity.kind;
+                    let (key, names) = place_of(identity, &comparison.folders);
                     let next = items.len();
-                    *containers.entry(identity.key).or_insert_with(|| {
+                    *containers.entry(key).or_insert_with(|| {
                         items.push(PlaceItem {
-                            names: identity.names,
-                            kind: identity.kind,
+                            names,
+                            kind,
                             verdict: None,
                         });
                         u32::try_from(next).unwrap_or(u32::MAX)
@@ -115,6 +122,24 @@ pub fn compare_trees(
     let before = |one: u32, other: u32| items[one as usize].names.cmp(&items[other as usize].names);
     let places = union.finish(before);
     Ok((comparison, places, items))
+}
+
+/// What tells a thing that has no row from others, and its names. A process is called as its program, which may be another one.
+fn place_of(identity: FunctionIdentity, folders: &[Folders]) -> (Vec<u8>, [String; 3]) {
+    let renamed = Some(&identity.names[0])
+        .filter(|_| !identity.is_code)
+        .and_then(|name| renamed_container(name, folders));
+    let Some(name) = renamed else {
+        return (identity.key, identity.names);
+    };
+    let renamed = Identity {
+        class: Class::Container,
+        name: Cow::Borrowed(&name),
+        module: Cow::Borrowed(""),
+        file: Cow::Borrowed(""),
+    };
+    let key = renamed.key().to_vec();
+    (key, [name, String::new(), String::new()])
 }
 
 /// Items of functions by their numbers, which begin with 1 in a database and mostly go on without gaps.

@@ -6,7 +6,7 @@ use super::answer::GateError;
 use super::budget::{Pattern, Rule, Thing};
 use super::figures::{Figures, Wanted, Window};
 use crate::compare::judge::Verdict;
-use crate::compare::{By, ComparedRun, Comparison, Row};
+use crate::compare::{By, ComparedRun, Comparison, Row, of_group};
 use crate::statistics::Estimate;
 use crate::statistics::limits;
 
@@ -71,12 +71,12 @@ pub(super) fn watched(
         Err(message) => return Ok(Watched::Unknown(message)),
     };
     let fitting = match &rule.pattern {
-        Some(pattern) if wanted.by == By::Function => {
+        Some(pattern) => {
             let side = figures.side(sides);
             let runs: Vec<&ComparedRun<'_>> = side.base.iter().chain(figures.new).collect();
-            fitting(&runs, &metric, pattern)?
+            fitting(&runs, &metric, pattern, rule.thing)?
         }
-        _ => BTreeSet::new(),
+        None => BTreeSet::new(),
     };
     let fits = |row: &Row| {
         let is_meant = rule.pattern.as_ref().is_none_or(|pattern| {
@@ -369,11 +369,12 @@ fn calls(
     Watched::Things(things)
 }
 
-/// Names after the rules of identities of the functions that a pattern fits by a name as some run has it.
+/// Names after the rules of identities of the functions, modules or files that a pattern fits by a name as some run has it.
 fn fitting(
     runs: &[&ComparedRun<'_>],
     metric: &str,
     pattern: &Pattern,
+    thing: Thing,
 ) -> Result<BTreeSet<[String; 3]>, GateError> {
     let mut found = BTreeSet::new();
     let mut seen: BTreeSet<(usize, i64)> = BTreeSet::new();
@@ -392,8 +393,14 @@ fn fitting(
         )?;
         for (function, identity) in learnt {
             seen.insert((database, function));
-            if identity.is_code && pattern.fits(&identity.raw[0]) {
-                found.insert(identity.names);
+            let [name, module, file] = &identity.raw;
+            let (raw, names) = match thing {
+                Thing::Module => (module, of_group("module", &identity.names)),
+                Thing::File => (file, of_group("file", &identity.names)),
+                _ => (name, identity.names.clone()),
+            };
+            if identity.is_code && pattern.fits(raw) {
+                found.insert(names);
             }
         }
     }

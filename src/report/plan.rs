@@ -502,13 +502,23 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.word("$group_of", group_of);
     parts.word("$own_group", group);
     parts.word("$in_group", in_group);
+    let (known_groups, line_costs) = if question.of_identities {
+        parts.file(fragment!("containers_of_identities"));
+        parts.file(fragment!("lines_of_identities"));
+        ("groups_of_identities", "lines_of_identities")
+    } else {
+        ("known_groups", "line_costs")
+    };
+    parts.word("$known_groups", known_groups);
+    parts.word("$line_costs", line_costs);
     match question.groups {
+        Groups::Functions if question.of_identities => parts.file(fragment!("identity_groups")),
         Groups::Functions => {}
         Groups::Identities | Groups::Modules | Groups::Files => {
-            parts.file(if question.groups == Groups::Identities {
-                fragment!("identity_groups")
-            } else {
-                fragment!("groups")
+            parts.file(match question.groups {
+                Groups::Identities => fragment!("identity_groups"),
+                _ if question.of_identities => fragment!("groups_of_identities"),
+                _ => fragment!("groups"),
             });
             parts.part(
                 "function_costs",
@@ -522,7 +532,9 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         Groups::Containers(_) | Groups::Label(_) => parts.file(fragment!("group_costs")),
     }
     let (names, listed) = match question.groups {
-        Groups::Functions => ("functions", " AND f.kind IN ('function', 'pseudo')"),
+        Groups::Functions if !question.of_identities => {
+            ("functions", " AND f.kind IN ('function', 'pseudo')")
+        }
         _ => ("names", ""),
     };
     parts.word("$names", names);

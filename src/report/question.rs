@@ -75,6 +75,9 @@ pub enum Argument {
     Text(String),
     /// The functions that a filter fits, which were found before: in comparisons, for all runs together.
     Functions(Vec<i64>),
+    /// For `by`: what a row is about, by what the identities of functions say, for comparisons: `module`, `file`, `thread`,
+    /// `process`; `line` for lines, which are those of identities then.
+    OfIdentities(String),
 }
 
 impl Request {
@@ -183,6 +186,8 @@ pub(super) struct Question<'q> {
     pub names: NameSyntax,
     /// What is counted as one.
     pub groups: Groups<'q>,
+    /// Modules, files, threads and the functions of lines are those of identities, not those that the run has.
+    pub of_identities: bool,
     /// Filters, with what they fit.
     pub filters: Vec<(Filter, Fits)>,
     /// The labels that samples must have.
@@ -229,6 +234,7 @@ impl<'q> Question<'q> {
         let readings = metrics.iter().find(|metric| metric.timer_readings).cloned();
         let shift = shift(&header, run, &metric, readings.is_some(), request)?;
         let groups = groups(&header, request)?;
+        let of_identities = matches!(request.argument("by"), Some(Argument::OfIdentities(_)));
         let labels = labels(&header, request);
         let by_labels = matches!(groups, Groups::Label(_));
         if shift != 0.0 && (by_labels || !labels.is_empty()) {
@@ -282,6 +288,7 @@ impl<'q> Question<'q> {
             labels,
             thread,
             path,
+            of_identities,
             exclusive,
             first,
             pct,
@@ -461,6 +468,9 @@ fn bias(run: &RunInfo, request: &Request, shift: f64) -> Option<f64> {
 
 /// What the report is to count as one.
 fn groups<'q>(header: &Header<'_>, request: &'q Request) -> Result<Groups<'q>, ReportError> {
+    if let Some(Argument::OfIdentities(word)) = request.argument("by") {
+        return Ok(groups_of(word));
+    }
     let mut parameters = header.parameters.iter();
     let by = parameters.find_map(|parameter| match &parameter.kind {
         Parameter::Groups(words) => request.text_of(parameter.name).map(|text| (words, text)),
@@ -476,15 +486,19 @@ fn groups<'q>(header: &Header<'_>, request: &'q Request) -> Result<Groups<'q>, R
             words.join(", ")
         )));
     }
-    Ok(match (text, key) {
-        (_, Some(key)) => Groups::Label(key),
-        ("identity", _) => Groups::Identities,
-        ("module", _) => Groups::Modules,
-        ("file", _) => Groups::Files,
-        ("thread", _) => Groups::Containers(events::Kind::Thread),
-        ("process", _) => Groups::Containers(events::Kind::Process),
+    Ok(key.map_or_else(|| groups_of(text), Groups::Label))
+}
+
+/// What a word says to count as one.
+fn groups_of(word: &str) -> Groups<'_> {
+    match word {
+        "identity" => Groups::Identities,
+        "module" => Groups::Modules,
+        "file" => Groups::Files,
+        "thread" => Groups::Containers(events::Kind::Thread),
+        "process" => Groups::Containers(events::Kind::Process),
         _ => Groups::Functions,
-    })
+    }
 }
 
 /// The labels that samples must have, as far as the report looks at them.

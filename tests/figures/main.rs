@@ -12,6 +12,7 @@ mod callgrind_writers;
 mod chrome_trace;
 mod comparison;
 mod comparison_folders;
+mod comparison_groups;
 mod comparison_laws;
 mod comparison_shifts;
 mod consumers;
