@@ -179,7 +179,9 @@ pub(super) fn grouped(
         place(&["module", "caller_module"]),
         place(&["file", "caller_file"]),
     ];
-    let id = place(&["id"]).filter(|_| !has_identities);
+    // The number of a value of a label is none of a function.
+    let is_of_functions = !matches!(&request.by, By::Group(word) if word.starts_with("label:"));
+    let id = place(&["id"]).filter(|_| !has_identities && is_of_functions);
     let line = [place(&["line"]), place(&["col"]), place(&["line_file"])];
     let cost = place(&[if request.cumulative {
         "cumulative"
@@ -235,7 +237,8 @@ pub(super) fn grouped(
                 By::Group(word) => !has_identities && matches!(word.as_str(), "module" | "file"),
                 By::Caller => false,
             };
-        match cost.filter(|_| !may_overlap || met.insert(item)) {
+        let is_again = may_overlap && !met.insert(item);
+        match cost.filter(|_| !is_again) {
             Some(cost) => column.add_cost(item, cost),
             None => {
                 column.forget_cost(item);
@@ -339,8 +342,8 @@ impl Paths {
 /// What a thread or process is called in new that has the name of a program which is another one there. Linux names a process by its
 /// program, and its first thread, too.
 pub(super) fn renamed_container(name: &str, folders: &[Folders]) -> Option<String> {
-    let modules = folders.iter().filter(|one| one.part == Within::Module);
-    let one = modules.into_iter().find(|one| is_called(name, &one.base))?;
+    let mut modules = folders.iter().filter(|one| one.part == Within::Module);
+    let one = modules.find(|one| is_called(name, &one.base))?;
     let fits = |end: &usize| one.new.is_char_boundary(*end);
     let cut = (0..=MOST_OF_NAME).rev().find(fits).unwrap_or(0);
     let is_cut = name != one.base;

@@ -266,6 +266,13 @@ fn pairs_of_functions_are_pairs_of_groups() {
         ],
         &modules,
     );
+    // A tree begins with the process.
+    let tree = asked(&["report", "diff_tree", &base, &new, "--noise", "exact"]);
+    let places = tree["rows"].as_array().expect("rows");
+    assert_eq!(places.len(), 5, "{tree}");
+    for place in places {
+        assert_eq!(place["status"], "both", "{tree}");
+    }
     let answer = asked(&["diff", &base, &new, "--by", "module", "--noise", "exact"]);
     let rows = answer["rows"].as_array().expect("rows");
     let row = rows.iter().find(|row| row["function"] == "new.test");
