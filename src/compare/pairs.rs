@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::judge::Noise;
 use super::matched::Matched;
-use super::table::Table;
+use super::table::{Item, Table};
 
 /// Functions that must agree on a pair of folders.
 const FEWEST: usize = 5;
@@ -151,12 +151,23 @@ pub(super) fn least_part(noise: Noise) -> f64 {
     if noise == Noise::Exact { SMALL } else { LARGE }
 }
 
-/// Pairs functions of two folders or modules.
+/// Pairs functions of two folders or modules that are one: those which only one side has a cost of, then those that cost nothing
+/// there and only call others. The latter have no vote, but trees fall apart where a caller is two.
 fn joined(table: &mut Table, part: Within, base: &str, new: &str) -> Folders {
-    let (pairs, matched) = match part {
-        Within::Folder => (pairs_of(table, base, new), Matched::Folder),
-        Within::Module => (pairs_of_modules(table, base, new), Matched::Module),
+    let (pairs_of, matched): (PairsOf, _) = match part {
+        Within::Folder => (pairs_of, Matched::Folder),
+        Within::Module => (pairs_of_modules, Matched::Module),
     };
+    let mut pairs = pairs_of(table, &unmatched(table), base, new);
+    let mut rest = followers(table);
+    let taken = [0, 1].map(|side: usize| -> HashSet<usize> {
+        let of_side = pairs.iter().map(|(base, new)| [*base, *new][side]);
+        of_side.collect()
+    });
+    for (rest, taken) in rest.iter_mut().zip(&taken) {
+        rest.retain(|item| !taken.contains(item));
+    }
+    pairs.extend(pairs_of(table, &rest, base, new));
     table.join(&pairs, matched);
     Folders {
         part,
@@ -166,6 +177,9 @@ fn joined(table: &mut Table, part: Within, base: &str, new: &str) -> Folders {
         functions: pairs.len(),
     }
 }
+
+/// Finds pairs among some items of base and some of new, by two folders or modules.
+type PairsOf = fn(&Table, &[Vec<usize>; 2], &str, &str) -> Vec<(usize, usize)>;
 
 /// Pairs functions of one name, which nothing else in any run has. `is_absent` says whether a row is known to have no cost on
 /// one side: 0 for base, 1 for new.
@@ -202,14 +216,36 @@ pub(super) fn of_one_name(table: &Table) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Items of which only one side has any cost: those of base, and those of new.
+/// Items of which only one side has any cost, and which are no pair: those of base, and those of new.
 fn unmatched(table: &Table) -> [Vec<usize>; 2] {
     let costs = table.side_costs();
     let only = |side: usize| {
         let is_alone = |item: &usize| {
-            table.items[*item].is_named
+            let Item {
+                is_named, matched, ..
+            } = table.items[*item];
+            is_named
+                && matched == Matched::Identity
                 && costs[side][*item] != 0.0
                 && costs[1 - side][*item] == 0.0
+        };
+        (0..table.items.len()).filter(is_alone).collect()
+    };
+    [only(0), only(1)]
+}
+
+/// Items that are one with others where their folders or modules are: those of which only one side has any cost, as well as those
+/// which it mentions alone, though they cost nothing there, and nameless code.
+fn followers(table: &Table) -> [Vec<usize>; 2] {
+    let costs = table.side_costs();
+    let mentioned = table.mentioned();
+    let only = |side: usize| {
+        let is_alone = |item: &usize| {
+            let has_cost = |side: usize| costs[side][*item] != 0.0;
+            table.items[*item].matched == Matched::Identity
+                && mentioned[side][*item]
+                && !has_cost(1 - side)
+                && (has_cost(side) || !mentioned[1 - side][*item])
         };
         (0..table.items.len()).filter(is_alone).collect()
     };
@@ -279,21 +315,25 @@ pub(super) fn moved(path: &str, folders: &[Folders]) -> String {
 }
 
 /// The pairs that two folders make: functions of one name, at one path below them.
-fn pairs_of(table: &Table, base: &str, new: &str) -> Vec<(usize, usize)> {
-    let [only_base, only_new] = unmatched(table);
+fn pairs_of(
+    table: &Table,
+    [only_base, only_new]: &[Vec<usize>; 2],
+    base: &str,
+    new: &str,
+) -> Vec<(usize, usize)> {
     // The name of a file is its path.
     let name = |item: usize| -> &str {
         let [name, _, file] = &table.items[item].names;
         if name == file { "" } else { name }
     };
     let mut places: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
-    for item in only_new {
+    for item in only_new.iter().copied() {
         if let Some(rest) = below(file(table, item), new) {
             places.entry((name(item), rest)).or_default().push(item);
         }
     }
     let mut pairs = Vec::new();
-    for item in only_base {
+    for item in only_base.iter().copied() {
         let Some(rest) = below(file(table, item), base) else {
             continue;
         };
@@ -314,19 +354,25 @@ fn pairs_of(table: &Table, base: &str, new: &str) -> Vec<(usize, usize)> {
 }
 
 /// The pairs that two modules make: functions of one name and file.
-fn pairs_of_modules(table: &Table, base: &str, new: &str) -> Vec<(usize, usize)> {
-    let [only_base, only_new] = unmatched(table);
-    let is_of = |item: usize, module: &str| table.items[item].names[1] == module;
+fn pairs_of_modules(
+    table: &Table,
+    only: &[Vec<usize>; 2],
+    base: &str,
+    new: &str,
+) -> Vec<(usize, usize)> {
+    let [of_base, of_new] = [(0, base), (1, new)].map(|(side, module): (usize, &str)| {
+        let items = only[side].iter().copied();
+        items.filter(move |item| table.items[*item].names[1] == module)
+    });
     // The name of a module itself is its own.
     let rest = |item: usize| -> (&str, &str) {
         let [name, module, file] = &table.items[item].names;
         (if name == module { "" } else { name }, file)
     };
     let mut places: HashMap<(&str, &str), usize> = HashMap::new();
-    for item in only_new.into_iter().filter(|item| is_of(*item, new)) {
+    for item in of_new {
         places.insert(rest(item), item);
     }
-    let of_base = only_base.into_iter().filter(|item| is_of(*item, base));
     of_base
         .filter_map(|item| Some((item, places.remove(&rest(item))?)))
         .collect()
@@ -393,7 +439,7 @@ fn is_agreed(table: &Table, known: &[Folders], base: &str, new: &str, least: f64
     if is_known || has_any(1, base) || has_any(0, new) {
         return false;
     }
-    let pairs = pairs_of(table, base, new);
+    let pairs = pairs_of(table, &unmatched(table), base, new);
     is_carried(
         table,
         &pairs,
@@ -518,7 +564,7 @@ fn elected_modules(table: &Table, known: &[Folders], least: f64) -> Option<(Stri
             if is_known || has(1, base) || has(0, new) {
                 return false;
             }
-            let pairs = pairs_of_modules(table, base, new);
+            let pairs = pairs_of_modules(table, &unmatched(table), base, new);
             sole == Some((*base, *new))
                 || is_carried(
                     table,

@@ -384,13 +384,13 @@ fn is_below_any([_, module, file]: &[String; 3], folders: &[Folders]) -> bool {
     pairs::renamed_module(module, folders) != module || pairs::moved(file, folders) != *file
 }
 
-/// What lies in folders and modules that are known to be another one, and was not in the runs that voted: with what it is. The
-/// folders count it.
+/// What lies in folders and modules that are known to be another one, and had no vote, as it was in other runs or cost nothing: with
+/// what it is. The folders count it.
 fn those_below(things: &[Thing<'_>], united: &mut United) -> Vec<(usize, usize)> {
     if united.folders.is_empty() {
         return Vec::new();
     }
-    let is_open = |thing: &usize| united.of[*thing] == *thing && things[*thing].newest.is_some();
+    let is_open = |thing: &usize| united.of[*thing] == *thing;
     let (old, others): (Vec<usize>, Vec<usize>) = (0..things.len())
         .filter(is_open)
         .partition(|thing| is_below_any(things[*thing].names, &united.folders));

@@ -784,6 +784,20 @@ impl Table {
         })
     }
 
+    /// Whether any run of each side mentions an item, whatever it cost there.
+    pub(super) fn mentioned(&self) -> [Vec<bool>; 2] {
+        [0, 1].map(|side: usize| {
+            let columns = &self.columns[side];
+            let mentions = |column: &Column, item: usize| {
+                column.costs[item] != 0.0 || column.functions[item] > 0
+            };
+            let items = 0..self.items.len();
+            items
+                .map(|item| columns.iter().any(|column| mentions(column, item)))
+                .collect()
+        })
+    }
+
     /// The part of what the runs of each side cost that lies in items which both sides have.
     #[must_use]
     pub fn matched_shares(&self) -> [Option<f64>; 2] {

@@ -339,3 +339,151 @@ fn folders_of_small_programs_are_one() {
     .concat();
     assert_eq!(folders(&base, &grown), 0);
 }
+
+/// A recording of a program of which only the last functions of stacks cost anything: `main` calls two functions, and these call all
+/// others.
+fn called(root: &str, costs: &[(&str, u64)]) -> Vec<u8> {
+    let mut frames = vec![
+        json!({"name": "<module>", "file": format!("{root}/app.py")}),
+        json!({"name": "parse", "file": format!("{root}/text/parse.py")}),
+        json!({"name": "render", "file": format!("{root}/text/render.py")}),
+    ];
+    let mut stacks = Vec::new();
+    for (at, (name, _)) in costs.iter().enumerate() {
+        stacks.push([0, 1 + at % 2, frames.len()]);
+        frames.push(json!({"name": name, "file": format!("{root}/steps.py")}));
+    }
+    let weights: Vec<u64> = costs.iter().map(|(_, cost)| *cost).collect();
+    json!({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": frames},
+        "profiles": [{"type": "sampled", "name": "m", "unit": "nanoseconds", "startValue": 0,
+                      "endValue": weights.iter().sum::<u64>(), "samples": stacks, "weights": weights}],
+    })
+    .to_string()
+    .into_bytes()
+}
+
+const STEPS: [(&str, u64); 6] = [
+    ("step0", 400),
+    ("step1", 300),
+    ("step2", 200),
+    ("step3", 500),
+    ("step4", 100),
+    ("step5", 250),
+];
+
+/// Functions that only call others have no vote, and are one where their folder is: else all below them would be gone, and new.
+#[test]
+fn trees_are_one_where_callers_of_another_folder_cost_nothing_themselves() {
+    let folder = Folder::new();
+    let base = folder.file("base.json", &called("/home/ci/build1", &STEPS));
+    let new = folder.file("new.json", &called("/home/ci/build2", &STEPS));
+    // With two functions that have a cost, no vote decides: it is said by hand.
+    let few = folder.file("few.json", &called("/home/ci/build1", &STEPS[3..4]));
+    let few_new = folder.file("few-new.json", &called("/srv/x/app", &STEPS[3..4]));
+    let root = "/home/ci/build1=/home/ci/build2";
+    let other_root = "/home/ci/build1=/srv/x/app";
+    for (asked_for, pairs) in [
+        (vec![&base[..], &new], 9),
+        (vec![&base, &new, "--root", root], 9),
+        (vec![&few, &few_new, "--root", other_root], 3),
+    ] {
+        let tree = asked(&[&["report", "diff_tree"], &asked_for[..]].concat());
+        assert_eq!(tree["folders"][0]["functions"], pairs, "{tree}");
+        let places = tree["rows"].as_array().expect("rows");
+        // The thread and the callers that have a cost below them, and what they call.
+        assert_eq!(places.len(), if pairs == 9 { 10 } else { 4 }, "{tree}");
+        for place in places {
+            assert_eq!(place["status"], "both", "{place}");
+            assert_eq!(place["base"], place["new"], "{place}");
+        }
+        for view in ["new", "gone"] {
+            let words = [&["report", "diff_paths"], &asked_for[..], &["--view", view]];
+            assert_eq!(asked(&words.concat())["rows"], json!([]));
+        }
+        let folded = [&["export", "--format", "folded", "--diff"], &asked_for[..]];
+        let (folded, errors, succeeded) = told(&folded.concat());
+        assert!(succeeded, "{errors}");
+        let lines: Vec<Vec<&str>> = folded
+            .lines()
+            .map(|line| line.rsplit(' ').take(2).collect())
+            .collect();
+        assert_eq!(lines.len(), places.len() - if pairs == 9 { 4 } else { 3 });
+        assert!(lines.iter().all(|costs| costs[0] == costs[1]), "{folded}");
+    }
+}
+
+/// The same of a program of another name, of which nameless code is a caller as well.
+#[test]
+fn trees_are_one_where_callers_of_another_program_cost_nothing_themselves() {
+    let folder = Folder::new();
+    let recording = |module: &str| -> Vec<u8> {
+        let mut text = String::new();
+        for at in 0..60 {
+            let _ = write!(
+                text,
+                "app 1000 100.{at:06}: 10101010 cycles:u: \n\t1000 f{}+0x10 ({module})\n\t2000 [unknown] ({module})\n\t3000 main+0x9 ({module})\n\n",
+                at % 6
+            );
+        }
+        text.into_bytes()
+    };
+    let base = folder.file("base.perf", &recording("/b/old.test"));
+    let new = folder.file("new.perf", &recording("/b/new.test"));
+    let tree = asked(&["report", "diff_tree", &base, &new]);
+    assert_eq!(
+        modules(&tree),
+        vec![("old.test".to_owned(), "new.test".to_owned())]
+    );
+    for place in tree["rows"].as_array().expect("rows") {
+        assert_eq!(place["status"], "both", "{place} of {tree}");
+    }
+}
+
+/// What was renamed is known by its callers, also where these cost nothing, and lie elsewhere.
+#[test]
+fn renames_are_seen_where_callers_of_another_folder_cost_nothing_themselves() {
+    let folder = Folder::new();
+    let steps = |last: &'static str| -> Vec<(&str, u64)> {
+        let steps = STEPS[..5].iter().copied();
+        steps.chain([(last, 250)]).collect()
+    };
+    let base = folder.file("base.json", &called("/w", &steps("old")));
+    for root in ["/w", "/z"] {
+        let new = folder.file("new.json", &called(root, &steps("fresh")));
+        let answer = asked(&["diff", &base, &new, "--noise", "exact"]);
+        let rows = rows(&answer);
+        for (name, root) in [("old", "/w"), ("fresh", root)] {
+            let row = &rows[&(name.to_owned(), format!("{root}/steps.py"))];
+            let why = row["why"].as_str().unwrap_or_default();
+            assert_eq!(row["verdict"], "shifted", "{row}");
+            assert!(why.starts_with("renamed: "), "{row}");
+        }
+        let suggestion = &answer["suggestions"][0];
+        assert_eq!(suggestion["rules"], json!(["name /^old$/ -> fresh"]));
+    }
+}
+
+/// The history of a function that costs nothing itself goes on in another folder.
+#[test]
+fn histories_of_callers_that_cost_nothing_go_on_in_another_folder() {
+    let folder = Folder::new();
+    let database = folder.path("series.db");
+    let database = database.to_str().expect("plain");
+    for (run, root) in ["/w", "/w", "/z", "/z"].into_iter().enumerate() {
+        let mut steps = STEPS;
+        steps[0].1 += run as u64;
+        let file = folder.file("run.json", &called(root, &steps));
+        let tag = format!("commit_count={run}");
+        let (_, errors, succeeded) = told(&[
+            "import", &file, "--title", "app", "--noise", "sampled", "--tag", &tag, "--db",
+            database,
+        ]);
+        assert!(succeeded, "{errors}");
+    }
+    let answer = asked(&["history", "parse", "--db", database]);
+    let rows = answer["rows"].as_array().expect("rows");
+    let costs: Vec<Value> = rows.iter().map(|row| row["cumulative"].clone()).collect();
+    assert_eq!(json!(costs), json!([700, 701, 702, 703]), "{answer}");
+}
