@@ -287,6 +287,31 @@ pub(super) fn check_selected(
     }
 }
 
+/// Says where nothing of what is selected cost anything. `nothing` has the places of runs among all, and why they have nothing.
+pub(super) fn nothing_selected(
+    selected: &[Vec<f64>; 2],
+    nothing: &[(usize, String)],
+) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let mut first = 0;
+    for (costs, name) in selected.iter().zip(["base", "new"]) {
+        let places = first..first + costs.len();
+        first = places.end;
+        let without = costs.iter().filter(|cost| **cost == 0.0).count();
+        if without == 0 {
+            continue;
+        }
+        let runs = match (without, costs.len()) {
+            (without, all) if without == all => name.to_owned(),
+            (without, all) => format!("{without} of {all} runs of {name}"),
+        };
+        let why = nothing.iter().find(|(place, _)| places.contains(place));
+        let why = why.map_or_else(String::new, |(_, why)| format!(": {why}"));
+        doubts.push(format!("what is selected cost nothing in {runs}{why}"));
+    }
+    doubts
+}
+
 /// How far the totals of the sides may lie apart before it is said.
 const TOTALS_APART: f64 = 0.1;
 

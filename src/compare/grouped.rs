@@ -15,6 +15,7 @@ use super::pairs::{Between, Folders, Within, basename, moved, renamed_module};
 use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
 use super::table::{Column, Dictionary, Item, Items, Table};
+use super::ways::{Known, Way, is_way, ways, with_pairs};
 use crate::events::FunctionDef;
 use crate::identity::Rules;
 use crate::report::{self, Argument, ReportError, Value};
@@ -25,16 +26,46 @@ use crate::text::cell::NO_NAME;
 const FILTERS: [&str; 3] = ["focus", "ignore", "hide"];
 
 /// What a filter fits in all runs: keys of identities.
-pub(super) struct Fitting {
+struct Fitting {
     flag: String,
     keys: BTreeSet<Vec<u8>>,
 }
 
-/// Finds what the filters of a request fit in any run; the dictionaries have learnt all functions.
-pub(super) fn fitting(
+/// What the flags of a request mean in all runs.
+#[derive(Default)]
+pub(super) struct Meant {
+    filters: Vec<Fitting>,
+    ways: Vec<Way>,
+}
+
+/// Finds what the flags of a request mean in any run; the dictionaries have learnt all functions.
+pub(super) fn meant(
+    runs: &[Known<'_, '_>],
     dictionaries: &[&Dictionary],
     request: &Request,
     folders: &[Folders],
+) -> Result<Meant, CompareError> {
+    let names_any =
+        |argument: &(String, Argument)| filter(argument).is_some() || is_way(argument).is_some();
+    if !request.arguments.iter().any(names_any) {
+        return Ok(Meant::default());
+    }
+    let pairs = if folders.is_empty() {
+        Vec::new()
+    } else {
+        pairs(dictionaries, folders)
+    };
+    Ok(Meant {
+        filters: fitting(dictionaries, request, &pairs)?,
+        ways: ways(runs, &request.arguments, &pairs)?,
+    })
+}
+
+/// Finds what the filters of a request fit in any run. `pairs` has identities of base and of new that are one.
+fn fitting(
+    dictionaries: &[&Dictionary],
+    request: &Request,
+    pairs: &[(Vec<u8>, Vec<u8>)],
 ) -> Result<Vec<Fitting>, CompareError> {
     let mut found = Vec::new();
     for (flag, text) in request.arguments.iter().filter_map(filter) {
@@ -44,15 +75,7 @@ pub(super) fn fitting(
         for dictionary in dictionaries {
             keys.extend(dictionary.fitting(|name| regex.is_match(name)));
         }
-        if !folders.is_empty() && !keys.is_empty() {
-            // Several of base may be one of new: the second round finds those which the first one has passed.
-            let pairs = pairs(dictionaries, folders);
-            for (base, new) in pairs.iter().chain(&pairs) {
-                if keys.contains(base) || keys.contains(new) {
-                    keys.extend([base.clone(), new.clone()]);
-                }
-            }
-        }
+        with_pairs(&mut keys, pairs);
         if keys.is_empty() && flag == "focus" {
             return Err(CompareError::NothingSelected(format!(
                 "--{flag}: no function of any run fits {text}"
@@ -112,7 +135,7 @@ pub(super) struct Grouped {
 pub(super) fn grouped(
     run: &ComparedRun<'_>,
     metric: &str,
-    fitting: &[Fitting],
+    meant: &Meant,
     dictionary: &Dictionary,
     request: &Request,
     items: &mut Items,
@@ -134,10 +157,11 @@ pub(super) fn grouped(
     let mut arguments: Vec<(String, Argument)> = request
         .arguments
         .iter()
-        .filter(|argument| filter(argument).is_none())
+        .filter(|argument| filter(argument).is_none() && is_way(argument).is_none())
         .cloned()
         .collect();
-    for Fitting { flag, keys } in fitting {
+    arguments.extend(meant.ways.iter().map(|way| way.argument(dictionary)));
+    for Fitting { flag, keys } in &meant.filters {
         let functions = dictionary.functions_of(keys);
         if functions.is_empty() && flag == "focus" {
             return Ok(Ok(Grouped {

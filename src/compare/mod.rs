@@ -29,6 +29,7 @@ pub mod table;
 pub mod tree;
 mod tree_answer;
 mod trees;
+mod ways;
 
 pub use answer::{Readers, answer, members_of_folders, said_of_folders};
 pub use comparison::compare;

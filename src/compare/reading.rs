@@ -6,7 +6,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::bounds::bounds;
-use super::grouped::{Fitting, fitting, grouped, key};
+use super::doubts::nothing_selected;
+use super::grouped::{Meant, grouped, key, meant};
 use super::judge::Noise;
 use super::metrics::Chosen;
 use super::pairs::Folders;
@@ -42,17 +43,25 @@ pub(super) fn read<'d>(
     if !request.is_plain() {
         let earlier = earlier.iter().map(|(run, chosen)| (run, chosen));
         let given = sides.iter().flatten().copied().zip(chosen.iter().flatten());
-        for (run, chosen) in given.chain(earlier) {
+        let all: Vec<_> = given.chain(earlier).collect();
+        for (run, chosen) in &all {
             let dictionary = reader.functions.dictionary(run.database);
             dictionary.learn(run, chosen.metrics.calls)?;
         }
-        let dictionaries: Vec<&Dictionary> = reader
-            .functions
-            .databases
+        let databases = &reader.functions.databases;
+        let dictionaries: Vec<&Dictionary> =
+            databases.iter().map(|(_, dictionary)| dictionary).collect();
+        let known: Vec<(&ComparedRun<'_>, &Dictionary)> = all
             .iter()
-            .map(|(_, dictionary)| dictionary)
+            .filter_map(|(run, _)| {
+                let of_run = |(database, _): &&(&Database, Dictionary)| {
+                    std::ptr::eq(*database, run.database)
+                };
+                let (_, dictionary) = databases.iter().find(of_run)?;
+                Some((*run, dictionary))
+            })
             .collect();
-        reader.fitting = fitting(&dictionaries, request, folders)?;
+        reader.meant = meant(&known, &dictionaries, request, folders)?;
     }
     let given = sides.iter().zip(chosen).map(|(runs, chosen)| {
         let runs = runs.iter().copied().zip(chosen);
@@ -81,8 +90,8 @@ pub(super) fn read<'d>(
         nothing,
         ..
     } = reader;
-    if let (true, Some(message)) = (items.is_empty(), nothing) {
-        return Err(CompareError::NothingSelected(message));
+    if let (true, Some((_, message))) = (items.is_empty(), nothing.first()) {
+        return Err(CompareError::NothingSelected(message.clone()));
     }
     let is_selected = selected.iter().any(Option::is_some);
     let mut selected = selected.into_iter();
@@ -93,6 +102,9 @@ pub(super) fn read<'d>(
     };
     let of_sides = [0, 1].map(|side: usize| costs(&mut chosen[side].iter()));
     let earlier_totals = costs(&mut earlier.iter().map(|(_, chosen)| chosen));
+    if is_selected {
+        warnings.extend(nothing_selected(&of_sides, &nothing));
+    }
     let selected = is_selected.then_some(of_sides);
     if items.is_empty() {
         return Err(CompareError::NothingSelected(match request.by {
@@ -133,13 +145,13 @@ struct Reader<'d> {
     /// Where the figures of the functions of each database are, if nothing but them is read.
     sums: Vec<(&'d Database, FunctionSums<'d>)>,
     items: Items,
-    fitting: Vec<Fitting>,
+    meant: Meant,
     unknown: BTreeSet<usize>,
     /// What the filters leave, run by run.
     selected: Vec<Option<f64>>,
     script: String,
-    /// Why a run has nothing to show.
-    nothing: Option<String>,
+    /// Runs that have nothing to show, by their place among all that are read, and why.
+    nothing: Vec<(usize, String)>,
 }
 
 impl<'d> Reader<'d> {
@@ -196,12 +208,12 @@ impl<'d> Reader<'d> {
             return Ok(Column::default());
         };
         let asked = |metric: &str, items: &mut Items| {
-            grouped(run, metric, &self.fitting, dictionary, request, items)
+            grouped(run, metric, &self.meant, dictionary, request, items)
         };
         let found = match asked(&chosen.metric.name, &mut self.items)? {
             Ok(found) => found,
             Err(message) => {
-                self.nothing.get_or_insert_with(|| run.of(&message));
+                self.nothing.push((self.selected.len(), run.of(&message)));
                 self.selected.push(Some(0.0));
                 return Ok(Column {
                     samples: metrics.samples.map(|_| Vec::new()),

@@ -247,6 +247,11 @@ impl Dictionary {
         fitting.map(|identity| identity.key.clone()).collect()
     }
 
+    /// All identities that have been learnt.
+    pub(super) fn all(&self) -> impl Iterator<Item = &FunctionIdentity> {
+        self.identities.values()
+    }
+
     /// The identities of code that have been learnt.
     pub(super) fn code(&self) -> impl Iterator<Item = &FunctionIdentity> {
         let identities = self.identities.values();

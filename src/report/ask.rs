@@ -209,7 +209,7 @@ fn answer<'d>(
     }
     // A report on the lines of functions has nothing to say where none is known.
     if question.shows("callees") && answer.is_empty() {
-        let path = question.path.unwrap_or_default();
+        let path = question.path.map_or("", |path| path.text);
         return Err(ReportError::NothingSelected(format!(
             "{} knows no lines of {path}: report callees says whom it called, data what it cost",
             question.run.said()
@@ -406,7 +406,7 @@ impl<'d> Asked<'d, '_> {
         Err(ReportError::NothingSelected(
             if self.selection.target == Target::Nodes {
                 let run = self.question.run.said();
-                let path = self.question.path.unwrap_or_default();
+                let path = self.question.path.map_or("", |path| path.text);
                 format!("no call in {run} follows the path {path}")
             } else {
                 "the filters leave nothing of what is selected".to_owned()

@@ -18,6 +18,7 @@ const APART: &str = include_str!("../../queries/names/apart.sql");
 const CALLED: &str = include_str!("../../queries/names/called.sql");
 const NAMES: &str = include_str!("../../queries/names/names.sql");
 const ALL_FUNCTIONS: &str = include_str!("../../queries/names/functions.sql");
+const FOUND: &str = include_str!("../../queries/names/found.sql");
 const KNOWS: &str = include_str!("../../queries/names/knows.sql");
 const THREADS: &str = include_str!("../../queries/names/threads.sql");
 const KEYS: &str = include_str!("../../queries/names/keys.sql");
@@ -209,6 +210,14 @@ impl<'s> RunNames<'s> {
                 functions: self.fitting(&regular_expression(text, "fn")?, Looks::AtNames)?,
                 by: PickedBy::List,
             },
+            Name::Found(_, functions) => {
+                let listed = listed(functions);
+                let parameters: [(&str, &dyn ToSql); 2] = [run, (":functions", &listed)];
+                Picked {
+                    functions: self.rows(FOUND, &parameters, |row| row.get(0))?,
+                    by: PickedBy::List,
+                }
+            }
         };
         if picked.functions.is_empty() {
             return Err(ReportError::NothingSelected(self.unknown(name)?));
@@ -244,15 +253,11 @@ impl<'s> RunNames<'s> {
             Name::Pattern(pattern) | Name::Regex(pattern) => {
                 format!("no function of {run} fits {pattern}: report summary lists those it has")
             }
+            Name::Found(text, _) => format!("{run} has nothing that {text} means"),
             Name::Thread(name) => {
-                let threads = self.list(THREADS)?;
-                let known = match threads.len() {
-                    0 => "none at all".to_owned(),
-                    1..=THREADS_SHOWN => threads.join(", "),
-                    many => format!("{many}{}", suggestion(", the nearest: ", name, threads)),
-                };
+                let threads = some_threads(name, self.list(THREADS)?);
                 format!(
-                    "{run} has no thread {name}, nor a single one that ends in it; it has {known}"
+                    "{run} has no thread {name}, nor a single one that ends in it; it has {threads}"
                 )
             }
             Name::Exact(name) => {
@@ -337,9 +342,23 @@ impl<'s> RunNames<'s> {
     }
 }
 
+/// The names of all threads of a run.
+pub(crate) fn threads(database: &Database, run: &RunInfo) -> Result<Vec<String>, StoreError> {
+    RunNames::new(database, run, NameSyntax::default()).list(THREADS)
+}
+
+/// What threads there are, where there is none of the name that is asked for.
+pub(crate) fn some_threads(wanted: &str, threads: Vec<String>) -> String {
+    match threads.len() {
+        0 => "none at all".to_owned(),
+        1..=THREADS_SHOWN => threads.join(", "),
+        many => format!("{many}{}", suggestion(", the nearest: ", wanted, threads)),
+    }
+}
+
 /// The thread of this name, else the only one whose name ends in it: whole words, whatever closes
 /// the name (`0102` means `Thread_0102`, `main` means `"main"`).
-fn thread<'t>(wanted: &str, threads: &'t [String]) -> Option<&'t str> {
+pub(crate) fn thread<'t>(wanted: &str, threads: &'t [String]) -> Option<&'t str> {
     let is_between_words = |character: char| !character.is_alphanumeric();
     let ends_in_it = |name: &str| {
         let before = name

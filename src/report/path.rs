@@ -44,6 +44,8 @@ pub enum Name {
     Regex(String),
     /// The thread of this name, or that ends in it. No text of a path means one: `--thread` does.
     Thread(String),
+    /// Functions that were found before, of which a run may have some: a text, and what it means. No text of a path means one.
+    Found(String, Vec<i64>),
 }
 
 /// A path: a name, and how it goes on.
@@ -182,7 +184,9 @@ mod tests {
     fn show(path: &Path) -> String {
         let name = |name: &Name| match name {
             Name::Exact(name) => format!("[{name}]"),
-            Name::Pattern(name) | Name::Thread(name) | Name::Regex(name) => format!("/{name}/"),
+            Name::Pattern(name) | Name::Thread(name) | Name::Regex(name) | Name::Found(name, _) => {
+                format!("/{name}/")
+            }
         };
         let rest = path.rest.iter().map(|(operator, step)| {
             let operator = if *operator == Operator::Within {

@@ -9,7 +9,7 @@ use super::catalog::{Report, by_name};
 use super::dialect::Dialect;
 use super::error::ReportError;
 use super::header::{Header, LABEL_KEY, Meaning, Needs, Parameter};
-use super::path::NameSyntax;
+use super::path::{NameSyntax, Path};
 use crate::events;
 use crate::store::{MetricInfo, RunInfo};
 
@@ -78,6 +78,8 @@ pub enum Argument {
     /// For `by`: what a row is about, by what the identities of functions say, for comparisons: `module`, `file`, `thread`,
     /// `process`; `line` for lines, which are those of identities then.
     OfIdentities(String),
+    /// What a path or the name of a thread means, found in the same way, with its text.
+    Path(String, Path),
 }
 
 impl Request {
@@ -156,6 +158,15 @@ pub(super) enum Fits {
     Functions(Vec<i64>),
 }
 
+/// A path or the name of a thread that is given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given<'q> {
+    /// What the user wrote.
+    pub text: &'q str,
+    /// What it means, if that was found before.
+    pub found: Option<&'q Path>,
+}
+
 /// A label that samples must have: its key, and its value unless any will do.
 pub(super) type WantedLabel<'q> = (&'q str, Option<&'q str>);
 
@@ -193,9 +204,9 @@ pub(super) struct Question<'q> {
     /// The labels that samples must have.
     pub labels: Vec<WantedLabel<'q>>,
     /// The thread to look at.
-    pub thread: Option<&'q str>,
+    pub thread: Option<Given<'q>>,
     /// The drill-down path.
-    pub path: Option<&'q str>,
+    pub path: Option<Given<'q>>,
     /// The cost asked for is the exclusive one.
     pub exclusive: bool,
     /// What comes first.
@@ -251,8 +262,8 @@ impl<'q> Question<'q> {
             ));
         }
         let filters = filters(&header, request)?;
-        let thread = text(&header, request, &Parameter::Thread)?;
-        let path = text(&header, request, &Parameter::Path)?;
+        let thread = given(&header, request, &Parameter::Thread)?;
+        let path = given(&header, request, &Parameter::Path)?;
         let count = |name: &str| match request.argument(name) {
             Some(Argument::Count(count)) => Some(*count),
             _ => default_of(&header, name),
@@ -562,22 +573,27 @@ pub(crate) fn regular_expression(text: &str, flag: &str) -> Result<Regex, Report
     })
 }
 
-/// The text given for the parameter of a kind, if the report has one.
-fn text<'q>(
+/// What is given for the parameter of a kind, if the report has one.
+fn given<'q>(
     header: &Header<'_>,
     request: &'q Request,
     kind: &Parameter<'_>,
-) -> Result<Option<&'q str>, ReportError> {
+) -> Result<Option<Given<'q>>, ReportError> {
     let mut parameters = header.parameters.iter();
     let Some(parameter) = parameters.find(|parameter| parameter.kind == *kind) else {
         return Ok(None);
     };
-    match request.text_of(parameter.name) {
-        None if !parameter.optional => Err(ReportError::Usage(format!(
+    match request.argument(parameter.name) {
+        Some(Argument::Text(text)) => Ok(Some(Given { text, found: None })),
+        Some(Argument::Path(text, path)) => Ok(Some(Given {
+            text,
+            found: Some(path),
+        })),
+        _ if !parameter.optional => Err(ReportError::Usage(format!(
             "the report needs --{}",
             parameter.name
         ))),
-        text => Ok(text),
+        _ => Ok(None),
     }
 }
 

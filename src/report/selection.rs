@@ -9,7 +9,7 @@
 use super::error::ReportError;
 use super::names::{Looks, Picked, RunNames};
 use super::path::{Name, Operator, Path};
-use super::question::{Filter, Fits, Groups, Question, has_tree, no_paths};
+use super::question::{Filter, Fits, Given, Groups, Question, has_tree, no_paths};
 
 /// What the reports look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,19 +130,26 @@ fn filters(
 /// The path of a question; a thread is a node like any other, so a path in it is a path that begins
 /// there.
 fn path(question: &Question<'_>, names: &RunNames<'_>) -> Result<Option<Path>, ReportError> {
-    let parsed = question.path.map(|text| names.path(text)).transpose()?;
-    let thread = question
-        .thread
-        .map(|thread| Name::Thread(thread.to_owned()));
-    Ok(match (thread, parsed) {
-        (None, path) => path,
-        (Some(first), None) => Some(Path {
-            first,
+    let path = |given: Given<'_>| match given.found {
+        Some(path) => Ok(path.clone()),
+        None => names.path(given.text),
+    };
+    let parsed = question.path.map(path).transpose()?;
+    let thread = question.thread.map(|given| match given.found {
+        Some(path) => path.clone(),
+        None => Path {
+            first: Name::Thread(given.text.to_owned()),
             rest: Vec::new(),
-        }),
-        (Some(first), Some(path)) => Some(Path {
-            first,
-            rest: std::iter::once((Operator::Within, path.first))
+        },
+    });
+    Ok(match (thread, parsed) {
+        (None, path) | (path, None) => path,
+        (Some(thread), Some(path)) => Some(Path {
+            first: thread.first,
+            rest: thread
+                .rest
+                .into_iter()
+                .chain([(Operator::Within, path.first)])
                 .chain(path.rest)
                 .collect(),
         }),

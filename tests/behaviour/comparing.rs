@@ -1,5 +1,6 @@
 //! `profdb diff` on what people give it: recordings that are no repeats, questions that make no sense, names of all kinds.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -512,4 +513,177 @@ fn ranks_know_what_a_run_without_cost_is() {
     let p = parse["p"].as_f64().expect("a probability");
     assert!((p - 2.0 / 924.0).abs() < 1e-12, "{parse}");
     assert_eq!(parse["verdict"], "slower", "{parse}");
+}
+
+/// `--fn` and `--thread` mean what either side calls a function or thread, as `--focus` does.
+#[test]
+fn paths_and_threads_mean_what_either_side_calls_them() {
+    let folder = Folder::new();
+    folder
+        .write(
+            "a.folded",
+            "main;work.part.0;x 100\nmain;work.part.0;y 50\nmain;z 30\n",
+        )
+        .write(
+            "b.folded",
+            "main;work.constprop.1;x 110\nmain;work.constprop.1;y 50\nmain;z 30\n",
+        );
+    let exact = ["diff", "a.folded", "b.folded", "--noise", "exact"];
+    for path in [
+        "work.part.0",
+        "work.constprop.1",
+        "work",
+        "w*k.p?rt*",
+        "main>work.part.0",
+        "main,work.constprop.1",
+    ] {
+        let answer = folder.json(&[&exact[..], &["--fn", path]].concat());
+        assert_eq!(
+            [&answer["total"]["base"], &answer["total"]["new"]],
+            [&json!(150.0), &json!(160.0)],
+            "{path}: {answer}"
+        );
+        assert_eq!(row(&answer, "x")["verdict"], "slower", "{path}");
+        assert_eq!(row(&answer, "y")["verdict"], "same", "{path}");
+        let by_caller = ["--by", "caller", "--cumulative", "--fn", path];
+        let answer = folder.json(&[&exact[..], &by_caller].concat());
+        let main = row(&answer, "main");
+        assert_eq!(
+            (&main["base"], &main["new"]),
+            (&json!(150), &json!(160)),
+            "{path}: {answer}"
+        );
+    }
+    let words = [&exact[..], &["--fn", "wrok"]].concat();
+    folder.refuses(&words, 4, "no run has a function wrok; the nearest: work");
+    let words = [&exact[..], &["--fn", "q*"]].concat();
+    folder.refuses(&words, 4, "no function of any run fits q*");
+    folder.refuses(
+        &[&exact[..], &["--fn", "a>>b"]].concat(),
+        2,
+        "expected a name",
+    );
+}
+
+/// A path that begins in another folder on each side, which is found by all functions.
+#[test]
+fn paths_mean_functions_of_another_folder() {
+    let folder = Folder::new();
+    for (name, root) in [("a.folded", "/srv/one"), ("b.folded", "/ci/7")] {
+        let mut stacks = String::new();
+        for at in 0..6 {
+            let _ = writeln!(
+                stacks,
+                "run ({root}/app.py:3);f{at} ({root}/lib.py:{at}) 10{at}"
+            );
+        }
+        folder.write(name, &stacks);
+    }
+    let asked = [
+        "diff", "a.folded", "b.folded", "--noise", "exact", "--fn", "run,f1",
+    ];
+    let answer = folder.json(&asked);
+    assert_eq!(answer["total"]["verdict"], "same", "{answer}");
+    assert_eq!(row(&answer, "f1")["verdict"], "same", "{answer}");
+}
+
+/// Stacks of threads, each with its name.
+fn threads(threads: &[(&str, u64)]) -> String {
+    let profiles: Vec<Value> = threads
+        .iter()
+        .map(|(name, cost)| {
+            json!({"type": "sampled", "name": name, "unit": "nanoseconds", "startValue": 0,
+                   "endValue": cost, "samples": [[0]], "weights": [cost]})
+        })
+        .collect();
+    json!({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": [{"name": "f"}]},
+        "profiles": profiles,
+    })
+    .to_string()
+}
+
+#[test]
+fn threads_are_those_of_the_name_whatever_their_numbers() {
+    let folder = Folder::new();
+    let base = [
+        ("Thread 11745 \"MainThread\"", 500),
+        ("Thread 11746 \"w\"", 250),
+        ("Thread_0102", 70),
+    ];
+    let new = [
+        ("Thread 21745 \"MainThread\"", 550),
+        ("Thread 21746 \"w\"", 300),
+        ("Thread 21747 \"w\"", 30),
+        ("Thread_0103", 80),
+    ];
+    folder
+        .write("a.json", &threads(&base))
+        .write("b.json", &threads(&new));
+    let totals = |thread: &str| -> Value {
+        let asked = [
+            "diff", "a.json", "b.json", "--noise", "exact", "--thread", thread,
+        ];
+        let answer = folder.json(&asked);
+        json!([answer["total"]["base"], answer["total"]["new"]])
+    };
+    for (thread, expected) in [
+        ("MainThread", [500.0, 550.0]),
+        ("Thread 11745 \"MainThread\"", [500.0, 550.0]),
+        ("Thread 21745 \"MainThread\"", [500.0, 550.0]),
+        // Several of one name are added up.
+        ("w", [250.0, 330.0]),
+        ("Thread 11746 \"w\"", [250.0, 330.0]),
+        // Of these nothing but a number tells which it is.
+        ("Thread_0102", [70.0, 0.0]),
+    ] {
+        assert_eq!(totals(thread), json!(expected), "{thread}");
+    }
+    let asked = ["diff", "a.json", "b.json", "--thread", "Thread_0103"];
+    let (_, said, code) = folder.run(&asked);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("what is selected cost nothing in base: a.json has no thread Thread_0103"),
+        "{said}"
+    );
+    folder.refuses(
+        &["diff", "a.json", "b.json", "--thread", "zz"],
+        4,
+        "no run has a thread zz, nor a single one that ends in it; they have Thread 11745",
+    );
+}
+
+/// Runs in which nothing of what is selected cost anything are named.
+#[test]
+fn selections_that_are_nothing_in_a_run_are_said() {
+    let folder = Folder::new();
+    folder
+        .write("a.folded", "main;old;x 100\nmain;y 50\n")
+        .write("b.folded", "main;new;x 101\nmain;y 51\n")
+        .write("c.folded", "main;old;x 103\nmain;y 52\n");
+    for (flag, files, said) in [
+        (
+            "--fn",
+            vec!["a.folded", "b.folded"],
+            "nothing in new: b.folded has nothing that --fn old means",
+        ),
+        ("--focus", vec!["a.folded", "b.folded"], "nothing in new\n"),
+        (
+            "--fn",
+            vec!["b.folded", "a.folded"],
+            "nothing in base: b.folded",
+        ),
+        (
+            "--focus",
+            vec!["--base", "a.folded", "--new", "b.folded", "c.folded"],
+            "nothing in 1 of 2 runs of new\n",
+        ),
+    ] {
+        let words = [&["diff"], &files[..], &[flag, "old"]].concat();
+        let (_, found, code) = folder.run(&words);
+        assert_eq!(code, Some(0), "{words:?}: {found}");
+        let said = format!("what is selected cost {said}");
+        assert!(found.contains(&said), "{words:?}: {found}");
+    }
 }
