@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::database::{DatabaseArgs, opened_to_read};
 use super::failure::{Failure, complain, database};
+use super::inputs::Inputs;
 use super::output::{ListArgs, print};
 use crate::base::error::Stop;
 use crate::report::render::{Format, plain};
@@ -28,7 +29,7 @@ pub(super) struct Check {
 }
 
 pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
-    let target = check.list.target(&check.database.path())?;
+    let target = check.list.target(&Inputs::of(&check.database))?;
     let layout = check.list.layout();
     layout
         .check(false)

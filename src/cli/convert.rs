@@ -6,9 +6,10 @@ use super::args::{export_format, input_format, run_set};
 use super::database::DatabaseArgs;
 use super::export::WrittenArgs;
 use super::failure::Failure;
+use super::inputs::Inputs;
 use super::options::FormatOptions;
 use super::outfile_name::unknown;
-use super::source::open_run;
+use super::source::{file, open_run};
 use crate::base::error::Stop;
 use crate::formats::Format;
 use crate::formats::export::Export;
@@ -39,14 +40,15 @@ pub(super) fn run(convert: &Convert, stop: &Stop) -> Result<(), Failure> {
     let Some(to) = convert.to.or(named) else {
         return Err(unknown("--to", convert.written.output()));
     };
-    // The targets are looked at before the file is read, which may take long.
-    let targets = convert.written.targets(&convert.database)?;
     let (mut written, mut options) = (convert.written.clone(), convert.options.0.clone());
     written.divide(to, &mut options);
     let set = match &convert.asked {
         RunSet::Word(name) => RunSet::File(name.into()),
         set => set.clone(),
     };
+    // The targets are looked at before the file is read, which may take long.
+    let inputs = Inputs::of(&convert.database).with_files(file(&set), convert.from);
+    let targets = convert.written.targets(&inputs)?;
     let (mut source, run) = open_run(&set, &convert.database, convert.from, &options, stop)?;
     written.write(to, &mut source, &run, &targets, stop)
 }

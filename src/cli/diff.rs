@@ -140,12 +140,12 @@ pub(super) fn run(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
 }
 
 fn compared(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
-    let target = diff.output.target(&diff.sides.database.path())?;
+    let target = diff.output.target(&diff.sides.inputs())?;
     let layout = diff.output.layout(None, Vec::new());
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
-    let page = diff.html.target(&diff.sides.database.path())?;
+    let page = diff.html.target(&diff.sides.inputs())?;
     let opened = diff.sides.open(stop)?;
     let (base, new) = (opened.runs(0, stop)?, opened.runs(1, stop)?);
     let comparison =

@@ -65,7 +65,7 @@ pub(super) fn commands() -> [Command; 2] {
 /// Answers one of the two.
 pub(super) fn run(name: &str, matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let diff = DiffTree::from_arg_matches(matches).map_err(|error| explain(&error))?;
-    let target = diff.output.target(&diff.sides.database.path())?;
+    let target = diff.output.target(&diff.sides.inputs())?;
     let layout = diff.output.layout(None, Vec::new());
     layout
         .check(true)

@@ -16,14 +16,15 @@ use super::database::open_to_read;
 use super::failure::unchosen;
 use super::failure::{Failure, complain, say, unanswered};
 use super::heard;
+use super::inputs::Inputs;
 use super::options::{DifferenceOptions, ExportOptions};
 use super::outfile_name::{Packed, format_of, packed, unknown};
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
 #[cfg(feature = "parquet")]
 use super::sides::is_stored;
-use super::sides::{ComparedArgs, not_compared, open_two};
-use super::source::open_run;
+use super::sides::{ComparedArgs, file_of, not_compared, open_two};
+use super::source::{file, open_run};
 use crate::base::error::Stop;
 use crate::base::threads;
 use crate::compare::judge::Verdict;
@@ -151,7 +152,12 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
             ));
         }
     };
-    let targets = export.written.targets(&export.database)?;
+    let set = export.set.as_ref().or(export.run.as_ref());
+    let set = set.unwrap_or(&RunSet::Latest);
+    let inputs = Inputs::of(&export.database)
+        .with_files(file(set), None)
+        .with_files(export.diff.iter().filter_map(file_of), None);
+    let targets = export.written.targets(&inputs)?;
     if let [base, new] = export.diff.as_slice() {
         return export.difference(format, base, new, &targets, stop);
     }
@@ -161,8 +167,6 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
             Failure::Usage,
         ));
     }
-    let set = export.set.as_ref().or(export.run.as_ref());
-    let set = set.unwrap_or(&RunSet::Latest);
     let (mut source, run) = open_run(set, &export.database, None, &Options::default(), stop)?;
     let mut written = export.written.clone();
     // The format says that they are about two costs.
@@ -317,15 +321,15 @@ impl WrittenArgs {
     /// Where the output and the loss report go.
     ///
     /// # Errors
-    /// When there can be no such files, or one of them is the database; before anything is done.
-    pub(super) fn targets(&self, database: &DatabaseArgs) -> Result<[Target; 2], Failure> {
+    /// When there can be no such files, or one of them is read; before anything is done.
+    pub(super) fn targets(&self, inputs: &Inputs) -> Result<[Target; 2], Failure> {
         let output = Target::named(OUTPUT, self.output.as_deref())?;
         let report = Target::named(LOSS_REPORT, self.loss_report.as_deref())?;
         if let Some(file) = &self.loss_report {
             output.is_not(OUTPUT, file, "the file of --loss-report")?;
         }
         for (flag, target) in [(OUTPUT, &output), (LOSS_REPORT, &report)] {
-            target.is_no_database(flag, &database.path())?;
+            inputs.are_spared(flag, target)?;
         }
         Ok([output, report])
     }

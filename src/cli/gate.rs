@@ -10,10 +10,11 @@ use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, open_to_read};
 use super::failure::{Failure, complain, database, say, unchosen, unread, unwritten};
 use super::git::{self, GitArgs};
+use super::inputs::Inputs;
 use super::options::FormatOptions;
 use super::output::{Target, Unwritten};
 use super::sides::{
-    chosen, files_of, is_stored, noise, normalize, read_once, root, runs_of, runs_of_files,
+    chosen, file_of, files_of, is_stored, noise, normalize, read_once, root, runs_of, runs_of_files,
 };
 use super::source::is_anywhere;
 use crate::base::error::Stop;
@@ -191,6 +192,9 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
     let budget = read(&gate.budget)?;
     let name = gate.budget.display().to_string();
     let planned = Planned::new(gate, &budget);
+    for (flag, target) in [("--outfile", &target), ("--summary", &summary)] {
+        planned.inputs(gate).are_spared(flag, target)?;
+    }
     let opened = planned.open(gate, stop)?;
     let new = opened.new_runs(&planned, stop)?;
     if new.is_empty() {
@@ -358,6 +362,27 @@ impl Planned {
             bases,
             base_of,
         }
+    }
+
+    /// What is read, which no output may replace.
+    fn inputs(&self, gate: &Gate) -> Inputs {
+        let mut inputs = Inputs::of(&gate.database);
+        inputs = inputs.with_files(self.new.iter().filter_map(file_of), gate.from);
+        for base in &self.bases {
+            inputs = match base {
+                PlannedBase::Sets(sets) => {
+                    inputs.with_files(sets.iter().filter_map(file_of), gate.from)
+                }
+                PlannedBase::Budget(Base::File(file)) if is_database(file) => {
+                    inputs.with_database(file)
+                }
+                PlannedBase::Budget(Base::File(file)) => {
+                    inputs.with_files([file.as_path()], gate.from)
+                }
+                PlannedBase::Budget(Base::Runs { .. }) | PlannedBase::Usual => inputs,
+            };
+        }
+        inputs
     }
 
     /// Opens the database and the files.

@@ -6,6 +6,7 @@ use super::args::run_set;
 use super::database::{DatabaseArgs, open_to_read};
 use super::diff::{effect, probability};
 use super::failure::{Failure, complain, database as failed, say, unchosen};
+use super::inputs::Inputs;
 use super::output::{OutputArgs, print};
 use super::page::{HtmlArgs, untold, words_of_this_command};
 use super::sides::noise;
@@ -164,12 +165,12 @@ pub(super) fn say_left_out(measured: &Measured) {
 }
 
 pub(super) fn run(asked: &History, stop: &Stop) -> Result<(), Failure> {
-    let target = asked.output.target(&asked.series.database.path())?;
+    let target = asked.output.target(&Inputs::of(&asked.series.database))?;
     let layout = asked.output.layout(None, Vec::new());
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
-    let page = asked.html.target(&asked.series.database.path())?;
+    let page = asked.html.target(&Inputs::of(&asked.series.database))?;
     // A picture without its steps would be half of one.
     let with_changes = asked.steps || page.is_some();
     if !with_changes && asked.search.is_given() {

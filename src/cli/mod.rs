@@ -34,6 +34,7 @@ mod help;
 mod history;
 mod identify;
 mod import;
+mod inputs;
 mod known;
 mod man;
 mod merge;

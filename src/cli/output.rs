@@ -13,6 +13,7 @@ use super::args::{decimals, output_format, unit};
 use super::draft::{self, Draft, folder};
 use super::failure::{Failure, complain, database, output, unwritten};
 use super::heard;
+use super::inputs::Inputs;
 use super::outfile_name::is_packed;
 use super::pager::{Lines, Pager, PagerArgs};
 use super::progress::{beside, end};
@@ -99,9 +100,9 @@ impl ListArgs {
     /// Where it goes.
     ///
     /// # Errors
-    /// When there can be no such file, it is the database or a file of it, or its name ends as that
-    /// of no format; before anything is done.
-    pub(super) fn target(&self, database: &Path) -> Result<Target, Failure> {
+    /// When there can be no such file, it is one that is read, or its name ends as that of no format;
+    /// before anything is done.
+    pub(super) fn target(&self, inputs: &Inputs) -> Result<Target, Failure> {
         let Some(file) = &self.outfile else {
             let lines = if self.wide {
                 Lines::Whole
@@ -111,7 +112,7 @@ impl ListArgs {
             return Ok(self.pager.target(lines));
         };
         let target = Target::named("--outfile", Some(file))?;
-        target.is_no_database("--outfile", database)?;
+        inputs.are_spared("--outfile", &target)?;
         let is_unclear = matches!(self.ending(), Some(Ending::Other))
             && self.format.is_none()
             && !self.xml_by_default;
@@ -189,8 +190,8 @@ impl OutputArgs {
     ///
     /// # Errors
     /// When there can be no such file; before anything is done.
-    pub(super) fn target(&self, database: &Path) -> Result<Target, Failure> {
-        self.list.target(database)
+    pub(super) fn target(&self, inputs: &Inputs) -> Result<Target, Failure> {
+        self.list.target(inputs)
     }
 }
 

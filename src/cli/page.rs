@@ -1,6 +1,6 @@
 //! `profdb report --html FILE`: a page for a browser.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
@@ -8,6 +8,7 @@ use super::args::run_set;
 use super::database::open_to_read;
 use super::export::size;
 use super::failure::{Failure, complain, database, explain, output, unanswered, unchosen};
+use super::inputs::Inputs;
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
 use super::source::SourceArgs;
@@ -58,7 +59,7 @@ pub(super) fn command() -> Command {
 pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let page = Page::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let target = Target::named(HTML, Some(&page.html))?;
-    target.is_no_database(HTML, &page.source.database.path())?;
+    page.source.inputs().are_spared(HTML, &target)?;
     let (mut source, runs) = match &page.runs {
         None => {
             let (source, run) = page.source.open_run(stop)?;
@@ -121,12 +122,12 @@ impl HtmlArgs {
     ///
     /// # Errors
     /// When there can be no such file; before anything is done.
-    pub(super) fn target(&self, database: &Path) -> Result<Option<Target>, Failure> {
+    pub(super) fn target(&self, inputs: &Inputs) -> Result<Option<Target>, Failure> {
         let Some(html) = &self.html else {
             return Ok(None);
         };
         let target = Target::named(HTML, Some(html))?;
-        target.is_no_database(HTML, database)?;
+        inputs.are_spared(HTML, &target)?;
         Ok(Some(target))
     }
 

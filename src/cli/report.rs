@@ -311,7 +311,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let mut source = SourceArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let Some(report) = report::by_name(name) else {
         let list = ListArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
-        let target = list.target(&source.database.path())?;
+        let target = list.target(&source.inputs())?;
         let (database, run) = source.open_run(stop)?;
         return tell(&database, &run, &list, &target, stop);
     };
@@ -328,7 +328,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         ));
     }
     // Whether the output can be written is known before a large file is read.
-    let target = output.target(&source.database.path())?;
+    let target = output.target(&source.inputs())?;
     let mut layout = output.layout(source.take_separators(output.format())?, flags(&request));
     layout
         .check(true)

@@ -5,6 +5,7 @@ use clap::Args;
 use super::args::run_set;
 use super::database::{DatabaseArgs, is_of_runs, open_to_read};
 use super::failure::{Failure, complain, database as failed, say, unanswered, unchosen};
+use super::inputs::Inputs;
 use super::output::{ListArgs, print};
 use crate::base::error::Stop;
 use crate::report::render::Format;
@@ -26,7 +27,7 @@ pub(super) struct Runs {
 }
 
 pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
-    let target = runs.list.target(&runs.database.path())?;
+    let target = runs.list.target(&Inputs::of(&runs.database))?;
     let layout = runs.list.layout();
     layout
         .check(false)

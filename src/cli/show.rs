@@ -5,8 +5,9 @@ use clap::{Args, ValueHint};
 use super::args::run_set;
 use super::database::DatabaseArgs;
 use super::failure::Failure;
+use super::inputs::Inputs;
 use super::output::ListArgs;
-use super::source::open_run;
+use super::source::{file, open_run};
 use super::state::tell;
 use crate::base::error::Stop;
 use crate::formats::Options;
@@ -28,9 +29,10 @@ pub(super) struct Show {
 }
 
 pub(super) fn run(show: &Show, stop: &Stop) -> Result<(), Failure> {
-    let target = show.list.target(&show.database.path())?;
     let set = show.set.as_ref().or(show.run.as_ref());
     let set = set.unwrap_or(&RunSet::Latest);
+    let inputs = Inputs::of(&show.database).with_files(file(set), None);
+    let target = show.list.target(&inputs)?;
     let (source, run) = open_run(set, &show.database, None, &Options::default(), stop)?;
     tell(&source, &run, &show.list, &target, stop)
 }

@@ -8,6 +8,7 @@ use clap::{Args, ValueHint};
 use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, open_to_read};
 use super::failure::{Failure, complain, database, say, unchosen};
+use super::inputs::Inputs;
 use super::options::FormatOptions;
 use super::source::{STDIN, file, is_anywhere, temporary, temporary_below};
 use super::walk::{Hidden, walk};
@@ -140,6 +141,13 @@ impl SidesArgs {
             sets(&self.changed, &self.new),
         ];
         open(sets, &self.database, self.from, &self.options.0, stop)
+    }
+
+    /// What is read, which no output may replace.
+    pub(super) fn inputs(&self) -> Inputs {
+        let sets = self.original.iter().chain(&self.changed);
+        let sets = sets.chain(&self.base).chain(&self.new);
+        Inputs::of(&self.database).with_files(sets.filter_map(file_of), self.from)
     }
 
     /// Whether all that is compared is in the database.
@@ -339,7 +347,7 @@ pub(super) fn is_stored(set: &RunSet) -> bool {
 }
 
 /// The file that a set leads to: a name that looks like one is one even where there is no such file.
-fn file_of(set: &RunSet) -> Option<&Path> {
+pub(super) fn file_of(set: &RunSet) -> Option<&Path> {
     match set {
         RunSet::Word(name) if name.contains(['.', '/']) || Path::new(name).is_dir() => {
             Some(Path::new(name))

@@ -11,6 +11,7 @@ use clap::{Args, ValueHint};
 use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, find_run, open_to_read};
 use super::failure::{self, Failure, complain, say, store, unread};
+use super::inputs::Inputs;
 use super::options::FormatOptions;
 use super::progress::Progress;
 use super::streams;
@@ -69,6 +70,11 @@ impl SourceArgs {
             &self.options.0,
             stop,
         )
+    }
+
+    /// What is read, which no output may replace.
+    pub(super) fn inputs(&self) -> Inputs {
+        Inputs::of(&self.database).with_files(file(&self.set()), self.from)
     }
 
     /// The database to ask about all its runs.
@@ -331,6 +337,11 @@ impl<R: Read> Read for Awaited<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         ending::reading(|| self.0.read(buffer))
     }
+}
+
+/// Whether a file would be read as a profile.
+pub(super) fn is_profile(file: &Path, named: Option<&'static Format>) -> bool {
+    open(file, &Stop::default()).is_ok_and(|input| format(&input, named).is_ok())
 }
 
 /// Opens a file, or standard input, with a progress bar if it takes long and there is a terminal.

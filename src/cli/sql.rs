@@ -31,7 +31,7 @@ pub(super) struct Sql {
 
 pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
     let mut source = sql.source.clone();
-    let target = sql.list.target(&source.database.path())?;
+    let target = sql.list.target(&source.inputs())?;
     let layout = sql.list.layout();
     let layout = Layout {
         separators: source.take_separators(layout.format)?.unwrap_or_default(),

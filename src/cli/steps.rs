@@ -10,6 +10,7 @@ use super::database::open_to_read;
 use super::failure::{Failure, complain, say};
 use super::filters::FilterArgs;
 use super::history::{SearchArgs, SeriesArgs, by, say_left_out, without};
+use super::inputs::Inputs;
 use super::output::{OutputArgs, print};
 use super::page::{HtmlArgs, untold, without_flags, words_of_this_command};
 use super::sides::digest_of_rules;
@@ -71,12 +72,12 @@ fn since(text: &str) -> Result<Since, String> {
 }
 
 pub(super) fn run(asked: &Steps, stop: &Stop) -> Result<(), Failure> {
-    let target = asked.output.target(&asked.series.database.path())?;
+    let target = asked.output.target(&Inputs::of(&asked.series.database))?;
     let layout = asked.output.layout(None, Vec::new());
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
-    let page = asked.html.target(&asked.series.database.path())?;
+    let page = asked.html.target(&Inputs::of(&asked.series.database))?;
     let source = open_to_read(&asked.series.database, stop)?;
     let (series, others) = asked.series.latest(&source, stop)?;
     let question = Request {
