@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::compare::ComparedRun;
-use crate::history::{KEYS, Position, Series, series};
+use crate::history::{KEYS, Order, Position, Series, series};
 use crate::store::{Database, StoreError};
 
 /// Branches that others come from, where runs have branches.
@@ -167,6 +167,12 @@ pub fn choose(
         .filter(|position| !position.runs.iter().any(|run| is_new(run.run_id)))
         .filter(|position| ancestry.may_have(position.commit.as_deref()))
         .collect();
+    // The commits that led to new are known, or asked of their order.
+    let of_trunk = if is_trunk || ancestry.ancestors.is_some() {
+        of_trunk
+    } else {
+        may_have_led(of_trunk, series, &is_new)
+    };
     let (before, last) = of_trunk.split_at(of_trunk.len().saturating_sub(POSITIONS));
     let before = &before[before.len().saturating_sub(EARLIER)..];
     let runs: Vec<i64> = last.iter().flat_map(|position| numbers(position)).collect();
@@ -194,4 +200,35 @@ pub fn choose(
                 .collect(),
         }
     })
+}
+
+/// The positions of another branch than that of new without those that came after new, as far as commits tell: no commit has more
+/// commits before it than one that it led to, and none was made later.
+fn may_have_led<'s>(
+    of_trunk: Vec<&'s Position>,
+    series: &Series,
+    is_new: &dyn Fn(i64) -> bool,
+) -> Vec<&'s Position> {
+    for order in [Order::CommitCount, Order::CommitTime] {
+        // Of several commits of new the first one tells what was before all of them.
+        let of_new = series.runs().filter(|run| is_new(run.run_id));
+        let of_new: Option<Vec<i64>> = of_new.map(|run| order.of(run)).collect();
+        let of = |position: &&Position| position.runs.iter().find_map(|run| order.of(run));
+        let places: Option<Vec<i64>> = of_trunk.iter().map(of).collect();
+        let (Some(first), Some(places)) = (of_new.and_then(|new| new.into_iter().min()), places)
+        else {
+            continue;
+        };
+        let is_before = |place: i64| match order {
+            // Commits may be made in one second, one after the other.
+            Order::CommitTime => place <= first,
+            _ => place < first,
+        };
+        let known = of_trunk.into_iter().zip(places);
+        return known
+            .filter(|(_, place)| is_before(*place))
+            .map(|(position, _)| position)
+            .collect();
+    }
+    of_trunk
 }

@@ -75,7 +75,7 @@ impl Order {
     }
 
     /// Where a run comes in this order; `None` if that is unknown.
-    fn of(self, run: &RunMarks) -> Option<i64> {
+    pub(crate) fn of(self, run: &RunMarks) -> Option<i64> {
         match self {
             Self::CommitCount => whole_number(run.tag(self.name())?),
             Self::CommitTime => {
