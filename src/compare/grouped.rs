@@ -262,12 +262,11 @@ pub(super) fn grouped(
                 By::Caller => false,
             };
         let is_again = may_overlap && !met.insert(item);
-        match cost.filter(|_| !is_again) {
-            Some(cost) => column.add_cost(item, cost),
-            None => {
-                column.forget_cost(item);
-                unknown.insert(item, names);
-            }
+        if let Some(cost) = cost.filter(|_| !is_again) {
+            column.add_cost(item, cost);
+        } else {
+            column.forget_cost(item);
+            unknown.insert(item, names);
         }
         let calls = number(calls).and_then(|calls| u64::try_from(calls).ok());
         column.add_calls(item, calls);

@@ -38,6 +38,7 @@ pub use grouped::of_group;
 pub use pairs::{Between, Folders, Within};
 pub use renames::Suggestion;
 pub use request::{By, CompareError, Normalize, Request, Sort};
+pub(crate) use rows::EXACT_THAT_DIFFERS;
 pub use rows::{Compared, Comparison, Row, Side};
 pub use run::ComparedRun;
 pub use sequence::{EachCost, Thing, United, newest_name, united};

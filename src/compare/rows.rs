@@ -148,6 +148,10 @@ impl Comparison {
     }
 }
 
+/// A warning: figures are not what they were said to be.
+pub(crate) const EXACT_THAT_DIFFERS: &str =
+    "figures that are exact differ between the runs of one side: they are taken as measured";
+
 /// What a comparison has found.
 pub(super) struct Findings<'f, 'd> {
     pub(super) table: &'f Table,
@@ -199,10 +203,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         _ if judged.noise == noise => {}
         Noise::Sampled => warnings
             .push("no samples are known behind the costs: they are taken as measured".to_owned()),
-        _ => warnings.push(
-            "figures that are exact differ between the runs of one side: they are taken as measured"
-                .to_owned(),
-        ),
+        _ => warnings.push(EXACT_THAT_DIFFERS.to_owned()),
     }
     let mut why = vec![String::new(); table.items.len()];
     for Shift {

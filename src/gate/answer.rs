@@ -90,7 +90,7 @@ pub struct Subject {
     pub metric: (String, String),
     /// Figure of base; `None` where it is not asked for.
     pub base: Option<f64>,
-    /// Figure of new.
+    /// Figure of new; NaN where the runs do not know it.
     pub new: f64,
     /// New in units of base.
     pub ratio: Option<f64>,
@@ -220,6 +220,13 @@ impl RuleAnswer {
             || self.answer == Answer::Pass && self.subjects.iter().any(|subject| subject.is_gone)
     }
 
+    /// Whether all that it watches was judged: the runs may know no figure of some.
+    #[must_use]
+    pub fn is_judged_whole(&self) -> bool {
+        let mut subjects = self.subjects.iter();
+        self.answer.is_judged() && subjects.all(|subject| subject.answer != Answer::NotComparable)
+    }
+
     /// Whether it stops the build.
     #[must_use]
     pub fn fails(&self, policy: Policy) -> bool {
@@ -240,10 +247,10 @@ impl Gate {
         }
         if has(&Answer::is_judged) {
             // Without a base all is well, if that is so where nothing else is judged.
-            let is_well = |answer: Answer| {
-                answer.is_judged() || (answer == Answer::NoBase && policy.first_run_passes)
+            let is_well = |rule: &RuleAnswer| {
+                rule.is_judged_whole() || (rule.answer == Answer::NoBase && policy.first_run_passes)
             };
-            return if !policy.strict || !has(&|answer| !is_well(answer)) {
+            return if !policy.strict || self.rules.iter().all(is_well) {
                 Outcome::Pass
             } else {
                 Outcome::NothingMeasured

@@ -90,7 +90,8 @@ impl History<'_> {
                     continue;
                 }
                 let names = &things[at].names;
-                let found = again.iter().position(|thing| thing.names == *names);
+                let is_it = |thing: &Candidate| thing.names == *names && thing.unknown.is_none();
+                let found = again.iter().position(is_it);
                 if let Some(found) = found {
                     things[at] = again.swap_remove(found);
                     starts[at] = Start {
@@ -115,6 +116,11 @@ impl History<'_> {
             return Ok(vec![None; things.len()]);
         };
         let positions = self.positions(figures)?;
+        // What is unknown has no history.
+        let long: Vec<Candidate> = long
+            .into_iter()
+            .filter(|thing| thing.unknown.is_none())
+            .collect();
         let mut steps: HashMap<[String; 3], Cut> = HashMap::new();
         for (thing, cut) in long.iter().zip(cuts(&long, &positions, self.is_exact)) {
             let Some(cut) = cut else { continue };
@@ -136,6 +142,9 @@ impl History<'_> {
         Ok(things
             .iter()
             .map(|thing| {
+                if thing.unknown.is_some() {
+                    return None;
+                }
                 let step = steps.get(&thing.names).filter(|cut| cut.position > 0);
                 step.cloned().or_else(|| of_newest(thing))
             })

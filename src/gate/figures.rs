@@ -1,6 +1,6 @@
 //! The figures that rules are judged by: comparisons of base and new, each made once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::answer::GateError;
 use super::budget::{BudgetError, Rule};
@@ -22,6 +22,9 @@ pub struct BaseRuns<'d> {
     pub earlier: Option<Vec<ComparedRun<'d>>>,
 }
 
+/// Rounds that are named one by one.
+const SHOWN_ROUNDS: usize = 5;
+
 /// Which runs of base are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Window {
@@ -37,13 +40,15 @@ pub(super) enum Window {
 pub(super) struct Sides<'d> {
     /// The runs of base that can be compared with.
     pub(super) base: Vec<ComparedRun<'d>>,
+    /// The runs of new that are compared with them.
+    pub(super) new: Vec<ComparedRun<'d>>,
     /// The metric.
     pub(super) metric: MetricInfo,
     /// Figures are counted completely.
     pub(super) is_exact: bool,
     /// Why the sides are not compared, though there are runs on both.
     pub(super) unlike: Option<String>,
-    /// What is left out of base.
+    /// What is left out of base, and of new.
     pub(super) left_out: Vec<String>,
     /// Runs before those of base that can be compared with them; `None` where base is no history.
     pub(super) earlier: Option<Vec<ComparedRun<'d>>>,
@@ -77,7 +82,7 @@ pub(super) struct Wanted<'w> {
 
 /// The comparisons of a gate.
 pub(super) struct Figures<'g, 'd> {
-    pub(super) new: &'g [ComparedRun<'d>],
+    new: &'g [ComparedRun<'d>],
     bases: &'g [BaseRuns<'d>],
     request: &'g Request,
     sides: Vec<((usize, String), Sides<'d>)>,
@@ -156,7 +161,9 @@ impl<'g, 'd> Figures<'g, 'd> {
     fn told(&self, base: &BaseRuns<'d>, metric: MetricInfo) -> Result<Sides<'d>, GateError> {
         let mut unlike = None;
         let mut kinds: [BTreeSet<&str>; 2] = [BTreeSet::new(), BTreeSet::new()];
-        for (side, runs) in [(1, self.new), (0, base.runs.as_slice())] {
+        // Runs of other rounds may be of other hosts.
+        let ([of_base, new], mut left_out) = self.in_rounds(&base.runs, self.new);
+        for (side, runs) in [(1, &new), (0, &of_base)] {
             for run in runs {
                 let known = run.database.metrics(run.run.run_id)?;
                 let found = known.iter().find(|found| found.name == metric.name);
@@ -180,27 +187,27 @@ impl<'g, 'd> Figures<'g, 'd> {
             }
         }
         let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
-        let [of_base, of_new] = &kinds;
-        if self.request.noise.is_none() && !of_base.is_empty() && of_base != of_new {
+        let [old, current] = &kinds;
+        if self.request.noise.is_none() && !old.is_empty() && old != current {
             unlike.get_or_insert_with(|| {
                 format!(
                     "{} is {} in base and {} in new: --noise says what it is",
                     metric.name,
-                    list(of_base),
-                    list(of_new)
+                    list(old),
+                    list(current)
                 )
             });
         }
         let exact = BTreeSet::from([Noise::Exact.name()]);
         let is_exact = match self.request.noise {
             Some(noise) => noise == Noise::Exact,
-            None => *of_new == exact && (of_base.is_empty() || *of_base == exact),
+            None => *current == exact && (old.is_empty() || *old == exact),
         };
         let hosts = |runs: &[ComparedRun<'_>]| -> BTreeSet<String> {
             let hosts = runs.iter().filter_map(|run| run.tag("host"));
             hosts.map(str::to_owned).collect()
         };
-        let (old, current) = (hosts(&base.runs), hosts(self.new));
+        let (old, current) = (hosts(&of_base), hosts(&new));
         if !old.is_empty() && !current.is_empty() && old != current {
             let named = |hosts: &BTreeSet<String>| {
                 hosts
@@ -223,9 +230,13 @@ impl<'g, 'd> Figures<'g, 'd> {
             }
             None => None,
         };
-        let (base, left_out) = self.comparable(base, is_exact)?;
+        let (of_base, copies) = self.comparable(&of_base, is_exact)?;
+        left_out.extend(copies);
+        let ([base, new], alone) = self.in_rounds(&of_base, &new);
+        left_out.extend(alone);
         Ok(Sides {
             base,
+            new,
             metric,
             is_exact,
             unlike,
@@ -261,10 +272,74 @@ impl<'g, 'd> Figures<'g, 'd> {
         Ok(alike)
     }
 
+    /// The runs of both sides in so far as they have a round in common, where they are paired, and what is left out. All of
+    /// them if none has, which is no comparison of pairs.
+    ///
+    /// A base may be recorded again and again with what is made from it: those rounds are nothing to other changes.
+    fn in_rounds(
+        &self,
+        base: &[ComparedRun<'d>],
+        new: &[ComparedRun<'d>],
+    ) -> ([Vec<ComparedRun<'d>>; 2], Vec<String>) {
+        let all = [base.to_vec(), new.to_vec()];
+        let Some(key) = &self.request.paired else {
+            return (all, Vec::new());
+        };
+        let rounds = [base, new].map(|runs| -> BTreeSet<&str> {
+            let rounds = runs.iter().filter_map(|run| run.tag(key));
+            rounds.collect()
+        });
+        let is_common = |run: &ComparedRun<'_>| {
+            let round = run.tag(key);
+            round.is_some_and(|round| rounds.iter().all(|known| known.contains(round)))
+        };
+        if !base.iter().any(is_common) {
+            return (all, Vec::new());
+        }
+        let mut left_out = Vec::new();
+        for (runs, [side, other]) in [base, new]
+            .into_iter()
+            .zip([["base", "new"], ["new", "base"]])
+        {
+            // The rounds, each with its number of runs; runs without the tag are of none.
+            let mut alone: BTreeMap<&str, usize> = BTreeMap::new();
+            for run in runs.iter().filter(|run| !is_common(run)) {
+                *alone.entry(run.tag(key).unwrap_or_default()).or_default() += 1;
+            }
+            let without = alone.remove("").unwrap_or(0);
+            let number: usize = alone.values().sum();
+            let named: Vec<&str> = alone.keys().copied().take(SHOWN_ROUNDS).collect();
+            let more = if alone.len() > SHOWN_ROUNDS {
+                ", ..."
+            } else {
+                ""
+            };
+            let counted = |number: usize| match number {
+                1 => format!("1 run of {side} is"),
+                number => format!("{number} runs of {side} are"),
+            };
+            if number > 0 {
+                left_out.push(format!(
+                    "--paired {key}: {} left out: {other} has no run with {key}={}{more}",
+                    counted(number),
+                    named.join(", ")
+                ));
+            }
+            if without > 0 {
+                left_out.push(format!(
+                    "--paired {key}: {} left out, without a tag {key}",
+                    counted(without)
+                ));
+            }
+        }
+        let kept = all.map(|runs| runs.into_iter().filter(is_common).collect());
+        (kept, left_out)
+    }
+
     /// The runs of base without those that are in new, and, where figures vary, without copies of them.
     fn comparable(
         &self,
-        base: &BaseRuns<'d>,
+        base: &[ComparedRun<'d>],
         is_exact: bool,
     ) -> Result<(Vec<ComparedRun<'d>>, Vec<String>), GateError> {
         let mut recordings = BTreeSet::new();
@@ -272,7 +347,7 @@ impl<'g, 'd> Figures<'g, 'd> {
             recordings.extend(run.database.run_facts(run.run.run_id)?.fingerprint);
         }
         let (mut kept, mut left_out) = (Vec::new(), Vec::new());
-        for run in &base.runs {
+        for run in base {
             let recording = run.database.run_facts(run.run.run_id)?.fingerprint;
             let is_copy = recording.is_some_and(|recording| recordings.contains(&recording));
             let why = if self.new.iter().any(|new| new.is(run)) {
@@ -348,8 +423,13 @@ impl<'g, 'd> Figures<'g, 'd> {
     fn compared(&self, sides: usize, key: &Key) -> Result<Result<Comparison, String>, GateError> {
         let side = self.side(sides);
         let chosen: Vec<ComparedRun<'d>>;
+        let new = if key.base.is_some() {
+            &side.new
+        } else {
+            self.new
+        };
         let base = match (key.base, &key.window) {
-            (None, _) => self.new,
+            (None, _) => new,
             (Some(_), Window::All) => &side.base,
             (Some(_), Window::Long) => {
                 let earlier = side.earlier.iter().flatten();
@@ -375,7 +455,7 @@ impl<'g, 'd> Figures<'g, 'd> {
             all: true,
             ..self.request.clone()
         };
-        match compare(base, self.new, &request) {
+        match compare(base, new, &request) {
             Ok(comparison) => Ok(Ok(comparison)),
             Err(CompareError::NothingSelected(message)) => Ok(Err(message)),
             Err(CompareError::Usage(message)) => Err(GateError::Usage(message)),

@@ -9,7 +9,7 @@ use super::figures::{BaseRuns, Figures, Window};
 use super::moved::{IsOver, Position, moved, positions};
 use super::subjects::{Candidate, Watched, mean, watched};
 use crate::compare::judge::FEWEST;
-use crate::compare::{ComparedRun, Normalize, Request};
+use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Normalize, Request};
 use crate::statistics::multiple::holm;
 use crate::statistics::{Estimate, Shape, limits};
 use crate::store::{Database, StoreError};
@@ -201,7 +201,9 @@ fn of_rule(
     let mut numbers = Vec::new();
     if let Some(comparison) = figures.last() {
         if with.is_some() {
-            warnings.extend(comparison.warnings.iter().cloned());
+            // The worst runs of what is exact are compared here, whatever a comparison does with them.
+            let are_true = |warning: &&String| !is_exact || *warning != EXACT_THAT_DIFFERS;
+            warnings.extend(comparison.warnings.iter().filter(are_true).cloned());
         }
         earlier = comparison.earlier;
         let runs = comparison.sides[0].runs.iter().map(|run| run.run_id);
@@ -410,6 +412,25 @@ fn tested(
     let too_few = |least: usize, found: usize, of: &str| {
         (found < least).then(|| format!("expected {least} runs of {of}, found {found}"))
     };
+    if let Some(why) = &thing.unknown {
+        let subject = Subject {
+            answer: Answer::NotComparable,
+            base: None,
+            new: f64::NAN,
+            limit: f64::NAN,
+            why: why.clone(),
+            ..subject
+        };
+        return Found {
+            subject,
+            test: Test::Not,
+            thing,
+            estimate: None,
+            ln_limit: f64::NEG_INFINITY,
+            ln_unchanged: f64::NEG_INFINITY,
+            start: Start::default(),
+        };
+    }
     let mut ln_limit = f64::NEG_INFINITY;
     let mut ln_unchanged = None;
     let mut tested = None;
@@ -664,12 +685,22 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
     // That something is gone tells nothing of what there are too few runs for.
     let mut subjects = ruled.found.iter().map(|found| &found.subject);
     let has_too_few = subjects.any(|subject| subject.answer == Answer::TooFew);
+    let is_known = |found: &&Found| found.thing.unknown.is_none();
     let worst = |answers: &[Answer]| {
         let found = answers.iter().find(|answer| {
-            let mut subjects = ruled.found.iter().map(|found| &found.subject);
+            let mut subjects = ruled
+                .found
+                .iter()
+                .filter(is_known)
+                .map(|found| &found.subject);
             subjects.any(|subject| subject.answer == **answer && !(has_too_few && subject.is_gone))
         });
         found.copied()
+    };
+    let nothing = if ruled.found.iter().all(|found| is_known(&found)) {
+        Answer::NothingMatched
+    } else {
+        Answer::NotComparable
     };
     answer.answer = worst(&[
         Answer::Fail,
@@ -680,8 +711,21 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
         Answer::TooFew,
         Answer::New,
     ])
-    .unwrap_or(Answer::NothingMatched);
+    .unwrap_or(nothing);
     let mut found = std::mem::take(&mut ruled.found);
+    let unknown: Vec<&Found> = found.iter().filter(|found| !is_known(found)).collect();
+    if let [first, others @ ..] = unknown.as_slice()
+        && answer.answer != Answer::NotComparable
+    {
+        let others = match others.len() {
+            0 => String::new(),
+            others => format!("; so it is with {others} more"),
+        };
+        warnings.push(format!(
+            "line {}: {} is not judged: {}{others}",
+            rule.place.line, first.subject.names[0], first.subject.why
+        ));
+    }
     answer.watched = found.len();
     answer.unclear = found
         .iter()

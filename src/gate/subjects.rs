@@ -27,13 +27,15 @@ pub(super) struct Candidate {
     pub(super) renamed: Option<String>,
     /// One side has it in another place than the other, under one name: they are compared as if they were two.
     pub(super) elsewhere: Option<String>,
+    /// Why its figures are unknown; it has none then.
+    pub(super) unknown: Option<String>,
 }
 
 /// What a rule watches, as far as the runs have it.
 pub(super) enum Watched {
     /// These; none of what is watched is in the runs if there are none.
     Things(Vec<Candidate>),
-    /// The runs do not know.
+    /// The runs know no figure of what is watched, or not all of those that are added up.
     Unknown(String),
 }
 
@@ -73,7 +75,7 @@ pub(super) fn watched(
     let fitting = match &rule.pattern {
         Some(pattern) => {
             let side = figures.side(sides);
-            let runs: Vec<&ComparedRun<'_>> = side.base.iter().chain(figures.new).collect();
+            let runs: Vec<&ComparedRun<'_>> = side.base.iter().chain(&side.new).collect();
             fitting(&runs, &metric, pattern, rule.thing)?
         }
         None => BTreeSet::new(),
@@ -123,13 +125,30 @@ pub(super) fn watched(
     let kept = |row: &&Row| is_watched(row);
     let mut rows: Vec<&Row> = comparison.rows.iter().filter(kept).collect();
     let elsewhere = of_one_name(comparison, rule, &fits);
-    if let Some(row) = rows.iter().find(|row| row.each[1].is_empty()) {
-        let what = "the runs do not know what it costs with everything called";
-        let name = &row.item.names[0];
-        return Ok(Watched::Unknown(format!("{name}: {what}: {}", row.why)));
+    // What is unknown of one function tells nothing of the others, unless all are added up.
+    let why = why_unknown(rule, &rows, comparison);
+    let lost: Vec<(&Row, String)> = rows
+        .iter()
+        .zip(&why)
+        .filter_map(|(row, why)| Some((*row, why.clone()?)))
+        .collect();
+    if let [(first, why), others @ ..] = lost.as_slice()
+        && (rule.is_sum || rule.thing == Thing::New || lost.len() == rows.len())
+    {
+        let others = match others.len() {
+            0 => String::new(),
+            others => format!("; so it is with {others} more"),
+        };
+        let name = &first.item.names[0];
+        return Ok(Watched::Unknown(format!("{name}: {why}{others}")));
     }
+    let mut why = why.iter();
+    rows.retain(|_| why.next().is_none_or(Option::is_none));
+    let lost = lost.into_iter().map(|(row, why)| without_figures(row, why));
     if rule.thing == Thing::Calls {
-        return Ok(calls(rule, &rows, &totals, &elsewhere));
+        let mut things = calls(rule, &rows, &totals, &elsewhere);
+        things.extend(lost);
+        return Ok(Watched::Things(things));
     }
     if rule.thing == Thing::New {
         // What is a function of base in another place is not known to be new.
@@ -179,7 +198,40 @@ pub(super) fn watched(
             ..candidate(row, row.each.clone(), totals.clone())
         })
     });
-    Ok(Watched::Things(things.collect()))
+    Ok(Watched::Things(things.chain(lost).collect()))
+}
+
+/// For each function: why the runs do not know the figure that a rule is about, if they do not.
+fn why_unknown(rule: &Rule, rows: &[&Row], comparison: &Comparison) -> Vec<Option<String>> {
+    if rule.thing != Thing::Calls {
+        let what = "the runs do not know what it costs with everything called";
+        let why = |row: &&Row| {
+            row.each[1]
+                .is_empty()
+                .then(|| format!("{what}: {}", row.why))
+        };
+        return rows.iter().map(why).collect();
+    }
+    let is_counted = |row: &Row, side: usize| row.each_calls[side].iter().any(|calls| *calls > 0.0);
+    let counts = [0, 1].map(|side| comparison.rows.iter().any(|row| is_counted(row, side)));
+    let why = |row: &&Row| {
+        let is_lost = |side: usize| {
+            let calls = &row.each_calls[side];
+            calls.is_empty() || calls.iter().any(|calls| calls.is_nan())
+        };
+        let because = match [0, 1].map(is_lost) {
+            [false, false] => return None,
+            [true, false] if !counts[0] => "base counts no calls",
+            [false, true] if !counts[1] => "new counts no calls",
+            [true, true] if !counts[0] || !counts[1] => "their profiler counts no calls",
+            // The count is kept with the caller: what the profiler begins with has none.
+            _ => "they count calls, but know of no caller of it",
+        };
+        Some(format!(
+            "the runs do not know how often it was called: {because}"
+        ))
+    };
+    rows.iter().map(why).collect()
 }
 
 /// Functions that a rule names, of which the comparison says that they have moved to another file or module: where the one is that is
@@ -292,6 +344,18 @@ fn candidate(row: &Row, each: [Vec<f64>; 2], totals: [Vec<f64>; 2]) -> Candidate
         shifted: is_shifted.then(|| row.why.clone()),
         renamed: None,
         elsewhere: None,
+        unknown: None,
+    }
+}
+
+/// A thing of which it is unknown what a rule is about.
+fn without_figures(row: &Row, why: String) -> Candidate {
+    Candidate {
+        costs: [f64::NAN; 2],
+        estimate: None,
+        shifted: None,
+        unknown: Some(why),
+        ..candidate(row, [Vec::new(), Vec::new()], [Vec::new(), Vec::new()])
     }
 }
 
@@ -317,17 +381,18 @@ fn added(
         shifted: None,
         renamed: None,
         elsewhere: None,
+        unknown: None,
         each,
     }
 }
 
-/// How often functions are called.
+/// How often functions are called, of all of which that is known.
 fn calls(
     rule: &Rule,
     rows: &[&Row],
     totals: &[Vec<f64>; 2],
     elsewhere: &BTreeMap<[String; 3], String>,
-) -> Watched {
+) -> Vec<Candidate> {
     let of = |row: &Row| -> Candidate {
         let each = row.each_calls.clone();
         Candidate {
@@ -338,13 +403,6 @@ fn calls(
         }
     };
     let mut things: Vec<Candidate> = rows.iter().map(|row| of(row)).collect();
-    let unknown = |thing: &Candidate| thing.each.iter().flatten().any(|calls| calls.is_nan());
-    if let Some(thing) = things.iter().find(|thing| unknown(thing)) {
-        return Watched::Unknown(format!(
-            "the runs do not know how often {} was called: their profiler counts no calls",
-            thing.names[0]
-        ));
-    }
     if rule.is_sum
         && let Some(first) = things.first()
     {
@@ -362,11 +420,12 @@ fn calls(
             shifted: None,
             renamed: None,
             elsewhere: None,
+            unknown: None,
             each,
         };
         things = vec![sum];
     }
-    Watched::Things(things)
+    things
 }
 
 /// Names after the rules of identities of the functions, modules or files that a pattern fits by a name as some run has it.

@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 
 use super::names::{Kinds, PickedBy, listed};
 use super::path::Operator;
-use super::question::{Base, Filter, Groups, Question, ShownLines, Sort, WantedLabel, has_tree};
+use super::question::{
+    Base, Filter, GroupNames, Groups, Question, ShownLines, Sort, WantedLabel, has_tree,
+};
 use super::selection::{Selection, Step, Target};
 use super::statement::Parts;
 use crate::events;
@@ -502,7 +504,8 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.word("$group_of", group_of);
     parts.word("$own_group", group);
     parts.word("$in_group", in_group);
-    let (known_groups, line_costs) = if question.of_identities {
+    let of_identities = question.group_names == GroupNames::OfIdentities;
+    let (known_groups, line_costs) = if of_identities {
         parts.file(fragment!("containers_of_identities"));
         parts.file(fragment!("lines_of_identities"));
         ("groups_of_identities", "lines_of_identities")
@@ -512,12 +515,12 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.word("$known_groups", known_groups);
     parts.word("$line_costs", line_costs);
     match question.groups {
-        Groups::Functions if question.of_identities => parts.file(fragment!("identity_groups")),
+        Groups::Functions if of_identities => parts.file(fragment!("identity_groups")),
         Groups::Functions => {}
         Groups::Identities | Groups::Modules | Groups::Files => {
             parts.file(match question.groups {
                 Groups::Identities => fragment!("identity_groups"),
-                _ if question.of_identities => fragment!("groups_of_identities"),
+                _ if of_identities => fragment!("groups_of_identities"),
                 _ => fragment!("groups"),
             });
             parts.part(
@@ -532,7 +535,7 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         Groups::Containers(_) | Groups::Label(_) => parts.file(fragment!("group_costs")),
     }
     let (names, listed) = match question.groups {
-        Groups::Functions if !question.of_identities => {
+        Groups::Functions if !of_identities => {
             ("functions", " AND f.kind IN ('function', 'pseudo')")
         }
         _ => ("names", ""),

@@ -170,6 +170,15 @@ pub(super) struct Given<'q> {
 /// A label that samples must have: its key, and its value unless any will do.
 pub(super) type WantedLabel<'q> = (&'q str, Option<&'q str>);
 
+/// Whose modules, files, threads and functions of lines are groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GroupNames {
+    /// Those that the run has.
+    OfRun,
+    /// Those of the functions' identities, for comparisons.
+    OfIdentities,
+}
+
 /// A question, as far as it can be understood without the names of the run. That it makes sense is
 /// known before any statement runs.
 #[derive(Debug)]
@@ -197,8 +206,8 @@ pub(super) struct Question<'q> {
     pub names: NameSyntax,
     /// What is counted as one.
     pub groups: Groups<'q>,
-    /// Modules, files, threads and the functions of lines are those of identities, not those that the run has.
-    pub of_identities: bool,
+    /// Whose names groups have.
+    pub group_names: GroupNames,
     /// Filters, with what they fit.
     pub filters: Vec<(Filter, Fits)>,
     /// The labels that samples must have.
@@ -245,7 +254,10 @@ impl<'q> Question<'q> {
         let readings = metrics.iter().find(|metric| metric.timer_readings).cloned();
         let shift = shift(&header, run, &metric, readings.is_some(), request)?;
         let groups = groups(&header, request)?;
-        let of_identities = matches!(request.argument("by"), Some(Argument::OfIdentities(_)));
+        let group_names = match request.argument("by") {
+            Some(Argument::OfIdentities(_)) => GroupNames::OfIdentities,
+            _ => GroupNames::OfRun,
+        };
         let labels = labels(&header, request);
         let by_labels = matches!(groups, Groups::Label(_));
         if shift != 0.0 && (by_labels || !labels.is_empty()) {
@@ -299,7 +311,7 @@ impl<'q> Question<'q> {
             labels,
             thread,
             path,
-            of_identities,
+            group_names,
             exclusive,
             first,
             pct,

@@ -1141,3 +1141,466 @@ fn what_is_gone_here_and_new_there_is_not_compared() {
     let loose = [&exact("new")[..], &["--loose"]].concat();
     check(&place, "fn 'parse' <= +10 %", &loose, &["fail"], 1);
 }
+
+/// Writes what callgrind counts of a program whose `main` calls `query` so many times, at such a cost; nothing calls `main`.
+fn callgrind(place: &Place, name: &str, calls: u64, cost: u64) {
+    let text = format!(
+        "version: 1\ncreator: callgrind-3.19.0\nevents: Ir\n\nfl=main.c\nfn=main\n1 100\ncfn=query\ncalls={calls} 1\n2 {cost}\ncfn=parse\ncalls=1 1\n2 500\n\nfn=query\n1 {cost}\n\nfn=parse\n1 500\n"
+    );
+    fs::write(place.path().join(name), text).expect("a file");
+}
+
+/// Writes what cProfile tells of a module in which `query` costs so much, and two functions have one name: the profile does not say
+/// whether one calls the other.
+fn cprofile(place: &Place, name: &str, query: f64) {
+    // Python's marshal: a dictionary of functions, each with its calls, costs and callers.
+    let text = |out: &mut Vec<u8>, text: &str| {
+        out.push(b'u');
+        out.extend(u32::try_from(text.len()).expect("short").to_le_bytes());
+        out.extend(text.as_bytes());
+    };
+    let whole = |out: &mut Vec<u8>, number: i32| {
+        out.push(b'i');
+        out.extend(number.to_le_bytes());
+    };
+    let function = |out: &mut Vec<u8>, line: i32, name: &str| {
+        out.extend(*b"(\x03\0\0\0");
+        text(out, "a.py");
+        whole(out, line);
+        text(out, name);
+    };
+    let costs = |out: &mut Vec<u8>, [own, with_called]: [f64; 2]| {
+        whole(out, 1);
+        whole(out, 1);
+        for seconds in [own, with_called] {
+            out.push(b'g');
+            out.extend(seconds.to_le_bytes());
+        }
+    };
+    let functions = [
+        (1, "query", [query, query]),
+        (20, "twice", [0.25, 0.375]),
+        (40, "twice", [0.125, 0.125]),
+    ];
+    let mut out = vec![b'{'];
+    for (line, name, cost) in functions {
+        function(&mut out, line, name);
+        out.extend(*b"(\x05\0\0\0");
+        costs(&mut out, cost);
+        out.push(b'{');
+        function(&mut out, 60, "top");
+        out.extend(*b"(\x04\0\0\0");
+        costs(&mut out, cost);
+        out.push(b'0');
+    }
+    function(&mut out, 60, "top");
+    out.extend(*b"(\x05\0\0\0");
+    costs(&mut out, [0.5, 0.875 + query]);
+    out.extend(*b"{00");
+    fs::write(place.path().join(name), out).expect("a file");
+}
+
+/// What is unknown of one function hides nothing of the others: it is named alone. What adds all of them up is unknown.
+#[test]
+fn one_unknown_figure_hides_nothing_of_the_others() {
+    let place = Place::new();
+    for (name, calls, cost) in [("base", 40, 2000), ("same", 40, 2000), ("often", 400, 2000)] {
+        callgrind(&place, name, calls, cost);
+    }
+    let often = ["base", "often"];
+    check(&place, "calls '*' <= +5 %", &often, &["fail"], 1);
+    check(&place, "calls '*' <= 400", &often, &["pass"], 0);
+    check(
+        &place,
+        "calls '*' <= +5 %\ntotal <= +500 %",
+        &often,
+        &["fail", "pass"],
+        1,
+    );
+    check(
+        &place,
+        "calls 'main' <= +5 %",
+        &often,
+        &["not comparable"],
+        4,
+    );
+    check(
+        &place,
+        "sum calls '*' <= +5 %",
+        &often,
+        &["not comparable"],
+        4,
+    );
+    check(&place, "sum calls '*y' <= +5 %", &often, &["fail"], 1);
+    // The others keep their limit, which is no reason to say so of this one.
+    let same = ["base", "same"];
+    check(&place, "calls '*' <= +0", &same, &["pass"], 0);
+    check(
+        &place,
+        "calls '*' <= +0",
+        &["base", "same", "--strict"],
+        &["pass"],
+        4,
+    );
+    let said = "the runs do not know how often it was called: they count calls, but know of no caller of it";
+    let told = place.gate("calls '*' <= +0", &same);
+    let line = format!("not comparable: main: {said}\n");
+    assert!(told.out.contains(&line), "{}", told.out);
+    assert!(told.out.contains("pass: query: 40 -> 40"), "{}", told.out);
+    assert!(told.out.contains("3 watched"), "{}", told.out);
+    let warning = format!("line 1: main is not judged: {said}");
+    assert!(told.errors.contains(&warning), "{}", told.errors);
+    let told = place.gate("sum calls '*' <= +5 %", &often);
+    assert!(told.out.contains(&line), "{}", told.out);
+    // Each format says it, none with a figure, and what fails comes first.
+    let told = place.gate("calls '*' <= +5 %", &["base", "often", "--format", "json"]);
+    let json: Value = serde_json::from_str(&told.out).expect("JSON");
+    let subjects = json["rules"][0]["subjects"].as_array().expect("subjects");
+    let first = &subjects[0];
+    assert_eq!(
+        (&first["function"], &first["answer"]),
+        (&"query".into(), &"fail".into())
+    );
+    let unknown: Vec<&Value> = subjects
+        .iter()
+        .filter(|subject| subject["function"] == "main")
+        .collect();
+    assert_eq!(unknown.len(), 1, "{json}");
+    assert_eq!(unknown[0]["answer"], "not comparable");
+    for key in ["base", "new", "limit", "ratio"] {
+        assert!(unknown[0][key].is_null(), "{key}: {json}");
+    }
+    let told = place.gate("calls '*' <= +0", &["base", "same", "--format", "github"]);
+    assert!(told.out.starts_with("::warning "), "{}", told.out);
+    assert!(told.out.contains(said), "{}", told.out);
+    let told = place.gate("calls '*' <= +5 %", &["base", "often", "--format", "junit"]);
+    assert!(
+        told.out
+            .contains("<failure message=\"fail: query: 40 -&gt; 400"),
+        "{}",
+        told.out
+    );
+    // Where nothing is known of any, one line says so.
+    for (name, cost) in [("base", 400), ("new", 401)] {
+        place.file(
+            &format!("{name}.folded"),
+            &[("parse", cost), ("render", 600)],
+        );
+    }
+    let samplings = ["base.folded", "new.folded"];
+    check(
+        &place,
+        "calls '*' <= +0",
+        &samplings,
+        &["not comparable"],
+        4,
+    );
+    let told = place.gate("calls '*' <= +0", &samplings);
+    let line = ": the runs do not know how often it was called: their profiler counts no calls; so it is with 1 more\n";
+    assert!(told.out.contains(line), "{}", told.out);
+    assert_eq!(
+        told.out.matches("not comparable:").count(),
+        1,
+        "{}",
+        told.out
+    );
+    let told = place.gate("calls 'parse' <= +0 base file base", &["new.folded"]);
+    assert_eq!(told.code, Some(4), "{}{}", told.out, told.errors);
+}
+
+#[test]
+fn one_unknown_cost_with_everything_called_hides_nothing_of_the_others() {
+    let place = Place::new();
+    cprofile(&place, "base.pstats", 1.0);
+    cprofile(&place, "slow.pstats", 2.0);
+    let sides = ["base.pstats", "slow.pstats", "--noise", "exact"];
+    for budget in [
+        "fn '*' <= +5 % cumulative",
+        "fn 'query' <= +5 % cumulative",
+        "any <= +5 % cumulative",
+    ] {
+        check(&place, budget, &sides, &["fail"], 1);
+    }
+    check(&place, "fn '*' <= +500 % cumulative", &sides, &["pass"], 0);
+    let alone = "fn 'twice' <= +5 % cumulative";
+    check(&place, alone, &sides, &["not comparable"], 4);
+    for budget in ["fn '*' <= +5 % cumulative", alone] {
+        let told = place.gate(budget, &sides);
+        let said = "twice: the runs do not know what it costs with everything called: ";
+        assert_eq!(told.out.matches(said).count(), 1, "{}", told.out);
+    }
+    // Own costs are known.
+    check(&place, "fn 'twice' <= +5 %", &sides, &["pass"], 0);
+}
+
+/// A base is recorded again with each change that is made from it: rounds of other changes are nothing to this one.
+#[test]
+fn rounds_that_one_side_has_are_left_out() {
+    let mut place = Place::new();
+    let session = |place: &mut Place, name: &str, sides: &[(&str, u64)], host: &str| {
+        for round in 0..4 {
+            for (side, cost) in sides {
+                let tags = format!("commit={side} round={name}-{round}{host}");
+                let wobble = 13 * u64::try_from(place.files).expect("small");
+                let costs = [("parse", cost + wobble), ("render", 600_000 + wobble)];
+                place.import("timed", &tags, &costs);
+            }
+        }
+    };
+    let base = ("base", 400_000);
+    session(&mut place, "s1", &[base, ("one", 400_000)], "");
+    session(&mut place, "s2", &[base, ("two", 600_000)], "");
+    let budget = "fn 'parse' <= +5 %";
+    let of = |new: &'static str| ["--base", "commit=base", "--new", new, "--paired", "round"];
+    check(&place, budget, &of("commit=one"), &["pass"], 0);
+    check(&place, budget, &of("commit=two"), &["fail"], 1);
+    let told = place.gate(budget, &of("commit=two"));
+    let said = "--paired round: 4 runs of base are left out: new has no run with round=s1-0, s1-1, s1-2, s1-3";
+    assert!(told.errors.contains(said), "{}", told.errors);
+    // A change that is recorded again has rounds of both.
+    session(&mut place, "s3", &[base, ("two", 600_000)], "");
+    check(&place, budget, &of("commit=two"), &["fail"], 1);
+    // A round that was cut off, a run of none, and rounds of another machine.
+    place.import(
+        "timed",
+        "commit=two round=s4-1",
+        &[("parse", 5), ("render", 6)],
+    );
+    place.import("timed", "commit=base", &[("parse", 5), ("render", 7)]);
+    session(&mut place, "s5", &[base, ("three", 400_000)], " host=x");
+    check(&place, budget, &of("commit=two"), &["fail"], 1);
+    let told = place.gate(budget, &of("commit=two"));
+    for said in [
+        "--paired round: 8 runs of base are left out: new has no run with round=s1-0, s1-1, s1-2, s1-3, s5-0, ...",
+        "--paired round: 1 run of base is left out, without a tag round",
+        "--paired round: 1 run of new is left out: base has no run with round=s4-1",
+    ] {
+        assert!(told.errors.contains(said), "{}", told.errors);
+    }
+    check(&place, budget, &of("commit=three"), &["pass"], 0);
+    // Nothing is left.
+    session(&mut place, "s6", &[("four", 400_000)], "");
+    for (new, key) in [("commit=four", "round"), ("commit=one", "nosuch")] {
+        let arguments = ["--base", "commit=base", "--new", new, "--paired", key];
+        let told = place.gate(budget, &arguments);
+        assert_eq!(told.code, Some(2), "{}{}", told.out, told.errors);
+        let said = format!("--paired {key}: ");
+        assert!(told.errors.contains(&said), "{}", told.errors);
+    }
+    // Whoever compares two sets that are named is told of what is missing.
+    let told = place.run(&["diff", "commit=base", "commit=one", "--paired", "round"]);
+    assert_eq!(told.code, Some(2), "{}", told.errors);
+}
+
+/// What was merged after a branch had left is no base of it, as far as commits tell.
+#[test]
+fn what_came_after_new_is_no_base() {
+    for (old, first, order) in [
+        ("commit_count=11", "commit_count=1", "commit_count="),
+        (
+            "commit_time=2026-01-11T12:00:00Z",
+            "commit_time=2025-12-31T00:00:00Z",
+            "commit_time=2026-01-",
+        ),
+        // Where one commit has no count, times decide.
+        (
+            "commit_count=many commit_time=2026-01-11T12:00:00Z",
+            "commit_count=many commit_time=2025-12-31T00:00:00Z",
+            "commit_time=2026-01-",
+        ),
+    ] {
+        let mut place = Place::new();
+        for number in 1..=20 {
+            let faster = if number > 14 { 70 } else { 100 };
+            let end = if order.contains("time") {
+                "T00:00:00Z"
+            } else {
+                ""
+            };
+            for run in 0..2 {
+                place.commit(
+                    &format!("branch=main commit=c{number:07} {order}{number:02}{end}"),
+                    2 * number + run,
+                    faster,
+                );
+            }
+        }
+        for run in 0..3 {
+            place.commit(&format!("branch=old commit=old {old}"), 50 + run, 100);
+        }
+        let budget = "fn 'parse' <= +5 %";
+        check(&place, budget, &[], &["pass"], 0);
+        let told = place.gate(budget, &[]);
+        let said = "the last 10 commits of branch main";
+        assert!(told.out.contains(said), "{old}: {}", told.out);
+        assert!(told.out.contains("Base: 20 runs: "), "{old}: {}", told.out);
+        // What is older than all of them has no base.
+        place.commit(&format!("branch=first commit=first {first}"), 60, 100);
+        check(&place, "total <= +5 %", &[], &["no base"], 4);
+        // What is slower than what was there then fails.
+        for run in 0..3 {
+            place.commit(&format!("branch=slow commit=slow {old}"), 70 + run, 120);
+        }
+        check(&place, budget, &[], &["fail"], 1);
+    }
+    // Where commits tell no order, all of them are taken.
+    let mut place = Place::new();
+    for number in 1..=4 {
+        place.commit(&format!("branch=main commit=c{number:07}"), number, 100);
+    }
+    for run in 0..3 {
+        place.commit("branch=old commit=old commit_count=2", 5 + run, 100);
+    }
+    let told = place.gate("total <= +5 %", &[]);
+    assert!(
+        told.out.contains("the last 4 commits of branch main"),
+        "{}",
+        told.out
+    );
+}
+
+/// What is exact is compared as it is, and nothing else is said of it.
+#[test]
+fn what_is_exact_is_not_said_to_be_measured() {
+    let mut place = Place::new();
+    for (branch, calls) in [("main", 38), ("main", 42), ("new", 40)] {
+        place.import(
+            "exact",
+            &format!("branch={branch}"),
+            &[("query", calls), ("parse", 9)],
+        );
+    }
+    let told = place.gate(
+        "fn 'query' <= +0 %\nany <= +0 %\nnew <= 0 % of total",
+        &["branch=main", "branch=new"],
+    );
+    assert_eq!(told.code, Some(0), "{}{}", told.out, told.errors);
+    assert!(!told.errors.contains("measured"), "{}", told.errors);
+    // Where they are compared as measured, it is said.
+    let told = place.run(&["diff", "branch=main", "branch=new"]);
+    assert!(
+        told.errors.contains("they are taken as measured"),
+        "{}",
+        told.errors
+    );
+}
+
+/// No answer takes the place of what was read for it.
+#[test]
+fn what_is_read_is_not_written_over() {
+    let place = usual();
+    for name in ["base.json", "new.json"] {
+        place.file(name, &[("parse", 400), ("render", 600)]);
+    }
+    fs::create_dir(place.path().join("folder")).expect("a folder");
+    place.file("folder/one.json", &[("parse", 400), ("render", 600)]);
+    fs::copy(
+        place.path().join("profdb.db"),
+        place.path().join("old.json"),
+    )
+    .expect("a copy");
+    let content = |place: &Place, name: &str| fs::read(place.path().join(name)).expect("a file");
+    let files = [
+        "base.json",
+        "new.json",
+        "folder/one.json",
+        "old.json",
+        "profdb.db",
+    ];
+    let before = files.map(|name| content(&place, name));
+    let plain = "total <= +5 %";
+    let files_of_rules = "total <= +5 % base file old.json\ntotal <= +5 % base file base.json\n";
+    let of_files = ["--base", "base.json", "--new", "new.json"];
+    let of_folder = ["--base", "base.json", "--new", "folder"];
+    let of_rules = ["--new", "new.json"];
+    let read = "a file that is read";
+    for (budget, sides, written, what) in [
+        (plain, &of_files[..], "new.json", read),
+        (plain, &of_files, "./base.json", read),
+        (plain, &of_files, "folder/../base.json", read),
+        (
+            plain,
+            &of_folder,
+            "folder/one.json",
+            "a profile of the folder folder, which is read",
+        ),
+        (files_of_rules, &of_rules, "old.json", "the database"),
+        (
+            files_of_rules,
+            &of_rules,
+            "old.json-wal",
+            "a file of the database",
+        ),
+        (files_of_rules, &of_rules, "base.json", read),
+    ] {
+        for flag in ["--outfile", "--summary"] {
+            let arguments = [sides, &[flag, written, "--format", "json"]].concat();
+            let told = place.gate(budget, &arguments);
+            assert_eq!(
+                told.code,
+                Some(2),
+                "{arguments:?}: {}{}",
+                told.out,
+                told.errors
+            );
+            let said = format!("{flag}: {written} is {what}: expected another file");
+            assert!(told.errors.contains(&said), "{}", told.errors);
+        }
+    }
+    // Other commands, too.
+    let commands: [&[&str]; 12] = [
+        &["diff", "base.json", "new.json", "-o", "new.json"],
+        &["diff", "base.json", "new.json", "--html", "base.json"],
+        &["diff", "base.json", "folder", "-o", "folder/one.json"],
+        &[
+            "report",
+            "diff-tree",
+            "base.json",
+            "new.json",
+            "-o",
+            "base.json",
+        ],
+        &["report", "exclusive", "new.json", "-o", "new.json"],
+        &["report", "--infile", "new.json", "--outfile", "new.json"],
+        &["report", "--html", "new.json", "new.json"],
+        &["sql", "SELECT 1", "new.json", "-o", "new.json"],
+        &["show", "new.json", "-o", "new.json"],
+        &["convert", "new.json", "--to", "folded", "-o", "new.json"],
+        &[
+            "convert",
+            "new.json",
+            "-o",
+            "x.folded",
+            "--loss-report",
+            "new.json",
+        ],
+        &[
+            "export",
+            "--diff",
+            "base.json",
+            "new.json",
+            "--format",
+            "flamegraph",
+            "-o",
+            "base.json",
+        ],
+    ];
+    for arguments in commands {
+        let told = place.run(arguments);
+        assert_eq!(
+            told.code,
+            Some(2),
+            "{arguments:?}: {}{}",
+            told.out,
+            told.errors
+        );
+        let said = ".json is a ";
+        assert!(told.errors.contains(said), "{arguments:?}: {}", told.errors);
+    }
+    let after = files.map(|name| content(&place, name));
+    assert!(before == after, "a file was written over");
+    // A new name beside the profiles is no profile yet.
+    let folder = ["--base", "base.json", "--new", "folder", "--noise", "exact"];
+    let told = place.gate(plain, &[&folder[..], &["-o", "folder/gate.md"]].concat());
+    assert_eq!(told.code, Some(0), "{}{}", told.out, told.errors);
+}

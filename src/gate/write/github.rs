@@ -20,7 +20,9 @@ pub fn github(told: &Told<'_>) -> String {
     let stops =
         |rule: &&RuleAnswer| rule.fails(told.policy) || rule.answer == Answer::MatchesNowhere;
     let is_doubtful = |rule: &&RuleAnswer| {
-        rule.answer != Answer::Pass || rule.subjects.iter().any(|subject| subject.is_gone)
+        let mut subjects = rule.subjects.iter();
+        rule.answer != Answer::Pass
+            || subjects.any(|subject| subject.is_gone || subject.answer == Answer::NotComparable)
     };
     let (errors, others): (Vec<&RuleAnswer>, Vec<&RuleAnswer>) =
         told.gate.rules.iter().partition(stops);

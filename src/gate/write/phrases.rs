@@ -186,6 +186,10 @@ pub(super) fn details(subject: &Subject) -> String {
         }
         return "no function is new".to_owned();
     }
+    // A figure that is unknown.
+    if subject.new.is_nan() && subject.answer == Answer::NotComparable {
+        return subject.why.clone();
+    }
     let is_judged = subject.answer.is_judged();
     let mut parts = vec![figures(subject)];
     // What has moved into a new place under `any` has no limit there.
@@ -211,9 +215,11 @@ fn several(rule: &RuleAnswer) -> Option<String> {
     })
 }
 
-/// A line about a rule: what was found of the first thing that it watches, else why nothing was.
+/// A line about a rule: what was found of the first thing of which it says what it says of the rule, else why nothing was.
 pub(super) fn summary(rule: &RuleAnswer) -> String {
-    let first = rule.subjects.first().map(about);
+    let mut subjects = rule.subjects.iter();
+    let first = subjects.find(|subject| subject.answer == rule.answer);
+    let first = first.or(rule.subjects.first()).map(about);
     let said = match first {
         _ if !rule.why.is_empty() => rule.why.clone(),
         Some(first) => first,
