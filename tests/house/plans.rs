@@ -280,11 +280,12 @@ fn export() -> Vec<String> {
 }
 
 /// What is asked besides, to find names.
-const LOOKUPS: [&str; 14] = [
+const LOOKUPS: [&str; 15] = [
     include_str!("../../queries/names/apart.sql"),
     include_str!("../../queries/names/called.sql"),
     include_str!("../../queries/names/lines_in_other_files.sql"),
     include_str!("../../queries/names/fitting.sql"),
+    include_str!("../../queries/names/found.sql"),
     include_str!("../../queries/names/functions.sql"),
     include_str!("../../queries/names/keys.sql"),
     include_str!("../../queries/names/knows.sql"),
