@@ -1499,6 +1499,7 @@ fn what_is_read_is_not_written_over() {
         place.path().join("old.json"),
     )
     .expect("a copy");
+    #[expect(clippy::disallowed_methods, reason = "small files of our own")]
     let content = |place: &Place, name: &str| fs::read(place.path().join(name)).expect("a file");
     let files = [
         "base.json",

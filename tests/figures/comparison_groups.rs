@@ -42,8 +42,11 @@ fn unchanged(flags: &[&str], expected: &[(&str, f64)]) {
     assert!(succeeded, "{flags:?}: {err}");
 }
 
+/// A thread: its name, and its leaves with their files and costs.
+type Thread<'t> = (&'t str, &'t [(&'t str, &'t str, u64)]);
+
 /// Stacks of threads in speedscope's format, each a leaf in a file with its cost.
-fn threads(threads: &[(&str, &[(&str, &str, u64)])]) -> Vec<u8> {
+fn threads(threads: &[Thread<'_>]) -> Vec<u8> {
     let mut frames = Vec::new();
     let profiles: Vec<Value> = threads
         .iter()
@@ -354,9 +357,8 @@ fn shown(database: &str, by: &str) -> BTreeMap<String, [f64; 2]> {
     let database = Connection::open(database).expect("a database");
     let mut sums: BTreeMap<String, [f64; 2]> = BTreeMap::new();
     let text: String = script
-        .lines()
+        .split_inclusive('\n')
         .filter(|line| !line.starts_with("--") && !line.starts_with('.'))
-        .map(|line| format!("{line}\n"))
         .collect();
     let statements = text
         .split_inclusive(";\n")
@@ -407,7 +409,7 @@ fn groups_cost_what_their_functions_cost() {
                             .collect()
                     })
                     .collect();
-                let all: Vec<(&str, &str, &[(&str, u32, u64)])> = functions
+                let all: Vec<_> = functions
                     .iter()
                     .zip(&lines)
                     .map(|((name, file, _), lines)| (name.as_str(), file.as_str(), &lines[..]))
