@@ -329,7 +329,7 @@ impl WrittenArgs {
             output.is_not(OUTPUT, file, "the file of --loss-report")?;
         }
         for (flag, target) in [(OUTPUT, &output), (LOSS_REPORT, &report)] {
-            inputs.are_spared(flag, target)?;
+            target.spares(flag, inputs)?;
         }
         Ok([output, report])
     }

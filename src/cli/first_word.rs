@@ -8,7 +8,7 @@ use std::path::Path;
 use clap::{Arg, Command};
 
 use super::database::is_database;
-use super::source::STDIN;
+use super::inputs::STDIN;
 use crate::report::REPORTS;
 use crate::store::RunSet;
 use crate::text::shell::quoted;

@@ -193,7 +193,7 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
     let name = gate.budget.display().to_string();
     let planned = Planned::new(gate, &budget);
     for (flag, target) in [("--outfile", &target), ("--summary", &summary)] {
-        planned.inputs(gate).are_spared(flag, target)?;
+        target.spares(flag, &planned.inputs(gate))?;
     }
     let opened = planned.open(gate, stop)?;
     let new = opened.new_runs(&planned, stop)?;

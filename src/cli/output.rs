@@ -18,6 +18,7 @@ use super::outfile_name::is_packed;
 use super::pager::{Lines, Pager, PagerArgs};
 use super::progress::{beside, end};
 use super::screen::{Screen, screen};
+use super::source::is_profile;
 use crate::base::error::Stop;
 use crate::formats::export;
 use crate::report::Answer;
@@ -112,7 +113,7 @@ impl ListArgs {
             return Ok(self.pager.target(lines));
         };
         let target = Target::named("--outfile", Some(file))?;
-        inputs.are_spared("--outfile", &target)?;
+        target.spares("--outfile", inputs)?;
         let is_unclear = matches!(self.ending(), Some(Ending::Other))
             && self.format.is_none()
             && !self.xml_by_default;
@@ -290,6 +291,31 @@ impl Target {
             })
     }
 
+    /// Refuses to write to anything that is read.
+    ///
+    /// # Errors
+    /// When the file of a flag is one of them, under this name or another one; before anything is done.
+    pub(super) fn spares(&self, flag: &str, inputs: &Inputs) -> Result<(), Failure> {
+        for database in &inputs.databases {
+            self.is_no_database(flag, database)?;
+        }
+        // Pipes and terminals lose nothing, and what is not there is not read.
+        let Self::File(own) = self else {
+            return Ok(());
+        };
+        if !own.is_file() {
+            return Ok(());
+        }
+        for file in &inputs.files {
+            if file.is_dir() {
+                spares_below(file, inputs.from, flag, own)?;
+            } else {
+                self.is_not(flag, file, "a file that is read")?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes there what a function writes: to the screen as it comes, to a file completely or not
     /// at all.
     pub(super) fn write(
@@ -342,6 +368,31 @@ impl Target {
         let _ = beside(told);
         Ok(())
     }
+}
+
+/// Refuses to write to a profile below a folder that is read. Another file there, such as an answer of the time before, is
+/// passed over by what reads the folder.
+fn spares_below(
+    read: &Path,
+    from: Option<&'static crate::formats::Format>,
+    flag: &str,
+    own: &Path,
+) -> Result<(), Failure> {
+    let places = [own, folder(own)].map(|path| fs::canonicalize(path).ok());
+    let is_below = fs::canonicalize(read).is_ok_and(|read| {
+        let mut places = places.iter().flatten();
+        places.any(|place| place.starts_with(&read))
+    });
+    if is_below && is_profile(own, from) {
+        let (name, read) = (own.display(), read.display());
+        return Err(complain(
+            format!(
+                "{flag}: {name} is a profile of the folder {read}, which is read: expected another file"
+            ),
+            Failure::Usage,
+        ));
+    }
+    Ok(())
 }
 
 /// Writes to a terminal by way of a pager.

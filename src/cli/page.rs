@@ -59,7 +59,7 @@ pub(super) fn command() -> Command {
 pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let page = Page::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let target = Target::named(HTML, Some(&page.html))?;
-    page.source.inputs().are_spared(HTML, &target)?;
+    target.spares(HTML, &page.source.inputs())?;
     let (mut source, runs) = match &page.runs {
         None => {
             let (source, run) = page.source.open_run(stop)?;
@@ -127,7 +127,7 @@ impl HtmlArgs {
             return Ok(None);
         };
         let target = Target::named(HTML, Some(html))?;
-        inputs.are_spared(HTML, &target)?;
+        target.spares(HTML, inputs)?;
         Ok(Some(target))
     }
 

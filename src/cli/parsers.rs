@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, Builder, Scope};
 
-use super::source::{STDIN, format, unreadable};
+use super::inputs::STDIN;
+use super::source::{format, unreadable};
 use crate::base::error::{ImportError, Stop};
 use crate::formats::{Format, Options};
 use crate::input::{Fingerprint, Input, Limits};

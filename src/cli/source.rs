@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, find_run, open_to_read};
 use super::failure::{self, Failure, complain, say, store, unread};
-use super::inputs::Inputs;
+use super::inputs::{Inputs, STDIN};
 use super::options::FormatOptions;
 use super::progress::Progress;
 use super::streams;
@@ -33,9 +33,6 @@ const SHOWN_WARNINGS: usize = 5;
 
 /// The option that is for reading as well as for writing.
 const SEPARATORS: &str = "separators";
-
-/// Standard input, as the name of a file.
-pub(super) const STDIN: &str = "-";
 
 /// Which run, and where it is.
 #[derive(Clone, Debug, Args)]

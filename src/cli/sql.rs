@@ -5,15 +5,13 @@ use std::io::Read;
 use clap::Args;
 
 use super::failure::{Failure, complain, unanswered, unread};
+use super::inputs::STDIN;
 use super::output::{ListArgs, print};
 use super::source::SourceArgs;
 use super::streams;
 use crate::base::error::Stop;
 use crate::report::query;
 use crate::report::render::Layout;
-
-/// What means standard input.
-const STDIN: &str = "-";
 
 /// SQLite takes no longer statement.
 const LONGEST: u64 = 1_000_000;

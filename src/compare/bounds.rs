@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::grouped::of_group;
+use super::items::Dictionary;
 use super::request::{By, Request};
 use super::run::ComparedRun;
-use super::table::{Column, Dictionary};
+use super::table::Column;
 use crate::store::{MetricInfo, StoreError};
 
 /// Puts bounds into a column for rows whose cost a run does not know; those for which it has none.

@@ -8,13 +8,13 @@ use super::doubts::{
     shared_recordings, totals_differ,
 };
 use super::grouped::pair_containers;
-use super::judge::{History, Judged, Limits, Matrix, Noise, Verdict, judge};
+use super::judge::{History, Judged, Limits, Matrix, Noise, Verdict, judge, mean};
 use super::metrics::{Chosen, choose, common_noise, earlier};
 use super::pairs::{self, Folders};
 use super::reading::{Functions, Read, read};
 use super::renames::{self, Suggestion};
 use super::request::{CompareError, Normalize, Request};
-use super::rows::{Comparison, Findings, mean, told};
+use super::rows::{Comparison, Findings, told};
 use super::run::ComparedRun;
 use super::sequence;
 use super::shift;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::judge::Noise;
+use super::judge::mean;
 use super::metrics::{Chosen, Period};
 use super::request::{CompareError, Normalize, Request};
-use super::rows::mean;
 use super::run::ComparedRun;
 use crate::store::{RunFacts, StoreError};
 

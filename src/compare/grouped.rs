@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::items::{Dictionary, Item, Items};
 use super::matched::Matched;
 use super::pairs::{Between, Folders, Within, basename, moved, renamed_module};
 use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
-use super::table::{Column, Dictionary, Item, Items, Table};
+use super::table::{Column, Table};
 use super::ways::{Known, Way, is_way, ways, with_pairs};
 use crate::events::FunctionDef;
 use crate::identity::Rules;

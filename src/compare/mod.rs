@@ -13,6 +13,7 @@ mod comparison;
 mod definitions;
 mod doubts;
 mod grouped;
+pub mod items;
 pub mod judge;
 mod matched;
 mod metrics;

@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::items::Item;
 use super::judge::Noise;
 use super::matched::Matched;
-use super::table::{Item, Table};
+use super::table::Table;
 
 /// Functions that must agree on a pair of folders.
 const FEWEST: usize = 5;

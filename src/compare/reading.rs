@@ -8,12 +8,13 @@ use hashbrown::HashMap;
 use super::bounds::bounds;
 use super::doubts::nothing_selected;
 use super::grouped::{Meant, grouped, key, meant};
+use super::items::{Dictionary, Items};
 use super::judge::Noise;
 use super::metrics::Chosen;
 use super::pairs::Folders;
 use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
-use super::table::{Column, Dictionary, Items, Metrics, Table, own_costs};
+use super::table::{Column, Metrics, Table, own_costs};
 use crate::store::{Database, FunctionSums, StoreError};
 
 /// What was read of all runs.

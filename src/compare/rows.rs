@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::definitions::{self, Definition};
-use super::judge::{FEWEST, Judged, Judgement, Noise, Test, Verdict};
+use super::items::Item;
+use super::judge::{FEWEST, Judged, Judgement, Noise, Test, Verdict, mean};
 use super::matched::Matched;
 use super::pairs::Folders;
 use super::renames::Suggestion;
 use super::request::{Normalize, Request, Sort};
 use super::run::ComparedRun;
 use super::shift::Shift;
-use super::table::{Bounded, Item, Table};
+use super::table::{Bounded, Table};
 use crate::statistics::ranks;
 use crate::store::Tag;
 use crate::text::scale::figure;
@@ -550,11 +551,6 @@ fn sort(rows: &mut [Row], by: Sort) {
             .total_cmp(&key(one))
             .then_with(|| one.item.names.cmp(&other.item.names))
     });
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number of runs")]
-pub(super) fn mean(figures: &[f64]) -> f64 {
-    figures.iter().sum::<f64>() / figures.len() as f64
 }
 
 fn median(figures: &[f64]) -> f64 {

@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
 
+use super::items::Item;
 use super::judge::Noise;
 use super::matched::Matched;
 use super::pairs::{self, Between, Folders, Within};
-use super::table::{Item, Table};
+use super::table::Table;
 
 /// Runs that are base together, the newest ones that have a folder: more would say the same.
 const MOST_RUNS: usize = 50;

@@ -2,13 +2,14 @@
 
 use super::comparison::noise_of;
 use super::grouped::pair_containers;
+use super::items::Item;
 use super::metrics::choose;
 use super::pairs::Folders;
 use super::reading::{Read, read};
 use super::request::{CompareError, Request};
 use super::run::ComparedRun;
 use super::sequence::{by_known, by_sequence};
-use super::table::{Column, Item, Table};
+use super::table::{Column, Table};
 
 /// What runs cost, in so far as it is asked for.
 #[derive(Clone, Debug, PartialEq)]

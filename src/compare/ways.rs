@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use hashbrown::HashSet;
 use regex::Regex;
 
+use super::items::Dictionary;
 use super::request::CompareError;
 use super::run::ComparedRun;
-use super::table::Dictionary;
 use crate::events::Kind;
 use crate::report::path::{Name, Operator, Path, parse};
 use crate::report::{self, Argument, NameSyntax};

@@ -1,15 +1,16 @@
 //! Judges every rule of a budget, all tests together.
 
+use super::amounts::{Most, amounts};
 use super::answer::{
     ALPHA, AT_LIMIT, About, Answer, Gate, GateError, Named, NamedBase, PASSES, RuleAnswer, Subject,
 };
-use super::budget::{Budget, Change, Limit, Rule, Thing};
+use super::budget::{Budget, Limit, Rule, Thing};
 use super::cut::{History, Start};
 use super::figures::{BaseRuns, Figures, Window};
 use super::moved::{IsOver, Position, moved, positions};
 use super::subjects::{Candidate, Watched, mean, watched};
 use crate::compare::judge::FEWEST;
-use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Normalize, Request};
+use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Request};
 use crate::statistics::multiple::holm;
 use crate::statistics::{Estimate, Shape, limits};
 use crate::store::{Database, StoreError};
@@ -303,48 +304,6 @@ fn nothing(
         )
     };
     Ok(())
-}
-
-/// A limit in the unit of its metric.
-enum Most {
-    /// The larger of so much of base and so much more, if there is one.
-    Change(f64, Option<f64>),
-    Amount(f64),
-    Share(f64),
-}
-
-fn amounts(rule: &Rule, metric: &(String, String), request: &Request) -> Result<Most, GateError> {
-    let of = |amount: &super::budget::Amount| {
-        amount.of(&metric.0, &metric.1).map_err(|message| {
-            GateError::from(super::budget::BudgetError {
-                place: amount.place,
-                message,
-            })
-        })
-    };
-    Ok(match &rule.limit {
-        Limit::Amount(amount) => Most::Amount(of(amount)?),
-        Limit::Share(share) => Most::Share(*share),
-        Limit::Change(changes) => {
-            let (mut ratio, mut more) = (1.0_f64, None);
-            for change in changes {
-                match change {
-                    Change::Percent(percent) => ratio = ratio.max(1.0 + percent / 100.0),
-                    Change::Amount(amount) => {
-                        if request.normalize == Normalize::Total {
-                            return Err(GateError::Usage(format!(
-                                "--normalize total: line {} has a limit in a unit, and shares have none",
-                                rule.place.line
-                            )));
-                        }
-                        let amount = of(amount)?;
-                        more = Some(more.map_or(amount, |most: f64| most.max(amount)));
-                    }
-                }
-            }
-            Most::Change(ratio, more)
-        }
-    })
 }
 
 /// The largest figure.

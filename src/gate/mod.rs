@@ -7,6 +7,7 @@
 //! A rule fails only where it is *shown* to be broken, by one test of all tests of the gate together (Holm 1979), so that a gate
 //! of a thousand functions stops one build in a hundred without a reason, not each. docs/gate.md says what answers mean.
 
+mod amounts;
 pub mod answer;
 mod base;
 pub mod budget;

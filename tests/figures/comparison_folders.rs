@@ -377,13 +377,13 @@ const STEPS: [(&str, u64); 6] = [
 #[test]
 fn trees_are_one_where_callers_of_another_folder_cost_nothing_themselves() {
     let folder = Folder::new();
-    let base = folder.file("base.json", &called("/home/ci/build1", &STEPS));
-    let new = folder.file("new.json", &called("/home/ci/build2", &STEPS));
+    let base = folder.file("base.json", &called("/srv/ci/build1", &STEPS));
+    let new = folder.file("new.json", &called("/srv/ci/build2", &STEPS));
     // With two functions that have a cost, no vote decides: it is said by hand.
-    let few = folder.file("few.json", &called("/home/ci/build1", &STEPS[3..4]));
+    let few = folder.file("few.json", &called("/srv/ci/build1", &STEPS[3..4]));
     let few_new = folder.file("few-new.json", &called("/srv/x/app", &STEPS[3..4]));
-    let root = "/home/ci/build1=/home/ci/build2";
-    let other_root = "/home/ci/build1=/srv/x/app";
+    let root = "/srv/ci/build1=/srv/ci/build2";
+    let other_root = "/srv/ci/build1=/srv/x/app";
     for (asked_for, pairs) in [
         (vec![&base[..], &new], 9),
         (vec![&base, &new, "--root", root], 9),

@@ -173,9 +173,7 @@ fn modules_and_files_are_those_of_identities() {
     unchanged(&[&base, &new, "--by", "module", "--cumulative"], &modules);
     let build = |registry: &str, version: &str| {
         let file = |name: &str| {
-            format!(
-                "/home/u/.cargo/registry/src/index.crates.io-{registry}/serde-{version}/src/{name}.rs"
-            )
+            format!("/x/u/.cargo/registry/src/index-{registry}/serde-{version}/src/{name}.rs")
         };
         threads(&[(
             "main",
@@ -198,9 +196,7 @@ fn modules_and_files_are_those_of_identities() {
 fn lines_are_those_of_identities() {
     let folder = Folder::new();
     let build = |hash: &str, version: &str, root: &str| {
-        let library = format!(
-            "/home/u/.cargo/registry/src/index.crates.io-{hash}/serde-{version}/src/lib.rs"
-        );
+        let library = format!("/x/u/.cargo/registry/src/index-{hash}/serde-{version}/src/lib.rs");
         let own = format!("{root}/src/m.rs");
         let inlined = format!("{root}/src/inline.rs");
         let name = |at: usize| format!("app::work{at}::h{hash}");

@@ -1,0 +1,55 @@
+//! How much a rule of a budget allows, in the unit of its metric.
+
+use super::answer::GateError;
+use super::budget::{Amount, BudgetError, Change, Limit, Rule};
+use crate::compare::{Normalize, Request};
+
+/// A limit in the unit of its metric.
+pub(super) enum Most {
+    /// The larger of so much of base and so much more, if there is one.
+    Change(f64, Option<f64>),
+    Amount(f64),
+    Share(f64),
+}
+
+/// The limit of a rule, in the unit of its metric.
+///
+/// # Errors
+/// When its unit is none of the metric's, or shares are compared and it has a unit.
+pub(super) fn amounts(
+    rule: &Rule,
+    metric: &(String, String),
+    request: &Request,
+) -> Result<Most, GateError> {
+    let of = |amount: &Amount| {
+        amount.of(&metric.0, &metric.1).map_err(|message| {
+            GateError::from(BudgetError {
+                place: amount.place,
+                message,
+            })
+        })
+    };
+    Ok(match &rule.limit {
+        Limit::Amount(amount) => Most::Amount(of(amount)?),
+        Limit::Share(share) => Most::Share(*share),
+        Limit::Change(changes) => {
+            let (mut ratio, mut more) = (1.0_f64, None);
+            for change in changes {
+                match change {
+                    Change::Percent(percent) => ratio = ratio.max(1.0 + percent / 100.0),
+                    Change::Amount(amount) => {
+                        if request.normalize == Normalize::Total {
+                            return Err(GateError::Usage(format!(
+                                "--normalize total: line {} has a limit in a unit, and shares have none",
+                                rule.place.line
+                            )));
+                        }
+                        let amount = of(amount)?;
+                        more = Some(more.map_or(amount, |most: f64| most.max(amount)));
+                    }
+                }
+            }
+            Most::Change(ratio, more)
+        }
+    })
+}
