@@ -246,7 +246,7 @@ fn metrics_that_do_not_pair_are_refused_or_named() {
     folder.refuses(
         &["diff", "a.folded", "c.xml"],
         4,
-        "base has the metric samples (count); app has",
+        "base has the metric samples (count); c.xml has",
     );
     let (out, said, code) = folder.run(&["diff", "a.folded", "c.xml", "--normalize", "total"]);
     assert!(
