@@ -239,7 +239,7 @@ pub(super) fn of_flag(arguments: &[OsString], summary: &Command) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::program;
+    use crate::cli::{dyalog_switches, program};
 
     /// The commands that are proposed are ones that there are.
     #[test]
@@ -261,7 +261,8 @@ mod tests {
                     .replace("SHELL", "bash")
                     .replace("--keep N", "--keep 3")
                     .replace("RUN", "1");
-                let arguments: Vec<OsString> = command.split(' ').map(OsString::from).collect();
+                let arguments = command.split(' ').map(OsString::from).collect();
+                let arguments = dyalog_switches::name_the_default(arguments);
                 let is_file = arguments.len() == 2 && arguments[1] == "FILE";
                 if !is_file
                     && let Err(error) = program().try_get_matches_from(&arguments)

@@ -145,7 +145,7 @@ fn unknown(error: &clap::Error) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::program;
+    use crate::cli::{dyalog_switches, program};
 
     /// The commands that are proposed are ones that there are, and so are the flags.
     #[test]
@@ -154,7 +154,9 @@ mod tests {
             let quoted = instead.split('`').skip(1).step_by(2);
             for command in quoted.filter(|quoted| quoted.starts_with("profdb ")) {
                 let command = command.replace("KEY=VALUE", "k=v").replace("KEY", "k");
-                if let Err(error) = program().try_get_matches_from(command.split(' ')) {
+                let arguments = command.split(' ').map(OsString::from).collect();
+                let arguments = dyalog_switches::name_the_default(arguments);
+                if let Err(error) = program().try_get_matches_from(arguments) {
                     panic!("{command}: {error}");
                 }
             }

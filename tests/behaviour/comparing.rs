@@ -207,7 +207,11 @@ fn questions_without_an_answer_are_refused() {
         "no run knows what its lines cost",
     );
     folder.refuses(&two(&["--by", "caller"]), 2, "expected --fn NAME");
-    folder.refuses(&two(&["--by", "label:x"]), 4, "samples of a.folded have no labels");
+    folder.refuses(
+        &two(&["--by", "label:x"]),
+        4,
+        "samples of a.folded have no labels",
+    );
     folder.refuses(&two(&["--metric", "time"]), 4, "a.folded: ");
     folder.refuses(
         &two(&["--normalize", "median"]),
