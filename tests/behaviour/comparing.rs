@@ -212,7 +212,11 @@ fn questions_without_an_answer_are_refused() {
         4,
         "samples of a.folded have no labels",
     );
-    folder.refuses(&two(&["--metric", "time"]), 4, "a.folded: ");
+    folder.refuses(
+        &two(&["--metric", "time"]),
+        4,
+        "a.folded has no metric `time`",
+    );
     folder.refuses(
         &two(&["--normalize", "median"]),
         4,
