@@ -66,21 +66,10 @@ pub(crate) fn keep_some(exit_code: u8) {
     KEPT.store(unsafe { System.alloc(RESERVE) }, Ordering::Relaxed);
 }
 
-/// Blocks of so many bytes and more are the system's own, and go back to it when they are free. glibc takes larger ones each time that one
-/// is freed, up to 32 MiB, out of what each thread has for small blocks, and lists that grow leave holes there which nothing fills: an
-/// import of folded stacks had 107 MiB for what fits into 80.
-const LARGE: i32 = 1 << 20;
-
-/// So many free bytes after the last block are kept. With 128 KiB, which glibc keeps where it does not choose itself, memory is given
-/// back and asked for again with each table of a dataset: a tenth of the time of such an export.
-const KEPT_FREE: i32 = 16 << 20;
-
-/// Says so to the system's allocator, where that is glibc's. Others do as they do.
+/// Lets the system's allocator give large blocks back, where it is glibc's. Others do as they do.
 pub(crate) fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    glibc::set(LARGE, KEPT_FREE);
-    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-    let _ = (LARGE, KEPT_FREE);
+    glibc::give_back();
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -91,6 +80,15 @@ mod glibc {
     const TRIM_THRESHOLD: c_int = -1;
     const MMAP_THRESHOLD: c_int = -3;
 
+    /// Blocks of so many bytes and more are the system's own, and go back to it when they are free. glibc takes larger ones each time that one
+    /// is freed, up to 32 MiB, out of what each thread has for small blocks, and lists that grow leave holes there which nothing fills: an
+    /// import of folded stacks had 107 MiB for what fits into 80.
+    const LARGE: c_int = 1 << 20;
+
+    /// So many free bytes after the last block are kept. With 128 KiB, which glibc keeps where it does not choose itself, memory is given
+    /// back and asked for again with each table of a dataset: a tenth of the time of such an export.
+    const KEPT_FREE: c_int = 16 << 20;
+
     #[expect(unsafe_code, reason = "a function of C")]
     unsafe extern "C" {
         fn mallopt(parameter: c_int, value: c_int) -> c_int;
@@ -98,11 +96,11 @@ mod glibc {
 
     /// Where it is refused, all is as it was.
     #[expect(unsafe_code, reason = "a function of C")]
-    pub(super) fn set(large: c_int, kept_free: c_int) {
+    pub(super) fn give_back() {
         // SAFETY: it takes two numbers, and may be called at any time.
         unsafe {
-            mallopt(MMAP_THRESHOLD, large);
-            mallopt(TRIM_THRESHOLD, kept_free);
+            mallopt(MMAP_THRESHOLD, LARGE);
+            mallopt(TRIM_THRESHOLD, KEPT_FREE);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::args::{input_format, run_set};
-use super::database::{DatabaseArgs, open_to_read};
+use super::database::{DatabaseArgs, is_database, open_to_read};
 use super::failure::{Failure, complain, database, say, unchosen, unread, unwritten};
 use super::git::{self, GitArgs};
 use super::inputs::Inputs;
@@ -428,16 +428,6 @@ impl Planned {
         }
         Ok(Databases { stored, new, bases })
     }
-}
-
-/// How the first bytes of a database are.
-const DATABASE: &[u8] = b"SQLite format 3\0";
-
-fn is_database(file: &Path) -> bool {
-    let mut head = Vec::new();
-    let opened = std::fs::File::open(file);
-    let read = opened.and_then(|opened| opened.take(16).read_to_end(&mut head));
-    read.is_ok() && head == DATABASE
 }
 
 /// What sides are in.

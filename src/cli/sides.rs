@@ -8,8 +8,7 @@ use clap::{Args, ValueHint};
 use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, open_to_read};
 use super::failure::{Failure, complain, database, say, unchosen};
-use super::inputs::Inputs;
-use super::inputs::STDIN;
+use super::inputs::{Inputs, STDIN};
 use super::options::FormatOptions;
 use super::source::{file, is_anywhere, temporary, temporary_below};
 use super::walk::{Hidden, walk};
@@ -317,7 +316,7 @@ pub(super) fn runs_of<'d>(
 ) -> Result<Vec<ComparedRun<'d>>, Failure> {
     let mut runs = Vec::new();
     for number in numbers {
-        runs.extend(run_of(stored, Some(*number), true, stop)?);
+        runs.extend(run_of(stored, Some(*number), stop)?);
     }
     Ok(runs)
 }
@@ -329,7 +328,7 @@ pub(super) fn runs_of_files<'d>(
 ) -> Result<Vec<ComparedRun<'d>>, Failure> {
     let mut runs = Vec::new();
     for file in files {
-        runs.extend(run_of(file, None, false, stop)?);
+        runs.extend(run_of(file, None, stop)?);
     }
     Ok(runs)
 }
@@ -361,7 +360,6 @@ pub(super) fn file_of(set: &RunSet) -> Option<&Path> {
 fn run_of<'d>(
     source: &'d Database,
     number: Option<i64>,
-    is_numbered: bool,
     stop: &Stop,
 ) -> Result<Option<ComparedRun<'d>>, Failure> {
     let failed = |error| database(error, stop);
@@ -373,7 +371,6 @@ fn run_of<'d>(
         database: source,
         run,
         tags,
-        is_numbered,
     }))
 }
 

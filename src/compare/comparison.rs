@@ -8,7 +8,7 @@ use super::doubts::{
     shared_recordings, totals_differ,
 };
 use super::grouped::pair_containers;
-use super::judge::{History, Judged, Limits, Matrix, Noise, Verdict, judge, mean};
+use super::judge::{History, Judged, Limits, Matrix, Noise, Verdict, judge};
 use super::metrics::{Chosen, choose, common_noise, earlier};
 use super::pairs::{self, Folders};
 use super::reading::{Functions, Read, read};
@@ -19,8 +19,8 @@ use super::run::ComparedRun;
 use super::sequence;
 use super::shift;
 use super::table::{Bounded, Table};
-use crate::statistics::Figures;
 use crate::statistics::normalize::{self, Unstable};
+use crate::statistics::{Figures, mean};
 use crate::store::StoreError;
 
 /// Compares two sets of runs.

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::judge::Noise;
-use super::judge::mean;
 use super::metrics::{Chosen, Period};
 use super::request::{CompareError, Normalize, Request};
 use super::run::ComparedRun;
+use crate::statistics::mean;
 use crate::store::{RunFacts, StoreError};
 
 /// Refuses sets that cannot be compared; whether the two are one set.

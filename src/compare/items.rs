@@ -15,7 +15,7 @@ use crate::store::{FunctionIdentity, FunctionSum, StoreError};
 pub struct Item {
     /// Its name, module and file after the rules of identities, as new has them where both sides have the row.
     pub names: [String; 3],
-    /// Whether the row is of something with a name; else it stands for all nameless code of a module.
+    /// Whether it has a name. A row without one adds up the unnamed functions of a module.
     pub is_named: bool,
     /// How the two sides were matched.
     pub matched: Matched,

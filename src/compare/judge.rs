@@ -20,7 +20,7 @@ use crate::statistics::presence;
 use crate::statistics::ranks;
 use crate::statistics::repeats::runs_needed;
 use crate::statistics::times;
-use crate::statistics::{Estimate, Figures, Shape, Sides};
+use crate::statistics::{Estimate, Figures, Shape, Sides, mean};
 
 /// What is said of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,11 +282,6 @@ fn mean_share(matrix: &Matrix, row: usize) -> f64 {
     let shares = shares.chain(new.iter().zip(&matrix.totals[1]));
     let sum: f64 = shares.map(part).sum();
     sum / count(base.len() + new.len())
-}
-
-pub(super) fn mean(figures: &[f64]) -> f64 {
-    let sum: f64 = figures.iter().sum();
-    sum / count(figures.len())
 }
 
 /// A number of runs or functions as a figure.

@@ -162,7 +162,7 @@ pub(super) fn earlier<'d>(
     let ([base], [new]) = (sides[0].as_slice(), sides[1].as_slice()) else {
         return Ok(Vec::new());
     };
-    let Some(known) = [base, new].into_iter().find(|run| run.is_numbered) else {
+    let Some(known) = [base, new].into_iter().find(|run| run.is_numbered()) else {
         return Ok(Vec::new());
     };
     if noise == Noise::Exact {
@@ -190,7 +190,6 @@ pub(super) fn earlier<'d>(
             database: known.database,
             run,
             tags: Vec::new(),
-            is_numbered: true,
         };
         if run.is(base) || run.is(new) {
             return Ok(ControlFlow::Continue(()));

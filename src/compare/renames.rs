@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judge::{Judgement, Limits, Noise, mean};
+use super::judge::{Judgement, Limits, Noise};
 use super::pairs::{Folders, moved, of_one_name, renamed_module};
 use super::table::Table;
 use crate::identity::read_rules;
 use crate::statistics::distribution::student_upper_quantile;
+use crate::statistics::mean;
 
 /// The part of all that either calls or is called by that both have in common.
 const OVERLAP: f64 = 0.8;

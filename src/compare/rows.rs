@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::definitions::{self, Definition};
 use super::items::Item;
-use super::judge::{FEWEST, Judged, Judgement, Noise, Test, Verdict, mean};
+use super::judge::{FEWEST, Judged, Judgement, Noise, Test, Verdict};
 use super::matched::Matched;
 use super::pairs::Folders;
 use super::renames::Suggestion;
@@ -12,6 +12,7 @@ use super::request::{Normalize, Request, Sort};
 use super::run::ComparedRun;
 use super::shift::Shift;
 use super::table::{Bounded, Table};
+use crate::statistics::mean;
 use crate::statistics::ranks;
 use crate::store::Tag;
 use crate::text::scale::figure;
@@ -380,7 +381,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             .iter()
             .zip(&stated[side])
             .map(|(run, total)| Compared {
-                run_id: run.is_numbered.then_some(run.run.run_id),
+                run_id: run.is_numbered().then_some(run.run.run_id),
                 name: run.run.name.clone(),
                 tags: run.tags.clone(),
                 total: *total,

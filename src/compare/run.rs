@@ -11,8 +11,6 @@ pub struct ComparedRun<'d> {
     pub run: RunInfo,
     /// Its tags.
     pub tags: Vec<Tag>,
-    /// Whether it is a run of the user's database, whose number says something.
-    pub is_numbered: bool,
 }
 
 impl ComparedRun<'_> {
@@ -24,11 +22,17 @@ impl ComparedRun<'_> {
 
     /// What a report says of it, with the name of the file where its number says nothing and the report does not name it.
     pub(super) fn of(&self, message: &str) -> String {
-        if self.is_numbered || message.contains(&self.said()) {
+        if self.is_numbered() || message.contains(&self.said()) {
             message.to_owned()
         } else {
             format!("{}: {message}", self.run.name)
         }
+    }
+
+    /// Whether it is a run of the user's database, whose number says something.
+    #[must_use]
+    pub fn is_numbered(&self) -> bool {
+        self.run.file.is_none()
     }
 
     /// Whether both are one run.

@@ -8,7 +8,7 @@ use super::budget::{Budget, Limit, Rule, Thing};
 use super::cut::{History, Start};
 use super::figures::{BaseRuns, Figures, Window};
 use super::moved::{IsOver, Position, moved, positions};
-use super::subjects::{Candidate, Watched, mean, watched};
+use super::subjects::{Candidate, Watched, mean, watched, with_others};
 use crate::compare::judge::FEWEST;
 use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Request};
 use crate::statistics::multiple::holm;
@@ -101,7 +101,7 @@ pub fn judge(question: &Question<'_, '_>) -> Result<Gate, GateError> {
         close(ruled, rule, &mut warnings);
     }
     let named = |run: &ComparedRun<'_>| Named {
-        run_id: run.is_numbered.then_some(run.run.run_id),
+        run_id: run.is_numbered().then_some(run.run.run_id),
         name: run.run.name.clone(),
         commit: run.tag("commit").map(str::to_owned),
     };
@@ -676,13 +676,11 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
     if let [first, others @ ..] = unknown.as_slice()
         && answer.answer != Answer::NotComparable
     {
-        let others = match others.len() {
-            0 => String::new(),
-            others => format!("; so it is with {others} more"),
-        };
         warnings.push(format!(
-            "line {}: {} is not judged: {}{others}",
-            rule.place.line, first.subject.names[0], first.subject.why
+            "line {}: {} is not judged: {}",
+            rule.place.line,
+            first.subject.names[0],
+            with_others(&first.subject.why, others.len())
         ));
     }
     answer.watched = found.len();

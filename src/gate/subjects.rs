@@ -7,8 +7,8 @@ use super::budget::{Pattern, Rule, Thing};
 use super::figures::{Figures, Wanted, Window};
 use crate::compare::judge::Verdict;
 use crate::compare::{By, ComparedRun, Comparison, Row, of_group};
-use crate::statistics::Estimate;
 use crate::statistics::limits;
+use crate::statistics::{self, Estimate};
 
 /// A thing, with its figures.
 pub(super) struct Candidate {
@@ -135,12 +135,8 @@ pub(super) fn watched(
     if let [(first, why), others @ ..] = lost.as_slice()
         && (rule.is_sum || rule.thing == Thing::New || lost.len() == rows.len())
     {
-        let others = match others.len() {
-            0 => String::new(),
-            others => format!("; so it is with {others} more"),
-        };
-        let name = &first.item.names[0];
-        return Ok(Watched::Unknown(format!("{name}: {why}{others}")));
+        let (name, why) = (&first.item.names[0], with_others(why, others.len()));
+        return Ok(Watched::Unknown(format!("{name}: {why}")));
     }
     let mut why = why.iter();
     rows.retain(|_| why.next().is_none_or(Option::is_none));
@@ -466,11 +462,18 @@ fn fitting(
     Ok(found)
 }
 
-/// The arithmetic mean.
-#[expect(clippy::cast_precision_loss, reason = "a number of runs")]
+/// The arithmetic mean; 0 of no runs.
 pub(super) fn mean(figures: &[f64]) -> f64 {
     if figures.is_empty() {
         return 0.0;
     }
-    figures.iter().sum::<f64>() / figures.len() as f64
+    statistics::mean(figures)
+}
+
+/// Why something is not judged, and of how many more that is true.
+pub(super) fn with_others(why: &str, others: usize) -> String {
+    match others {
+        0 => why.to_owned(),
+        others => format!("{why}; so it is with {others} more"),
+    }
 }

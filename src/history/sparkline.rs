@@ -1,5 +1,7 @@
 //! Sparklines: figures in their order as a row of bars, from the smallest to the largest.
 
+use crate::statistics::mean;
+
 /// Bars by their height.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -35,12 +37,6 @@ fn step(height: f64) -> usize {
     #[expect(clippy::cast_precision_loss, reason = "eight bars")]
     let last = (BARS.len() - 1) as f64;
     (height.clamp(0.0, 1.0) * last).round() as usize
-}
-
-fn mean(figures: &[f64]) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52")]
-    let count = figures.len() as f64;
-    figures.iter().sum::<f64>() / count
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ pub mod steps;
 mod summary;
 pub mod times;
 
+pub(crate) use summary::mean;
+
 use dispersion::Variance;
 use distribution::{binomial_interval, student_two_sided, student_upper_quantile};
 use summary::ROUNDING;

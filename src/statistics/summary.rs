@@ -20,7 +20,7 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Arithmetic mean.
-pub(super) fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 

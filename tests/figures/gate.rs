@@ -93,7 +93,6 @@ fn gated_after(
                 database: &database,
                 run: run.expect("it was written"),
                 tags: database.run_head(*number).expect("it can be read").tags,
-                is_numbered: true,
             }
         };
         numbers.iter().map(run).collect()

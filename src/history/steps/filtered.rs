@@ -28,7 +28,6 @@ pub(super) fn filtered_rows(
             database,
             run,
             tags: Vec::new(),
-            is_numbered: true,
         }));
     }
     let asked = compare::Request {
