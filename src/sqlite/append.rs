@@ -104,22 +104,36 @@ impl<P: DatabasePages> Graft<'_, P> {
             checked(siblings.add_children(kind, &page))?;
             siblings.pages.pop();
             siblings.extend(&level);
-            let (pages, mut above) = siblings.parents(kind, page.len());
-            if let ([page], true) = (pages.as_slice(), edge.is_empty()) {
-                return self.database.replace(root, page);
-            }
-            above.pages = self.put(&pages, (!edge.is_empty()).then_some(number))?;
-            level = above;
+            level = self.put_above(kind, &siblings, root, (!edge.is_empty()).then_some(number))?;
         }
-        // The root has no room for all its children.
-        loop {
-            let (pages, mut above) = level.parents(kind, self.database.page_size());
-            if let [page] = pages.as_slice() {
-                return self.database.replace(root, page);
-            }
-            above.pages = self.put(&pages, None)?;
-            level = above;
+        // The root has no room for all its children, if a level is left.
+        while !level.pages.is_empty() {
+            level = self.put_above(kind, &level, root, None)?;
         }
+        Ok(())
+    }
+
+    /// Writes the pages above a level, the first one in the place of the page `replaced`; the only one,
+    /// without such a page, is the root. Gives back their level, without pages if they are the root.
+    fn put_above(
+        &mut self,
+        kind: TreeKind,
+        level: &Level,
+        root: u32,
+        mut replaced: Option<u32>,
+    ) -> Appended<Level, P> {
+        let page_size = self.database.page_size();
+        level.parents(kind, page_size, |page, is_root| {
+            if let Some(number) = replaced.take() {
+                self.database.replace(number, page)?;
+                return Ok(Some(number));
+            }
+            if is_root {
+                self.database.replace(root, page)?;
+                return Ok(None);
+            }
+            self.database.append(page).map(Some)
+        })
     }
 
     /// Fills the last leaf of the database up with rows of the first of the source: as many leaves

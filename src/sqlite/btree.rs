@@ -6,6 +6,7 @@
 //! Reference: SQLite, "Database File Format", section 1.6 (b-tree pages).
 
 use std::io;
+use std::ops::Range;
 
 use super::number::{push_varint, put_varint_before, varint_at};
 use super::page::{
@@ -43,13 +44,18 @@ impl Level {
 
     /// The separator after a page.
     pub(super) fn separator(&self, at: usize) -> &[u8] {
+        &self.separators[self.bytes_of(at)]
+    }
+
+    /// Where the separator after a page is.
+    fn bytes_of(&self, at: usize) -> Range<usize> {
         let known = at - at % STRIDE;
         let between: usize = self.lengths[known..at]
             .iter()
             .map(|length| usize::from(*length))
             .sum();
         let start = self.starts[at / STRIDE] + between;
-        &self.separators[start..start + usize::from(self.lengths[at])]
+        start..start + usize::from(self.lengths[at])
     }
 
     /// Replaces the numbers of pages that lie in a buffer, those of the overflow pages of separators
@@ -76,28 +82,51 @@ impl Level {
         }
     }
 
-    /// The level with several pages in the place of each of some: which, ascending, and where in
-    /// `parts` its pages end, each with the separator after it.
-    fn with_divided(self, divided: &[(usize, usize)], parts: &Self) -> Self {
-        if divided.is_empty() {
-            return self;
+    /// Puts several pages in the place of each of some: which, ascending, and where in `parts` the
+    /// pages of each end. Every page has a separator after it, here and there, and the last of several
+    /// the one that was there. The level grows where it is, from its end on: it may be too large for a
+    /// copy beside it.
+    fn divide(&mut self, divided: &[(usize, usize)], parts: &Self) {
+        let replaced: usize = divided.iter().map(|(at, _)| self.bytes_of(*at).len()).sum();
+        // Up to where pages and bytes have not been moved, and where those after them begin now.
+        let (mut old, mut old_bytes) = (self.pages.len(), self.separators.len());
+        let (mut new, mut new_bytes) = (
+            old + parts.pages.len() - divided.len(),
+            old_bytes + parts.separators.len() - replaced,
+        );
+        self.pages.resize(new, 0);
+        self.lengths.resize(new, 0);
+        self.separators.resize(new_bytes, 0);
+        for (which, (at, end)) in divided.iter().enumerate().rev() {
+            let bytes = self.bytes_of(*at);
+            new -= old - (at + 1);
+            self.pages.copy_within(at + 1..old, new);
+            self.lengths.copy_within(at + 1..old, new);
+            new_bytes -= old_bytes - bytes.end;
+            self.separators.copy_within(bytes.end..old_bytes, new_bytes);
+            let start = which.checked_sub(1).map_or(0, |before| divided[before].1);
+            let part = &parts.separators[parts.bytes_of(start).start..parts.bytes_of(end - 1).end];
+            let first = new - (end - start);
+            self.pages[first..new].copy_from_slice(&parts.pages[start..*end]);
+            self.lengths[first..new].copy_from_slice(&parts.lengths[start..*end]);
+            new_bytes -= part.len();
+            self.separators[new_bytes..new_bytes + part.len()].copy_from_slice(part);
+            new = first;
+            (old, old_bytes) = (*at, bytes.start);
         }
-        let mut whole = Self::default();
-        let mut divided = divided.iter().peekable();
-        let mut part = 0;
-        for (at, number) in self.pages.iter().enumerate() {
-            if let Some((_, end)) = divided.next_if(|(divided, _)| *divided == at) {
-                for part in part..*end {
-                    whole.pages.push(parts.pages[part]);
-                    whole.separate(parts.separator(part));
-                }
-                part = *end;
-            } else {
-                whole.pages.push(*number);
-                whole.separate(self.separator(at));
+        self.find_starts();
+    }
+
+    /// Finds anew where separators begin.
+    fn find_starts(&mut self) {
+        self.starts.clear();
+        let mut start = 0;
+        for (at, length) in self.lengths.iter().enumerate() {
+            if at.is_multiple_of(STRIDE) {
+                self.starts.push(start);
             }
+            start += usize::from(*length);
         }
-        whole
     }
 
     /// Adds the children of an interior page, and the separators between them; `None` if it is not
@@ -112,10 +141,15 @@ impl Level {
         Some(())
     }
 
-    /// The interior pages above these pages, of which there are at least two, and the separators
-    /// between them. They have no numbers yet.
-    pub(super) fn parents(&self, kind: TreeKind, page_size: usize) -> (Vec<Vec<u8>>, Self) {
-        let mut parents = Vec::new();
+    /// Makes the interior pages above these pages, of which there are at least two, one after the
+    /// other, and gives each to `put`, with whether it is the only one: the root. The level that they
+    /// are has the numbers that come back; it has no pages where the root has a place of its own.
+    pub(super) fn parents<E>(
+        &self,
+        kind: TreeKind,
+        page_size: usize,
+        mut put: impl FnMut(&[u8], bool) -> Result<Option<u32>, E>,
+    ) -> Result<Self, E> {
         let mut above = Self::default();
         let mut page = Page::interior(kind, page_size);
         let mut cell = Vec::new();
@@ -137,14 +171,17 @@ impl Level {
                 last -= 1;
                 let _ = page.take_last(PAGE_NUMBER + self.separator(last).len());
             }
-            parents.push(page.finished_interior(self.pages[last]).to_vec());
+            let is_last = last + 1 == self.pages.len();
+            let finished = page.finished_interior(self.pages[last]);
+            let number = put(finished, is_last && first == 0)?;
+            above.pages.extend(number);
             page.clear();
-            if last + 1 < self.pages.len() {
+            if !is_last {
                 above.separate(self.separator(last));
             }
             first = last + 1;
         }
-        (parents, above)
+        Ok(above)
     }
 }
 
@@ -307,7 +344,7 @@ impl Tree {
             return Ok(());
         }
         file.write_chunk()?;
-        let written = std::mem::take(&mut self.leaves);
+        let mut written = std::mem::take(&mut self.leaves);
         let last = self.leaf.finished().to_vec();
         self.leaf.clear();
         (self.room, self.room_ahead) = (0, 0);
@@ -338,7 +375,8 @@ impl Tree {
                 divided.push((at, self.leaves.pages.len()));
             }
         }
-        self.leaves = written.with_divided(&divided, &std::mem::take(&mut self.leaves));
+        written.divide(&divided, &self.leaves);
+        self.leaves = written;
         self.fill(file, &last, key_column, late, None, &mut None)
     }
 
@@ -431,16 +469,16 @@ impl Tree {
         }
         self.close_leaf(file)?;
         let mut below = self.leaves;
-        loop {
-            let (pages, mut above) = below.parents(self.kind, file.page_size());
-            if let [page] = pages.as_slice() {
-                return file.replace(root, page);
-            }
-            for page in &pages {
-                above.pages.push(file.append(page)?);
-            }
-            below = above;
+        while !below.pages.is_empty() {
+            below = below.parents(self.kind, file.page_size(), |page, is_root| {
+                if is_root {
+                    file.replace(root, page).map(|()| None)
+                } else {
+                    file.append(page).map(Some)
+                }
+            })?;
         }
+        Ok(())
     }
 }
 
@@ -581,5 +619,63 @@ impl IndexTree {
     /// Writes the rest of the tree, the root to its place.
     pub(crate) fn finish(self, file: &mut PageFile, root: u32) -> io::Result<()> {
         self.0.finish(file, root)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A level of pages with these numbers, each with a separator after it, some of them long.
+    fn level(pages: impl IntoIterator<Item = u32>) -> Level {
+        let mut level = Level::default();
+        for page in pages {
+            level.pages.push(page);
+            let text = page.to_string().repeat(1 + page as usize % 5);
+            level.separate(text.as_bytes());
+        }
+        level
+    }
+
+    fn listed(level: &Level) -> Vec<(u32, &[u8])> {
+        let pages = level.pages.iter().enumerate();
+        pages
+            .map(|(at, page)| (*page, level.separator(at)))
+            .collect()
+    }
+
+    /// The pages that are divided, first and last ones, neighbours and such with many others between
+    /// them, and how many each of them becomes.
+    #[test]
+    fn pages_are_divided_where_they_are() {
+        let several = |at: usize| match at {
+            0 | 6 => 2,
+            5 | 99 => 3,
+            40 => 100,
+            _ => 1,
+        };
+        for chosen in [
+            vec![],
+            vec![40],
+            vec![0, 5, 6],
+            vec![5, 6, 40, 99],
+            vec![0, 99],
+        ] {
+            let mut divided = Vec::new();
+            let (mut parts, mut whole) = (Vec::new(), Vec::new());
+            for at in 0..100 {
+                let own = 1000 * (u32::try_from(at).unwrap() + 1);
+                if chosen.contains(&at) {
+                    parts.extend(own - several(at) + 1..=own);
+                    divided.push((at, parts.len()));
+                    whole.extend(own - several(at) + 1..=own);
+                } else {
+                    whole.push(own);
+                }
+            }
+            let mut found = level((1..=100).map(|page| 1000 * page));
+            found.divide(&divided, &level(parts));
+            assert_eq!(listed(&found), listed(&level(whole)), "{chosen:?}");
+        }
     }
 }

@@ -181,17 +181,17 @@ impl<'d, P: DatabasePages> Cut<'d, P> {
     fn finish(mut self, mut level: Level) -> Appended<(), P> {
         let mut unused = std::mem::take(&mut self.interior);
         unused.reverse();
-        loop {
-            let (pages, mut above) = level.parents(self.kind, self.database.page_size());
-            if let [page] = pages.as_slice() {
-                self.database.replace(self.range.root, page)?;
-                return self.release(&unused);
-            }
-            for page in &pages {
-                above.pages.push(self.put(page, &mut unused)?);
-            }
-            level = above;
+        let (kind, page_size) = (self.kind, self.database.page_size());
+        while !level.pages.is_empty() {
+            level = level.parents(kind, page_size, |page, is_root| {
+                if is_root {
+                    self.database.replace(self.range.root, page)?;
+                    return Ok(None);
+                }
+                self.put(page, &mut unused).map(Some)
+            })?;
         }
+        self.release(&unused)
     }
 
     /// Writes a page in the place of an unused one of this tree, or as a new one.
