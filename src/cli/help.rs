@@ -319,7 +319,7 @@ pub(super) fn explained(command: Command) -> Command {
     explained_below(command, "", &always)
 }
 
-/// The same with the end of the text, which is that of all commands: every start of the program comes here.
+/// The same with the end of the text, which is that of all commands.
 fn explained_below(command: Command, above: &str, always: &str) -> Command {
     let name = format!("{above}{}", command.get_name());
     let mut text = command
@@ -336,11 +336,6 @@ fn explained_below(command: Command, above: &str, always: &str) -> Command {
     let below = format!("{name} ");
     command
         .after_long_help(text)
-        .mut_args(|argument| {
-            // `--first -1` is a number that makes no sense, not a flag `-1`.
-            let is_number = matches!(argument.get_value_names(), Some([name]) if *name == "N");
-            argument.allow_negative_numbers(is_number)
-        })
         .mut_subcommands(|command| explained_below(command, &below, always))
 }
 

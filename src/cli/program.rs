@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{Failure, complain, explain, line, output, say};
 use super::help::explained;
@@ -121,14 +121,14 @@ pub fn run(stop: &Stop) -> Result<(), Failure> {
 }
 
 fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
-    let mut program = program();
     if arguments
         .get(1)
         .is_some_and(|word| word == complete::QUESTION)
     {
-        return complete::run(program, &arguments[2..]);
+        return complete::run(program(), &arguments[2..]);
     }
-    let is_command = |word: &str| word == "help" || program.find_subcommand(word).is_some();
+    let commands = Cli::command().subcommand(report::bare());
+    let is_command = |word: &str| word == "help" || commands.find_subcommand(word).is_some();
     // A file is looked into, which takes as long as its disk does.
     let is_file = first_word::of_file(&arguments, is_command).is_some();
     let looking = is_file.then(|| progress::begin("asking"));
@@ -145,7 +145,10 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     if let Some(unknown) = dyalog_switches::unknown(&arguments) {
         return Err(complain(unknown, Failure::Usage));
     }
-    let matches = other_flags::parsed(&mut program, &mut arguments).map_err(|error| {
+    // What is wrong, and help, is said by the whole program.
+    let matches = needed(commands, &arguments).try_get_matches_from(&arguments);
+    let matches = matches.or_else(|_| other_flags::parsed(&mut program(), &mut arguments));
+    let matches = matches.map_err(|error| {
         let sentence =
             report::explain_flags(&arguments, &error).or_else(|| database_without_flag(&error));
         let sentence = sentence.or_else(|| other_flags::instead_of_flag(&arguments, &error));
@@ -170,6 +173,19 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     };
     let _shown = looking.or_else(begin);
     commanded(&matches, stop)
+}
+
+/// As much of the command line as is needed to parse these arguments, if nothing is wrong with them: of the
+/// reports only the one that they name. To make all of them takes longer than many an answer.
+fn needed(commands: clap::Command, arguments: &[OsString]) -> clap::Command {
+    let words = arguments.get(1).zip(arguments.get(2));
+    let report = words.filter(|(command, _)| *command == "report");
+    with_numbers(match report {
+        Some((_, name)) => commands.mut_subcommand("report", |reports| {
+            report::with_report(reports, &name.to_string_lossy())
+        }),
+        None => commands,
+    })
 }
 
 /// Says what clap has to say. An argument may be the name of a file that another user has chosen: where
@@ -278,7 +294,16 @@ fn explain_version(error: &clap::Error) -> Failure {
     }
 }
 
-/// The whole command line as clap sees it, for parsing and for documents.
+/// A number may be negative: `--first -1` is one that makes no sense, not a flag `-1`.
+fn with_numbers(command: clap::Command) -> clap::Command {
+    let with_number = |argument: Arg| match argument.get_value_names() {
+        Some([name]) if *name == "N" => argument.allow_negative_numbers(true),
+        _ => argument,
+    };
+    command.mut_args(with_number).mut_subcommands(with_numbers)
+}
+
+/// The whole command line as clap sees it, for messages and for documents.
 #[must_use]
 pub fn program() -> clap::Command {
     let (schema, sqlite) = versions();
@@ -286,9 +311,53 @@ pub fn program() -> clap::Command {
         "{} (schema version {schema}, SQLite {sqlite})",
         env!("CARGO_PKG_VERSION")
     );
-    explained(
+    explained(with_numbers(
         Cli::command()
             .version(version)
             .subcommand(report::command()),
-    )
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::help::examples;
+    use crate::cli::shell_words::Line;
+
+    /// The commands that were named, and what the last of them was given.
+    fn given(matches: &clap::ArgMatches) -> (Vec<&str>, String) {
+        let (mut names, mut matches) = (Vec::new(), matches);
+        while let Some((name, below)) = matches.subcommand() {
+            names.push(name);
+            matches = below;
+        }
+        (names, format!("{matches:?}"))
+    }
+
+    /// Every command is understood as the whole program understands it, with its examples as arguments.
+    #[test]
+    fn what_is_needed_is_all_that_is_parsed() {
+        let mut commands = vec![(String::from("profdb"), program())];
+        let mut parsed = 0;
+        while let Some((name, command)) = commands.pop() {
+            for example in examples(&name) {
+                let words = Line::read(example).words;
+                let words = words.into_iter().map(|word| OsString::from(word.text));
+                let words: Vec<_> = words.collect();
+                let words = dyalog_switches::name_the_default(words);
+                let commands = Cli::command().subcommand(report::bare());
+                let by_needed = needed(commands, &words).try_get_matches_from(&words);
+                let by_all = program().try_get_matches_from(&words);
+                assert_eq!(by_needed.is_ok(), by_all.is_ok(), "{example}");
+                if let (Ok(by_needed), Ok(by_all)) = (by_needed, by_all) {
+                    assert_eq!(given(&by_needed), given(&by_all), "{example}");
+                    parsed += 1;
+                }
+            }
+            let below = command.get_subcommands();
+            commands
+                .extend(below.map(|below| (format!("{name} {}", below.get_name()), below.clone())));
+        }
+        assert!(parsed > 60, "{parsed} examples were parsed");
+    }
 }

@@ -40,6 +40,18 @@ const SHORTER: &str = "Flags may be cut short as long as they are clear, and may
 
 /// `profdb report` with a subcommand for each report.
 pub(super) fn command() -> Command {
+    let made = bare().subcommands(REPORTS.iter().map(subcommand));
+    made.subcommands(without_select())
+}
+
+/// The same with one report, if there is one of this name, and those that are no statement.
+pub(super) fn with_report(bare: Command, name: &str) -> Command {
+    let made = report::by_name(&name.replace('-', "_")).map(subcommand);
+    bare.subcommands(made).subcommands(without_select())
+}
+
+/// `profdb report` without any report.
+pub(super) fn bare() -> Command {
     Command::new("report")
         .about("Answers a question about a run, or straight about a file")
         // After `import`: these two are what a new user looks for.
@@ -51,10 +63,12 @@ pub(super) fn command() -> Command {
         ))
         .subcommand_required(true)
         .infer_long_args(true)
-        .subcommands(REPORTS.iter().map(subcommand))
-        .subcommand(state())
-        .subcommands(diff_tree::commands())
-        .subcommand(page::command())
+}
+
+/// The reports that are made otherwise.
+fn without_select() -> impl Iterator<Item = Command> {
+    let trees = diff_tree::commands().into_iter();
+    [state()].into_iter().chain(trees).chain([page::command()])
 }
 
 /// The name of the report that has no SELECT.
