@@ -420,7 +420,9 @@ impl<'d> Asked<'d, '_> {
         names: &RunNames<'_>,
         nodes: &NodeQuestion,
     ) -> Result<(), ReportError> {
-        let wants = computed::wants(self.question);
+        let filled = BTreeSet::from(computed::FILLED);
+        let statement = self.parts.statement(self.question.report.sql, &filled);
+        let wants = computed::wants(self.question, &statement);
         let connection = self.database.connection();
         let failed = |source| failure(self.database, source);
         let sums = add_up(connection, nodes, wants).map_err(failed)?;

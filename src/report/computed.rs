@@ -66,9 +66,21 @@ pub(super) fn node_question(
     }
 }
 
-/// What the statement of a question reads of what a pass can find.
-pub(super) fn wants(question: &Question<'_>) -> Wants {
+/// Tables that a pass fills where a statement reads them.
+pub(super) const FILLED: [&str; 6] = [
+    "callees_of_selection",
+    "callers_of_selection",
+    "element_costs",
+    "function_costs",
+    "labels_of_nodes",
+    "line_costs",
+];
+
+/// What the statement of a question reads of what a pass can find. `statement` is the one in which [`FILLED`] are tables:
+/// lines and calls may be named by no more than a part of it.
+pub(super) fn wants(question: &Question<'_>, statement: &str) -> Wants {
     let reads = |part: &str| question.report.sql.contains(part);
+    let reaches = |part: &str| statement.contains(part);
     let by_functions = matches!(
         question.groups,
         Groups::Functions | Groups::Identities | Groups::Modules | Groups::Files
@@ -76,9 +88,9 @@ pub(super) fn wants(question: &Question<'_>) -> Wants {
     let elements = reads("element_costs");
     Wants {
         functions: elements || (by_functions && reads("function_costs")),
-        lines: elements || reads("line_costs") || reads("figured_lines"),
+        lines: elements || reaches("line_costs"),
         callers: reads("callers_of_selection"),
-        callees: reads("callees_of_selection"),
+        callees: reaches("callees_of_selection"),
         containers: match question.groups {
             Groups::Containers(events::Kind::Process) => Some(ContainerKind::Process),
             Groups::Containers(_) => Some(ContainerKind::Thread),

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use profdb::base::error::Stop;
 use profdb::formats::{Options, format_named};
@@ -191,4 +192,44 @@ fn it_says_what_the_tables_say() {
         }
     }
     assert!(compared > 40, "only {compared} lines were compared");
+}
+
+/// Lines and their calls are found by the pass over nodes, however many filters there are: as a statement of all of them, this
+/// question was deeper than SQLite takes.
+#[test]
+fn it_takes_several_filters_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let head = r#""Depth","Element","Line","Calls","InclusiveTime","ExclusiveTime","InclusiveTicks","ExclusiveTicks""#;
+    let rows = [
+        "0,\"main\",,1,30,0,3,0",
+        "1,\"main\",1,1,30,0,3,0",
+        "2,\"a\",,1,10,1,3,3",
+        "3,\"a\",1,1,3,3,1,1",
+        "3,\"a\",2,1,6,2,1,1",
+        "4,\"d\",,1,4,4,1,1",
+        "2,\"b\",,1,10,10,1,1",
+        "2,\"c\",,1,10,10,1,1",
+    ];
+    fs::write(
+        folder.path().join("run.csv"),
+        format!("{head}\n{}\n", rows.join("\n")),
+    )
+    .expect("a profile");
+    let asked = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+        command.args(["report", "function", "run.csv", "--format", "csv"]);
+        let output = command.args(more).current_dir(folder.path()).output();
+        let output = output.expect("it was built");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{more:?}: {errors}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    for path in [&["--fn", "a"][..], &["--fn", "main,a"], &["--fn", "main>a"]] {
+        for lines in [&[][..], &["--all-lines"]] {
+            let whole = asked(&[path, lines].concat());
+            assert!(whole.contains("\"a\",2,"), "{whole}");
+            let filters = ["--focus", "^main$", "--ignore", "^b$", "--hide", "^c$"];
+            assert_eq!(asked(&[path, lines, &filters].concat()), whole);
+        }
+    }
 }
