@@ -23,11 +23,13 @@ use crate::store::{Database, Merged, Outcome, StoreError, remove_abandoned};
 const BYTES_AT_ONCE: u64 = 1 << 30;
 
 /// What a command has done with the files of a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Written {
     new: usize,
     changed: usize,
     same: usize,
+    /// Days that take files of single runs.
+    days: HashSet<String>,
 }
 
 /// Writes runs of a database into a dataset.
@@ -51,7 +53,9 @@ pub(super) fn export(
         }
     }
     drop(progress);
-    let Written { new, changed, same } = written;
+    let Written {
+        new, changed, same, ..
+    } = written;
     line(format!(
         "{}: {} runs, of which {new} are new, {changed} changed and {same} as they were",
         out.display(),
@@ -141,6 +145,24 @@ fn kind(found: &fs::Metadata) -> &'static str {
     }
 }
 
+/// Refuses a table of which an engine has put files of a day together: a run of it would be there twice.
+fn takes_runs(out: &Path, table: &Table, day: &str) -> Result<(), Failure> {
+    for file in files(out, table, day)? {
+        let name = file.file_stem().and_then(|name| name.to_str());
+        if !name.is_some_and(place::is_name) {
+            let name = file.display();
+            return Err(complain(
+                format!(
+                    "--out: {name}: expected a file of one run, found one of several: a run that is added to this day could be there twice; \
+                     export into another folder"
+                ),
+                Failure::Usage,
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Writes the files of a run.
 fn export_run(
     source: &Database,
@@ -155,6 +177,15 @@ fn export_run(
         return Ok(());
     };
     let (day, uid) = (place::day(&rows.run), rows.run.run_uid.as_str());
+    if !written.days.contains(day) {
+        for table in RunRows::in_order() {
+            let file = place::file(out, table.name, day, uid);
+            let about = format!("{}: cannot write it", file.display());
+            ready(out, &file).map_err(|error| unwritten(&about, error))?;
+            takes_runs(out, table, day)?;
+        }
+        written.days.insert(day.to_owned());
+    }
     let (mut is_new, mut is_changed) = (false, false);
     for table in RunRows::in_order() {
         let file = place::file(out, table.name, day, uid);

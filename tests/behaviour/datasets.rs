@@ -431,6 +431,37 @@ fn a_partition_is_the_day_of_the_recording() {
     assert_eq!(runs(&path.join("d")), expected);
 }
 
+/// Engines may write the files of a day into few. Such a day takes no more: a run could be in one of them.
+#[test]
+fn a_day_of_which_files_were_put_together_is_not_added_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    import(path, "a.db", &some()[..1]);
+    let export = || {
+        tried(
+            path,
+            &[
+                "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+            ],
+        )
+    };
+    assert!(export().status.success());
+    let nodes = path.join("d/nodes");
+    let day = fs::read_dir(&nodes).expect("days").next().expect("a day");
+    let day = day.expect("a day").path();
+    let file = fs::read_dir(&day).expect("files").next().expect("a file");
+    fs::rename(file.expect("a file").path(), day.join("part-0.parquet")).expect("a file");
+    let before = bytes(&path.join("d"));
+    let output = export();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(
+        errors.contains("part-0.parquet: expected a file of one run, found one of several"),
+        "{errors}"
+    );
+    assert_eq!(bytes(&path.join("d")), before);
+}
+
 #[test]
 fn other_folders_and_links_are_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
