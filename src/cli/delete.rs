@@ -18,7 +18,7 @@ pub(super) struct Delete {
     /// The runs, as SET, which are listed, and deleted with --yes
     #[arg(long = "where", visible_alias = "run", value_name = "SET", group = "which", conflicts_with = "runs", value_parser = run_set())]
     filter: Option<RunSet>,
-    /// Of each group of these runs, or of all, the N that were imported last stay
+    /// Of each group of these runs, or of all, the N that were imported last stay; --per says what a group is
     #[arg(long, value_name = "N", group = "which", requires = "per", value_parser = kept)]
     keep: Option<u64>,
     /// With --keep: runs with equal values of these tags are a group, and so are those without

@@ -21,6 +21,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("--sample_index", "--metric"),
     ("--nodecount", "--first"),
     ("--limit", "--first"),
+    ("-n", "--first"),
 ];
 
 /// Flags of other tools, and what to do instead.
@@ -38,7 +39,7 @@ const OTHER_FLAGS: &[(&[&str], &str)] = &[
         "`profdb report --label KEY=VALUE` looks at samples with a label, `profdb report --by label:KEY` adds them up",
     ),
     (
-        &["show-from", "show_from"],
+        &["show-from", "show_from", "show"],
         "`profdb report --focus NAME` looks at what goes through a function, `profdb report --fn A,B` at B within A",
     ),
     (
@@ -58,7 +59,7 @@ const OTHER_FLAGS: &[(&[&str], &str)] = &[
         "`profdb sql -` reads a statement from standard input",
     ),
     (
-        &["dry-run", "n"],
+        &["dry-run"],
         "without --yes `profdb delete latest` lists what would be deleted",
     ),
     (
@@ -66,6 +67,19 @@ const OTHER_FLAGS: &[(&[&str], &str)] = &[
         "only browsers of this machine are served: `profdb report --html FILE` makes a page to send",
     ),
 ];
+
+/// What to say of a flag of other tools that clap would take for the beginning of one of ours: `--show REGEX` of pprof is not
+/// `--show-sql` cut short.
+pub(super) fn taken_for_another(arguments: &[OsString]) -> Option<String> {
+    let is_report = arguments.get(1).is_some_and(|command| command == "report");
+    let mut words = arguments.iter().take_while(|word| *word != "--");
+    let is_show =
+        |word: &OsString| word == "--show" || word.to_string_lossy().starts_with("--show=");
+    let instead = OTHER_FLAGS
+        .iter()
+        .find(|(words, _)| words.contains(&"show"))?;
+    (is_report && words.any(is_show)).then(|| format!("there is no flag --show: {}", instead.1))
+}
 
 /// The arguments with the name that a flag has here; `None` if an error is of something else than a flag of other tools.
 pub(super) fn renamed(arguments: &[OsString], error: &clap::Error) -> Option<Vec<OsString>> {

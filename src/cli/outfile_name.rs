@@ -131,10 +131,20 @@ pub(super) fn packed(
 /// What to say where neither a flag nor the name of a file says in which format is written.
 pub(super) fn unknown(flag: &str, file: Option<&Path>) -> Failure {
     let found = file.map_or_else(String::new, |file| format!(", found {}", file.display()));
+    let ending = file
+        .and_then(Path::extension)
+        .map(OsStr::to_ascii_lowercase);
+    let instead = match ending.as_ref().and_then(|ending| ending.to_str()) {
+        Some("html" | "htm") => "`profdb report --html NAME` makes a page",
+        Some("csv" | "tsv" | "json" | "jsonl" | "md" | "txt") => {
+            "`profdb report data -o NAME` writes tables"
+        }
+        Some("parquet") => "`profdb export --format parquet --out DIR` writes a dataset",
+        _ => "`profdb export --help` lists the formats",
+    };
     complain(
         format!(
-            "expected {flag} FORMAT, or a name for -o that says it, such as run.svg (a flame graph), run.folded, run.pb.gz{found}: \
-             `profdb export --help` lists the formats"
+            "expected {flag} FORMAT, or a name for -o that says it, such as run.svg (a flame graph), run.folded, run.pb.gz{found}: {instead}"
         ),
         Failure::Usage,
     )

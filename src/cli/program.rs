@@ -142,6 +142,9 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     if let Some(instead) = dyalog_switches::unsupported_hint(&arguments) {
         return Err(complain(instead, Failure::Usage));
     }
+    if let Some(instead) = other_flags::taken_for_another(&arguments) {
+        return Err(complain(instead, Failure::Usage));
+    }
     if let Some(unknown) = dyalog_switches::unknown(&arguments) {
         return Err(complain(unknown, Failure::Usage));
     }

@@ -47,6 +47,7 @@
 //! | tracing (Rust) | the crates tracing-chrome, tracing-flame | `chrome_trace`, `folded` |
 //! | uftrace (C, C++) | `uftrace record --no-sched PROGRAM`, then `uftrace dump --chrome > run.json` | `chrome_trace` |
 //! | valgrind, memory | `valgrind --xtree-memory=full --xtree-memory-file=run.kcg PROGRAM` | `callgrind` |
+//! | valgrind, time | `valgrind --tool=callgrind --callgrind-out-file=callgrind.out PROGRAM` | `callgrind` |
 //! | `VizTracer` (Python) | `viztracer -o run.json app.py` | `chrome_trace` |
 //! | Xdebug (PHP) | `php -d xdebug.mode=profile -d xdebug.start_with_request=yes app.php` | `callgrind` |
 //! | yappi (Python) | `stats.save('run.pstat', type='pstat')` or `type='callgrind'` | `pstats`, `callgrind` |
