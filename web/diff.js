@@ -154,7 +154,7 @@ export async function diffView(context) {
       chips,
       found,
       span('room'),
-      offersOfTold(told, told.about.sql),
+      offersOfTold(told, () => told.statement()),
     ),
     div('beside', place, aside),
   );

@@ -125,6 +125,10 @@ export function menu(x, y, items) {
     removeEventListener('pointerdown', outside, true);
     before?.focus();
   };
+  // Whoever leaves it by Tab, or to another window, is done with it.
+  list.addEventListener('focusout', (/** @type {FocusEvent} */ event) => {
+    if (list.isConnected && !list.contains(/** @type {Node | null} */ (event.relatedTarget))) close();
+  });
   const outside = (/** @type {Event} */ event) => {
     if (!list.contains(event.target)) close();
   };
@@ -137,7 +141,10 @@ export function menu(x, y, items) {
     if (event.key === 'Escape') close();
     else if (event.key === 'ArrowDown') entries[(at + 1) % entries.length].focus();
     else if (event.key === 'ArrowUp') entries[(at - 1 + entries.length) % entries.length].focus();
-    else return;
+    else if (event.key === 'Home') entries[0].focus();
+    else if (event.key === 'End') entries.at(-1)?.focus();
+    else if (event.key === 'Tab') close();
+    else if (['Enter', ' '].includes(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   });

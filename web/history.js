@@ -250,7 +250,7 @@ export async function historyView(context) {
       ...(entries.length > 1 ? [choice('Of', String(entries.indexOf(entry)), options, (at) => go({ function: entries[Number(at)].subject.name, module: entries[Number(at)].subject.module, point: '' }))] : [make('h2', { text: subject.name === '' ? 'Whole run' : shown(subject.name) })]),
       choice('Scale', state.zero === 'no' ? 'no' : 'yes', [['yes', 'from 0'], ['no', 'as far as it reaches']], (to) => go({ zero: to === 'no' ? 'no' : '' }, true)),
       span('room'),
-      offersOfTold(told, sqlOfHistory(answer, subject)),
+      offersOfTold(told, () => sqlOfHistory(answer, subject)),
     ),
     place,
     div('beside', div('rows-place', make('h2', { text: 'Steps' }), steps, make('h2', { text: 'Points' }), rows), aside),
@@ -297,7 +297,7 @@ export async function stepsView(context) {
     'section',
     { class: 'steps', 'aria-label': 'Steps' },
     ...told.about.lines.map((/** @type {string} */ line) => note(plain(line))),
-    div('bar-of-view', span('found', rows.length === 1 ? '1 row' : `${rows.length} rows`), span('room'), offersOfTold(told, sqlOfSteps(answer))),
+    div('bar-of-view', span('found', rows.length === 1 ? '1 row' : `${rows.length} rows`), span('room'), offersOfTold(told, () => sqlOfSteps(answer))),
     rows.length === 0
       ? note('No function changed.')
       : stepsTable(answer, rows, !all.some((/** @type {any} */ one) => one.view === 'history') ? null : (row) => go({ view: 'history', function: nameOfChange(row), module: row.module, point: String(row.run_id ?? '') })),

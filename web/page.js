@@ -253,11 +253,12 @@ async function start() {
       choice('Tables show', state.exclusive === '' ? 'no' : 'yes', [['no', 'inclusive cost'], ['yes', 'exclusive cost']], (to) => go({ exclusive: to === 'yes' ? 'yes' : '' })),
     );
     if (state.view === 'panes') {
-      const presets = /** @type {[string, string][]} */ ([['', 'Reset'], ['functions', 'Functions'], ['function-details', 'Function Details'], ['lines', 'Lines'], ['line-details', 'Line Details']]);
-      tools.append(choice('Windows', state.window, presets, (to) => {
-        if (to === '') resetSplits();
-        go({ window: to });
-      }));
+      const presets = /** @type {[string, string][]} */ ([['', 'All'], ['functions', 'Functions'], ['function-details', 'Function Details'], ['lines', 'Lines'], ['line-details', 'Line Details']]);
+      const reset = () => {
+        resetSplits();
+        go({ window: '' });
+      };
+      tools.append(choice('Windows', state.window, presets, (to) => go({ window: to })), button('Reset Windows', reset));
     } else if (view?.answer && state.view !== 'calls') {
       tools.append(offers(now, state.view === 'tree' || state.view === 'flame' ? 'tree' : state.view === 'source' ? 'function' : 'summary', view.answer));
     }

@@ -9,8 +9,14 @@ import { linesOf, sourceTable } from './source.js';
 import { questionOf } from './state.js';
 import { shown } from './texts.js';
 
-/** Where the splitters are, in percent; they stay while the page is open. */
-const splits = { '--left': 50, '--functions': 62, '--lines': 62 };
+/** Where the splitters are at first, in percent. */
+const FIRST = { '--left': 50, '--functions': 62, '--lines': 62 };
+
+/** Where they are; they stay while the page is open. */
+const splits = { ...FIRST };
+
+/** What puts those that are shown somewhere. @type {Map<keyof typeof FIRST, (to: number) => void>} */
+const setters = new Map();
 
 /** Something that is dragged, or moved by arrows. @param {HTMLElement} box @param {'--left' | '--functions' | '--lines'} name @param {string} label */
 function splitter(box, name, label) {
@@ -46,12 +52,13 @@ function splitter(box, name, label) {
     },
   });
   set(splits[name]);
+  setters.set(name, set);
   return bar;
 }
 
 /** Puts the splitters where they were at first. */
 export function resetSplits() {
-  Object.assign(splits, { '--left': 50, '--functions': 62, '--lines': 62 });
+  for (const [name, set] of setters) set(FIRST[name]);
 }
 
 /** The view. @param {import('./actions.js').Context & {command: any}} context */

@@ -1,10 +1,12 @@
 // The runs of a database: one is chosen, two are compared, all of them are a history. Only a server has them all.
-import { button, div, make, note } from './dom.js';
+import { button, div, make, note, span } from './dom.js';
 import { figure } from './numbers.js';
+import { csvOf, markdownOf } from './offer.js';
+import { offerTexts } from './rows.js';
 import { fetched } from './served.js';
 import { table } from './table.js';
-import { Unanswered, plain } from './texts.js';
-import { Told } from './told.js';
+import { Unanswered, plain, shellWord } from './texts.js';
+import { Told, tableOf } from './told.js';
 
 /** Where a run begins to be looked at. */
 const START = { fn: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' };
@@ -16,6 +18,11 @@ export class Asked extends Told {
     super({ view, words, sql: null, lines: [] }, 0);
     this.parameters = parameters;
     this.missing = missing;
+  }
+
+  /** The statement of the command. @returns {Promise<string | null>} */
+  async statement() {
+    return this.missing === '' ? (await fetched(this.view, { ...this.parameters, 'show-sql': 'yes' })).text() : null;
   }
 
   /** The object that the command writes. @returns {Promise<any>} */
@@ -78,6 +85,14 @@ export async function runsView(context) {
     button(`Compare ${name} (n)`, () => pick('new', chosen), { disabled: !chosen }),
     button(`What changed${state.base && state.new ? ` from ${state.base} to ${state.new}` : ''}`, () => go({ view: 'diff' }), { disabled: state.base === '' || state.new === '' }),
     button('History', () => go({ view: 'history', function: '' })),
+    span('room'),
+    offerTexts('runs', [
+      ['Command', 'txt', () => `${['profdb', 'runs', ...about.command.words].map(shellWord).join(' ')}\n`],
+      ['SQL', 'sql', () => 'SELECT * FROM run_list ORDER BY run_id;\n'],
+      ['JSON', 'json', () => `${JSON.stringify(list)}\n`],
+      ['CSV', 'csv', () => csvOf(/** @type {any} */ (tableOf(list.rows)))],
+      ['Markdown', 'md', () => markdownOf(/** @type {any} */ (tableOf(list.rows)))],
+    ]),
   );
   const count = note(`${rows.length === 1 ? '1 run' : `${rows.length} runs`} in ${plain(about.database)}. A double click opens one.`);
   element.append(make('h2', { text: 'Runs' }), count, tools, table({ label: 'Runs', items: rows, columns, handle, isSelected: (row) => row === chosen }));

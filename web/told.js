@@ -22,6 +22,11 @@ export class Told {
     return ['profdb', ...this.about.words].map(shellWord).join(' ');
   }
 
+  /** The statement of the command, where it has one. @returns {string | null | Promise<string | null>} */
+  statement() {
+    return this.about.sql;
+  }
+
   /** The object that the command writes. @returns {Promise<any>} */
   answer() {
     this.kept ??= json(`told/${this.at}`);
@@ -30,7 +35,7 @@ export class Told {
 }
 
 /** Rows of objects as columns and rows. @param {any[]} objects */
-function tableOf(objects) {
+export function tableOf(objects) {
   const columns = Object.keys(objects[0] ?? {});
   return { columns, rows: objects.map((row) => columns.map((column) => row[column] ?? null)) };
 }
@@ -38,12 +43,12 @@ function tableOf(objects) {
 /** Said where there is no statement. */
 const NO_SQL = '-- These are files, which no database has: profdb import stores them, and profdb diff --show-sql has the statements then.\n';
 
-/** What an answer offers. @param {{view: string, command: string, answer: () => any}} told @param {string | null} sql */
+/** What an answer offers. @param {{view: string, command: string, answer: () => any}} told @param {() => string | null | Promise<string | null>} sql */
 export function offersOfTold(told, sql) {
   const rows = async () => /** @type {any} */ (tableOf((await told.answer()).rows));
   return offerTexts(told.view, [
     ['Command', 'txt', () => `${told.command}\n`],
-    ['SQL', 'sql', () => sql ?? NO_SQL],
+    ['SQL', 'sql', async () => (await sql()) ?? NO_SQL],
     ['JSON', 'json', async () => `${JSON.stringify(await told.answer())}\n`],
     ['CSV', 'csv', async () => csvOf(await rows())],
     ['Markdown', 'md', async () => markdownOf(await rows())],

@@ -129,7 +129,7 @@ export async function unionView(context) {
       command: ['profdb', ...of.words].map(shellWord).join(' '),
       answer: () => ({ schema_version: 1, report: 'diff_tree', metric, unit, rows: rowsOf(union) }),
     },
-    of.sql,
+    () => of.sql,
   );
   const key = (/** @type {string} */ name, /** @type {string} */ text) => span('key', make('span', { class: `swatch ${name}` }), text);
   const left = of.left

@@ -468,13 +468,21 @@ fn windows_are_arranged_by_presets_double_clicks_and_splitters() {
     shown.browser.key("ArrowDown");
     let height = panes(&mut shown)[0].2;
     assert!((height - all[0].2 - 5).abs() <= 1, "{height}");
-    // What the splitters were at before comes back, and Reset puts them where they were at first.
+    // Reset puts them where they were at first, straight away.
+    shown.click(".tools button", "Reset Windows", Click::default());
+    assert_eq!(panes(&mut shown), all);
+    shown
+        .browser
+        .value("document.querySelector('.splitter.lines').focus()");
+    shown.browser.key("ArrowUp");
+    // What the splitters were at before comes back.
     let moved = panes(&mut shown);
+    assert_ne!(moved, all);
     shown.click(".pane.lines > header h2", "", DOUBLE);
     shown.click(".pane.lines > header h2", "", DOUBLE);
     assert_eq!(panes(&mut shown), moved);
     shown.select(".tools label:last-of-type select", "lines");
-    shown.select(".tools label:last-of-type select", "");
+    shown.click(".tools button", "Reset Windows", Click::default());
     assert_eq!(panes(&mut shown), all);
     shown.was_quiet();
 }
