@@ -30,21 +30,49 @@ function colours(run) {
   return (of) => (of < names.name.length ? (known[of] ??= hash(`${names.module[of]} ${names.name[of]}`)) : 0);
 }
 
-/** The function places of what is selected, as boxes to be arranged. @param {import('./profile.js').Run} run @param {any} seen */
-function placesOf(run, { tree, costs, of }) {
-  let [most, largest] = [0, 0];
-  for (const root of of.outermost) {
-    const size = tree.last[root] - root + 1;
-    most += size;
-    if (size > largest) largest = size;
+/** Pictures have hardly more pixels: what costs less than this part of half of one is not drawn. */
+const PIXELS = 4096;
+
+/** What is known of the function places of what is selected without arranging them: how many they are and how deep, their roots
+ * together, and whether one costs less than nothing. @param {any} seen */
+function extentOf({ tree, costs, of }) {
+  const { line, last } = tree;
+  const { all } = costs;
+  const level = tree.levels();
+  let [count, depths, total, isBelow] = [0, 0, 0, false];
+  // One loop: browsers that see loops of a few rounds within one of many make both of them slow.
+  let [roots, next, end, above] = [0, 0, -1, 0];
+  for (;;) {
+    if (next > end) {
+      if (roots === of.outermost.length) break;
+      next = of.outermost[roots++];
+      end = last[next];
+      above = level[next] - 1;
+      if (all[next] > 0) total += all[next];
+    }
+    const place = next++;
+    if (line[place] >= 0) continue;
+    count++;
+    if (all[place] < 0) isBelow = true;
+    if (level[place] - above > depths) depths = level[place] - above;
   }
-  const [places, parent, cost] = [new Int32Array(most), new Int32Array(most), new Float64Array(most)];
+  return { count, depths, total, isBelow };
+}
+
+/** The function places of what is selected that cost so much, as boxes to be arranged, and what the others cost that each has
+ * called. @param {import('./profile.js').Run} run @param {any} seen @param {number} count How many there are at most. @param {number} least */
+function placesOf(run, { tree, costs, of }, count, least) {
+  let largest = 0;
+  for (const root of of.outermost) largest = Math.max(largest, tree.last[root] - root + 1);
+  const [places, parent, cost] = [new Int32Array(count), new Int32Array(count), new Float64Array(count)];
+  // One more, that of the roots first.
+  const rest = new Float64Array(count + 1);
   // By how many places they are after their root.
   const numbers = new Int32Array(largest);
   const { line, parent: above, last } = tree;
   const { all } = costs;
-  let count = 0;
-  // One loop: browsers that see loops of a few rounds within one of many make both of them slow.
+  let found = 0;
+  // One loop, as above.
   let [roots, root, next, end] = [0, -1, 0, -1];
   for (;;) {
     if (next > end) {
@@ -54,23 +82,29 @@ function placesOf(run, { tree, costs, of }) {
     }
     const place = next++;
     if (line[place] >= 0) continue;
-    numbers[place - root] = count;
-    places[count] = place;
-    if (place === root) {
-      parent[count] = -1;
-    } else {
-      const caller = above[place];
-      parent[count] = numbers[(line[caller] >= 0 ? above[caller] : caller) - root];
+    let caller = -1;
+    if (place !== root) {
+      caller = above[place];
+      caller = numbers[(line[caller] >= 0 ? above[caller] : caller) - root];
     }
-    cost[count++] = all[place];
+    if (all[place] < least) {
+      if (all[place] > 0) rest[caller + 1] += all[place];
+      next = last[place] + 1;
+      continue;
+    }
+    numbers[place - root] = found;
+    places[found] = place;
+    parent[found] = caller;
+    cost[found++] = all[place];
   }
   const colour = colours(run);
   return {
     places,
     boxes: {
-      count,
-      parent: parent.subarray(0, count),
-      cost: cost.subarray(0, count),
+      count: found,
+      parent: parent.subarray(0, found),
+      cost: cost.subarray(0, found),
+      rest: rest.subarray(0, found + 1),
       name: (/** @type {number} */ at) => run.names.name[tree.function[places[at]]] ?? LEFT_OUT,
       colour: (/** @type {number} */ at) => colour(tree.function[places[at]]),
     },
@@ -142,8 +176,9 @@ function matcher(search) {
 
 /** Marks what a search finds, and says which share of the picture that is. @param {Picture} picture @param {string} search */
 export function find(picture, search) {
-  const boxes = picture.boxes;
   const matches = matcher(search);
+  if (matches) picture.complete();
+  const { boxes } = picture;
   if (!boxes || !matches) {
     picture.isFound = () => false;
     picture.draw();
@@ -171,13 +206,9 @@ export function find(picture, search) {
   return `${percent(boxes.total === 0 ? null : (100 * cost) / boxes.total)} % matched, ${count} ${count === 1 ? 'place' : 'places'}`;
 }
 
-/** What is said where boxes are missing: none is less wide than nothing. @param {ArrayLike<number>[]} costs @returns {Element | null} */
-export function belowZero(costs) {
-  const isBelow = (/** @type {ArrayLike<number>} */ all) => {
-    for (let at = 0; at < all.length; at++) if (all[at] < 0) return true;
-    return false;
-  };
-  return costs.some(isBelow) ? note('Places whose cost is below 0 have no box here: the table has them.') : null;
+/** What is said where boxes are missing: none is less wide than nothing. @param {boolean} isBelow @returns {Element | null} */
+export function belowZero(isBelow) {
+  return isBelow ? note('Places whose cost is below 0 have no box here: the table has them.') : null;
 }
 
 /** The view. @param {import('./actions.js').Context & {command: any}} context */
@@ -237,30 +268,43 @@ export async function flameView(context) {
     element.append((await callsView({ ...context, state: { ...state, function: '' } })).element);
     return { element, answer: () => ask(run, { ...question, report: 'calls' }), small: WITHIN, update: () => mark(context.state.search) };
   }
-  const { places, boxes } = placesOf(run, seen);
-  const arranged = arrange(boxes, state.order);
-  const placeOf = (/** @type {number} */ at) => places[arranged.index[at]];
+  const extent = extentOf(seen);
+  const arrangedFrom = (/** @type {number} */ least) => {
+    const { places, boxes } = placesOf(run, seen, extent.count, least);
+    return { ...arrange(boxes, state.order), depths: extent.depths, places };
+  };
+  // In another order, what cannot be seen is between what can.
+  const isPart = state.order === 'cost' && extent.total > 0;
+  let arranged = arrangedFrom(isPart ? extent.total / (2 * PIXELS) : -Infinity);
+  const placeOf = (/** @type {number} */ at) => arranged.places[arranged.index[at]];
   const functionOf = (/** @type {number} */ at) => {
     const of = tree.function[placeOf(at)];
     return of < run.names.name.length ? of : -1;
   };
   const isUp = state.layout === 'flame';
   const picture = new Picture({
-    label: `${isUp ? 'Flame graph' : 'Icicle graph'} of ${metric.name}: ${boxes.count} places, ${arranged.depths} levels; the view Tree has the same as a table`,
+    label: `${isUp ? 'Flame graph' : 'Icicle graph'} of ${metric.name}: ${extent.count} places, ${extent.depths} levels; the view Tree has the same as a table`,
     isUp,
     handle: handleOf(context, functionOf, (at) => select(arranged.name(at))),
     describe: (at) => say(arranged.name(at), costs.all[placeOf(at)], costs.own[placeOf(at)], tree.calls[placeOf(at)]),
     zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
+    pixels: isPart ? PIXELS : Infinity,
+    whole: (at) => {
+      const place = at < 0 ? -1 : placeOf(at);
+      arranged = arrangedFrom(-Infinity);
+      return { boxes: arranged, at: at < 0 ? -1 : arranged.index.findIndex((one) => arranged.places[one] === place) };
+    },
   });
   const update = () => {
     const { place } = context.state;
-    const zoom = place === '' ? -1 : arranged.index.findIndex((at) => places[at] === Number(place));
+    if (place !== '') picture.complete();
+    const zoom = place === '' ? -1 : arranged.index.findIndex((at) => arranged.places[at] === Number(place));
     if (zoom !== picture.zoom || picture.boxes === null) picture.show(arranged, zoom);
     whole.disabled = zoom < 0;
     mark(context.state.search);
   };
   pictures.push(picture);
-  element.append(...[belowZero([boxes.cost]), picture.element, (await treeView(context)).element].filter((part) => part !== null));
+  element.append(...[belowZero(extent.isBelow), picture.element, (await treeView(context)).element].filter((part) => part !== null));
   update();
   if (isUp) requestAnimationFrame(() => (picture.box.scrollTop = picture.box.scrollHeight));
   return { element, answer: () => ask(run, question), small: WITHIN, update };

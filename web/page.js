@@ -319,7 +319,9 @@ async function start() {
 async function unpack(run, metric) {
   try {
     await run.costs(metric);
-    (await run.tree()).sorted();
+    const tree = await run.tree();
+    tree.sorted();
+    tree.levels();
   } catch {
     // Who asks for it is told.
   }

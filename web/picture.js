@@ -3,7 +3,7 @@
 import { div, gestures, make } from './dom.js';
 import { shown } from './texts.js';
 
-/** @typedef {{count: number, x: Float64Array, width: Float64Array, depth: Int32Array, end: Int32Array, parent: Int32Array, total: number, depths: number, name: (at: number) => string, colour: (at: number) => number}} Boxes Callers come before what they called; `end` is the first box that is not below. */
+/** @typedef {{count: number, index: Int32Array, x: Float64Array, width: Float64Array, depth: Int32Array, end: Int32Array, parent: Int32Array, total: number, depths: number, name: (at: number) => string, colour: (at: number) => number}} Boxes Callers come before what they called; `end` is the first box that is not below; `index` is its number before they were put into order, `REST` for many together. */
 
 /** Height of a box with the space below it. */
 export const LEVEL = 20;
@@ -16,9 +16,12 @@ const WARM = ['#f4b183', '#f6c48f', '#f2d08b', '#f7de9c', '#eeb4a2', '#f0a58f', 
 
 const FOUND = '#c58cff';
 
+/** The number of a box that stands for many that are too narrow to be seen. */
+const REST = -1;
+
 /** A picture of boxes. */
 export class Picture {
-  /** @param {{label: string, isUp: boolean, paint?: (at: number) => string, sign?: (at: number) => string, isHatched?: (at: number) => boolean, handle: import('./actions.js').Handle, describe: (at: number) => string, zoomed: (at: number) => void}} of */
+  /** @param {{label: string, isUp: boolean, paint?: (at: number) => string, sign?: (at: number) => string, isHatched?: (at: number) => boolean, handle: import('./actions.js').Handle, describe: (at: number) => string, zoomed: (at: number) => void, pixels?: number, whole?: (at: number) => {boxes: Boxes, at: number}}} of Pictures of no more pixels are shown a part of their boxes, and `whole` gives all of them, with the number there of one that has the focus. */
   constructor(of) {
     this.of = of;
     this.canvas = make('canvas', { role: 'img', tabindex: 0, 'aria-label': of.label, 'aria-roledescription': 'flame graph' });
@@ -35,6 +38,7 @@ export class Picture {
     /** @type {(at: number) => boolean} */
     this.isFound = () => false;
     this.isAsked = false;
+    this.isPart = of.whole !== undefined && of.pixels !== Infinity;
     this.listen();
   }
 
@@ -48,7 +52,11 @@ export class Picture {
       canvas.title = at >= 0 ? of.describe(at) : '';
     });
     const find = (/** @type {any} */ event) => {
-      if (event.type === 'keydown') return this.boxes?.count ? Math.max(this.at, 0) : null;
+      if (event.type === 'keydown') {
+        // Keys lead to boxes that cannot be seen as well.
+        this.complete();
+        return this.boxes?.count ? Math.max(this.at, 0) : null;
+      }
       const at = this.hit(event);
       if (at < 0) return null;
       this.focus(at, false);
@@ -84,6 +92,15 @@ export class Picture {
     this.draw();
   }
 
+  /** Has all boxes from now on, also those that are too narrow to be seen. */
+  complete() {
+    const { of } = this;
+    if (!this.isPart || !this.boxes || !of.whole) return;
+    this.isPart = false;
+    ({ boxes: this.boxes, at: this.at } = of.whole(this.at));
+    this.draw();
+  }
+
   /** Looks how large the picture is, and says where boxes are drawn: the cost at the left edge, and pixels for each of the unit. */
   view() {
     const { boxes, zoom } = this;
@@ -109,7 +126,9 @@ export class Picture {
   }
 
   paint() {
-    const { boxes, canvas, box } = this;
+    const { canvas, box, of } = this;
+    if (box.clientWidth > (of.pixels ?? Infinity)) this.complete();
+    const { boxes } = this;
     if (!boxes) return;
     const { left, scale, width } = this.view();
     const [height, scrolled] = [box.clientHeight, box.scrollTop];
@@ -148,6 +167,16 @@ export class Picture {
       }
       const top = this.rowOf(boxes.depth[at]) * LEVEL - scrolled;
       const isSeen = top > -LEVEL && top < height;
+      if (boxes.index[at] === REST) {
+        // A mark for each pixel, as those have that are narrow one by one.
+        const [start, end] = [Math.max(Math.floor(from), (marked.get(top) ?? -1) + 1), Math.ceil(Math.min(from + wide, width))];
+        if (isSeen && end > start) {
+          marked.set(top, end - 1);
+          put(narrow, start, top, end - start);
+        }
+        at++;
+        continue;
+      }
       if (wide < NARROW) {
         const pixel = Math.floor(from);
         if (isSeen && (marked.get(top) ?? -1) < pixel) {
@@ -187,7 +216,7 @@ export class Picture {
     }
   }
 
-  /** The box at a place of the window; -1 if there is none. @param {MouseEvent} event */
+  /** The box at a place of the window; -1 if there is none. @param {MouseEvent} event @returns {number} */
   hit(event) {
     const { boxes } = this;
     if (!boxes) return -1;
@@ -197,7 +226,10 @@ export class Picture {
     const cost = left + (event.clientX - place.left) / scale;
     for (let at = 0; at < boxes.count; ) {
       if (cost < boxes.x[at] || cost >= boxes.x[at] + boxes.width[at]) at = boxes.end[at];
-      else if (this.rowOf(boxes.depth[at]) === row) return at;
+      else if (boxes.index[at] === REST) {
+        this.complete();
+        return this.hit(event);
+      } else if (this.rowOf(boxes.depth[at]) === row) return at;
       else at++;
     }
     return -1;
@@ -309,16 +341,22 @@ function sortByCost(list, cost) {
   list.set(ordered);
 }
 
-/** Boxes side by side: those of one caller by cost, by name or in their order. Callers come before what they called.
- * @param {{count: number, parent: Int32Array, cost: Float64Array, name: (at: number) => string, colour: (at: number) => number}} of
- * @param {string} order @returns {Boxes & {index: Int32Array}} */
-export function arrange({ count, parent, cost, name, colour }, order) {
+/** Boxes side by side: those of one caller by cost, by name or in their order. Callers come before what they called. Beside them
+ * is what others cost that are no boxes, by caller, of which the first is none: together they are one.
+ * @param {{count: number, parent: Int32Array, cost: Float64Array, rest?: Float64Array, name: (at: number) => string, colour: (at: number) => number}} of
+ * @param {string} order @returns {Boxes} */
+export function arrange({ count, parent, cost, rest, name, colour }, order) {
   const byName = (/** @type {number} */ one, /** @type {number} */ other) => (name(one) < name(other) ? -1 : name(one) > name(other) ? 1 : one - other);
   // How many boxes are below each, and one more than the first of them and than the next one of the same caller: 0 for none.
   const [below, first, next] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)];
   let firstRoot = 0;
+  let boxes = count + (rest && rest[0] > 0 ? 1 : 0);
   for (let at = count - 1; at >= 0; at--) {
     const caller = parent[at];
+    if (rest && rest[at + 1] > 0) {
+      below[at]++;
+      boxes++;
+    }
     if (caller < 0) {
       next[at] = firstRoot;
       firstRoot = at + 1;
@@ -328,9 +366,9 @@ export function arrange({ count, parent, cost, name, colour }, order) {
       first[caller] = at + 1;
     }
   }
-  const index = new Int32Array(count);
-  const [x, width] = [new Float64Array(count), new Float64Array(count)];
-  const [depth, end, above] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)];
+  const index = new Int32Array(boxes);
+  const [x, width] = [new Float64Array(boxes), new Float64Array(boxes)];
+  const [depth, end, above] = [new Int32Array(boxes), new Int32Array(boxes), new Int32Array(boxes)];
   const place = new Int32Array(count);
   let [depths, total] = [0, 0];
   let called = new Int32Array(64);
@@ -345,7 +383,8 @@ export function arrange({ count, parent, cost, name, colour }, order) {
       }
       called[many++] = at;
     }
-    if (many === 0) continue;
+    const beside = rest ? rest[caller + 1] : 0;
+    if (many === 0 && beside <= 0) continue;
     if (many > 1 && order === 'cost') {
       if (many > FEW_CALLED) sortByCost(called.subarray(0, many), cost);
       else insertByCost(called, many, cost);
@@ -371,7 +410,16 @@ export function arrange({ count, parent, cost, name, colour }, order) {
       if (own > 0) left += own;
       to = end[to] = to + below[at] + 1;
     }
+    if (beside > 0) {
+      index[to] = REST;
+      x[to] = left < right ? left : right;
+      width[to] = beside < right - x[to] ? beside : right - x[to];
+      depth[to] = level;
+      above[to] = of;
+      end[to] = to + 1;
+      left += beside;
+    }
     if (of < 0) total = left;
   }
-  return { index, count, x, width, depth, end, parent: above, total, depths, name: (at) => name(index[at]), colour: (at) => colour(index[at]) };
+  return { index, count: boxes, x, width, depth, end, parent: above, total, depths, name: (at) => name(index[at]), colour: (at) => colour(index[at]) };
 }

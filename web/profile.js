@@ -31,6 +31,20 @@ export class Tree {
     for (let at = 0; at < count; at++) this.number[at] = at;
     /** The places of functions, those of one together and in order, and where those of each begin. @type {{places: Int32Array, starts: Int32Array} | null} */
     this.byFunction = null;
+    /** @type {Int32Array | null} */
+    this.level = null;
+  }
+
+  /** How many functions are above each place, that of a line not counted; found once. */
+  levels() {
+    if (this.level) return this.level;
+    const { count, line, parent } = this;
+    const level = new Int32Array(count);
+    for (let at = 0; at < count; at++) {
+      const above = parent[at];
+      if (above >= 0) level[at] = line[at] < 0 ? level[above] + 1 : level[above];
+    }
+    return (this.level = level);
   }
 
   /** The places by function, which are put together once. */

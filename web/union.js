@@ -153,7 +153,7 @@ export async function unionView(context) {
     ),
     make('p', { class: 'keys-of-colours' }, key('more', '+ more'), key('less', '− less'), key('even', byVerdict ? 'not shown to have changed' : 'as before'), key('hatched', 'only in one of the two')),
     left,
-    belowZero(all),
+    belowZero(all.some((/** @type {Float64Array} */ costs) => costs.some((cost) => cost < 0))),
     picture.element,
     unionTable(union, answer, (place) => isWanted[place] === 1),
   );

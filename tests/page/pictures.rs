@@ -1,5 +1,6 @@
 //! Flame graphs: what is painted where, and what mouse and keys do.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -105,6 +106,59 @@ fn boxes_are_as_wide_as_their_cost() {
     assert!(about(&mut shown, 0.5, root).starts_with("main: in all 10"));
     assert!(about(&mut shown, 0.6, root - 1.0).starts_with("b: in all 4"));
     assert!(about(&mut shown, 0.85, root - 1.0).starts_with("c: in all 1"));
+    shown.was_quiet();
+}
+
+/// What cannot be seen is put into its place when somebody asks for it.
+#[test]
+fn boxes_that_cannot_be_seen_are_there() {
+    let Some(mut shown) = browser("narrow") else {
+        return;
+    };
+    let file = shown.folder.join("narrow.folded");
+    let mut stacks = "main;wide 20000\n".to_owned();
+    for at in 0..20_000 {
+        writeln!(stacks, "main;f{at:05} 1").expect("a string takes everything");
+    }
+    fs::write(&file, stacks).expect("a file");
+    shown.import(&file, &[]);
+    shown.write(&[]);
+    shown.open(&[("view", "flame")]);
+    let label = "document.querySelector('canvas').getAttribute('aria-label')";
+    let label = shown.browser.value(label);
+    let label = label.as_str().expect("text");
+    assert!(label.contains(": 20002 places, 2 levels"), "{label}");
+    // Half of the second level is marks, one beside the other.
+    let marks = [0.51, 0.75, 0.99].map(|part| pixel(&mut shown, part, 1.0));
+    assert!(marks.iter().all(|mark| *mark == marks[0]), "{marks:?}");
+    assert_ne!(pixel(&mut shown, 0.25, 1.0), marks[0]);
+    assert_eq!(pixel(&mut shown, 0.75, 2.0), [0, 0, 0, 0]);
+    assert!(about(&mut shown, 0.25, 1.0).starts_with("wide: in all 20000"));
+    // The mouse finds each of them, and so does a click.
+    let narrow = about(&mut shown, 0.75, 1.0);
+    assert!(
+        narrow.starts_with('f') && narrow.contains(": in all 1 (0.0 %)"),
+        "{narrow}"
+    );
+    assert_eq!(pixel(&mut shown, 0.75, 1.0), marks[0]);
+    let [x, y] = at(&mut shown, 0.75, 1.0);
+    shown.browser.click(x, y);
+    shown.settle();
+    assert_ne!(shown.state("place"), "");
+    assert_eq!(about(&mut shown, 0.1, 1.0), narrow);
+    // So do keys, with a box that has the focus before they are there.
+    shown.open(&[("view", "flame")]);
+    let [x, y] = at(&mut shown, 0.25, 1.0);
+    shown.browser.click_as(x, y, RIGHT);
+    shown.browser.key("Escape");
+    shown
+        .browser
+        .value("document.querySelector('canvas').focus()");
+    shown.browser.key("ArrowRight");
+    assert!(shown.text(".about").starts_with("f00000: in all 1 "));
+    // And a search, which counts them.
+    shown.open(&[("view", "flame"), ("search", "f1234")]);
+    assert_eq!(shown.text(".found"), "0.0 % matched, 10 places");
     shown.was_quiet();
 }
 
