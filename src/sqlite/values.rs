@@ -153,14 +153,15 @@ impl<'r> Values<'r> {
     fn integer_of(&mut self, kind: u8) -> Option<i64> {
         let length = usize::from(LENGTHS[usize::from(kind)]);
         let word = if let Some(bytes) = self.values.first_chunk() {
-            *bytes
+            i64::from_be_bytes(*bytes)
         } else {
-            let mut word = [0; 8];
-            word[..length].copy_from_slice(self.values.get(..length)?);
-            word
+            // A copy of so few bytes, whose number is known here only, would be a call.
+            let bytes = self.values.get(..length)?.iter();
+            let number = bytes.fold(0, |number, byte| number << 8 | u64::from(*byte));
+            (number << (64 - 8 * length)).cast_signed()
         };
         self.values = &self.values[length..];
-        Some(i64::from_be_bytes(word) >> (64 - 8 * length))
+        Some(word >> (64 - 8 * length))
     }
 
     /// Whether the next column is NULL; it has been read then.
@@ -176,13 +177,15 @@ impl<'r> Values<'r> {
         }
     }
 
-    /// The next column, if it is an integer of some bytes, as most figures are.
+    /// The next column, if it is an integer, as most figures are.
     #[inline]
     fn usual_integer(&mut self) -> Option<i64> {
-        let [kind @ 1..=6, rest @ ..] = self.types else {
-            return None;
+        let (value, rest) = match self.types {
+            [kind @ 1..=6, rest @ ..] => (self.integer_of(*kind)?, rest),
+            // 0 and 1 have a type each.
+            [kind @ 8..=9, rest @ ..] => (i64::from(kind - 8), rest),
+            _ => return None,
         };
-        let value = self.integer_of(*kind)?;
         self.types = rest;
         Some(value)
     }
