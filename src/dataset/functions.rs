@@ -20,7 +20,7 @@ impl Functions {
     pub(super) fn read(database: &Database, run_id: i64) -> Result<Self, DatasetError> {
         let mut ids = Vec::new();
         let mut keys = Vec::new();
-        database.each_dataset_row("functions", run_id, |cells| {
+        database.each_dataset_row("function_keys", run_id, |cells| {
             if let Cell::Integer(id) = cells[0] {
                 ids.push(id);
                 keys.push(key(&cells[1..7]));

@@ -39,7 +39,7 @@ pub struct DatasetRun {
 }
 
 /// The statements that give the rows of tables.
-const SELECTS: [(&str, &str); 9] = [
+const SELECTS: [(&str, &str); 10] = [
     (
         "runs",
         include_str!("../../../queries/dataset/rows/runs.sql"),
@@ -55,6 +55,10 @@ const SELECTS: [(&str, &str); 9] = [
     (
         "functions",
         include_str!("../../../queries/dataset/rows/functions.sql"),
+    ),
+    (
+        "function_keys",
+        include_str!("../../../queries/dataset/rows/function_keys.sql"),
     ),
     (
         "label_sets",
