@@ -129,7 +129,9 @@ impl Parts {
         };
         let mut bodies = Vec::new();
         let select = finish(&select);
-        collect(&select, &body, &mut HashSet::new(), &mut bodies);
+        let mut unseen = self.names(&own);
+        unseen.extend(tables.keys().map(String::as_str));
+        collect(&select, &body, &mut unseen, &mut bodies);
         let mut text = String::new();
         for (at, (name, body)) in bodies.iter().enumerate() {
             if words_of(body).any(|word| word == name) {
@@ -158,13 +160,15 @@ impl Parts {
             Some(self.spelled_out(text))
         };
         let mut bodies = Vec::new();
-        collect(
-            &format!("{select}{other}"),
-            &body,
-            &mut HashSet::new(),
-            &mut bodies,
-        );
+        let text = format!("{select}{other}");
+        collect(&text, &body, &mut self.names(&own), &mut bodies);
         (select, bodies)
+    }
+
+    /// The names of all parts, those of a report's own text among them.
+    fn names<'p>(&'p self, own: &'p Named) -> HashSet<&'p str> {
+        let parts = self.parts.keys().map(AsRef::as_ref);
+        own.keys().map(String::as_str).chain(parts).collect()
     }
 
     /// The names of the parameters, with what they are.
@@ -205,9 +209,10 @@ impl Parts {
             Some(finish(&self.spelled_out(text)))
         };
         let mut bodies = Vec::new();
-        let mut seen: HashSet<String> = tables.iter().map(|&name| name.to_owned()).collect();
+        let mut unseen = self.names(own);
+        unseen.retain(|name| !tables.contains(name));
         let select = finish(&self.spelled_out(select));
-        collect(&select, &body, &mut seen, &mut bodies);
+        collect(&select, &body, &mut unseen, &mut bodies);
         let mut text = String::new();
         let is_recursive = bodies
             .iter()
@@ -368,22 +373,22 @@ fn with_lists(
     text
 }
 
-/// Adds the parts that a text mentions, each after those that it mentions itself. `seen` are words that have been looked at.
+/// Adds the parts that a text mentions, each after those that it mentions itself. `unseen` are the names of parts that no text has mentioned
+/// so far: most words of a text are none, and nothing else is asked of them.
 fn collect(
     text: &str,
     body: &dyn Fn(&str) -> Option<String>,
-    seen: &mut HashSet<String>,
+    unseen: &mut HashSet<&str>,
     bodies: &mut Vec<(String, String)>,
 ) {
     for word in words_of(text) {
-        // No part is called like a number or a keyword of SQL, which is most of a text.
+        // No part is called like a number or a keyword of SQL.
         let may_be_a_part = word.starts_with(|first: char| first.is_ascii_lowercase());
-        if !may_be_a_part || seen.contains(word) {
+        if !(may_be_a_part && unseen.remove(word)) {
             continue;
         }
-        seen.insert(word.to_owned());
         if let Some(body_of_word) = body(word) {
-            collect(&body_of_word, body, seen, bodies);
+            collect(&body_of_word, body, unseen, bodies);
             bodies.push((word.to_owned(), body_of_word));
         }
     }
