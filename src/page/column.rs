@@ -78,12 +78,23 @@ impl Column {
 
     /// Adds a whole number.
     #[inline]
-    pub(super) fn number(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.bytes.push((number & 0x7f) as u8 | 0x80);
-            number >>= 7;
+    pub(super) fn number(&mut self, number: u64) {
+        if number < 0x80 {
+            self.bytes.push((number & 0x7f) as u8);
+        } else if number >> 56 == 0 {
+            // All bytes at once, and those that it does not have are taken away: lengths by chance are hard to foresee.
+            let (word, length) = seven_bits_each(number);
+            let before = self.bytes.len();
+            self.bytes.extend_from_slice(&word.to_le_bytes());
+            self.bytes.truncate(before + length);
+        } else {
+            let mut rest = number;
+            while rest >= 0x80 {
+                self.bytes.push((rest & 0x7f) as u8 | 0x80);
+                rest >>= 7;
+            }
+            self.bytes.push((rest & 0x7f) as u8);
         }
-        self.bytes.push((number & 0x7f) as u8);
         if self.bytes.len() >= TOGETHER {
             self.flush();
         }
@@ -113,10 +124,8 @@ impl Column {
         };
         if let Some(whole) = whole(cost).filter(|whole| same(*whole, 1.0, cost)) {
             self.number(whole << 2 | WHOLE);
-        } else if let Some(whole) =
-            whole(cost * DECIMAL).filter(|whole| same(*whole, DECIMAL, cost))
-        {
-            self.number(whole << 2 | DECIMALS);
+        } else if let Some(decimals) = decimals(cost) {
+            self.number(decimals << 2 | DECIMALS);
         } else if let Some((digits, power)) = ten_digits(cost) {
             self.number((digits << 4 | power) << 2 | DIGITS);
         } else {
@@ -150,14 +159,14 @@ impl Column {
         self.bytes.clear();
     }
 
-    /// Compresses what has been added since, if that saves a quarter of it.
+    /// Compresses what has been added since, if that saves a third of it.
     fn compress(&mut self) -> bool {
         // The next levels take twice as long and save a twentieth: figures have few words that come again.
         let compressor = &mut self.compressor;
         let compressor = compressor.get_or_insert_with(|| Compressor::of(Compression::fast()));
         let before = self.packed.len();
         let is_done = compressor.deflate(&self.bytes, &mut self.packed);
-        let is_small = is_done && self.packed.len() - before <= self.bytes.len() / 4 * 3;
+        let is_small = is_done && self.packed.len() - before <= self.bytes.len() / 3 * 2;
         if !is_small {
             self.packed.truncate(before);
         }
@@ -171,7 +180,7 @@ impl Column {
     }
 }
 
-/// Whether a quarter of bytes may be saved, by those in the beginning: how many of four bytes each have been there before, and how
+/// Whether a third of bytes may be saved, by those in the beginning: how many of four bytes each have been there before, and how
 /// many bits the others take (their entropy).
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn is_promising(bytes: &[u8]) -> bool {
@@ -198,7 +207,7 @@ fn is_promising(bytes: &[u8]) -> bool {
         .sum();
     // Four bytes that have been there before take two.
     let repeated = (bytes.len() as f64 - all) * 4.0;
-    bits + repeated <= bytes.len() as f64 * 8.0 / 4.0 * 3.0
+    bits + repeated <= bytes.len() as f64 * 8.0 / 3.0 * 2.0
 }
 
 thread_local! {
@@ -219,7 +228,9 @@ impl Compressor {
     fn of(level: Compression) -> Self {
         let idle = IDLE.with_borrow_mut(|idle| {
             let at = idle.iter().position(|(of, _)| *of == level)?;
-            Some(idle.swap_remove(at).1)
+            let (_, mut deflate) = idle.swap_remove(at);
+            deflate.reset();
+            Some(deflate)
         });
         Self {
             level,
@@ -253,10 +264,9 @@ impl Compressor {
 
 impl Drop for Compressor {
     fn drop(&mut self) {
-        let Some(mut deflate) = self.deflate.take() else {
+        let Some(deflate) = self.deflate.take() else {
             return;
         };
-        deflate.reset();
         // At the end of the thread there is no list any more.
         let _ = IDLE.try_with(|idle| idle.borrow_mut().push((self.level, deflate)));
     }
@@ -283,6 +293,30 @@ fn whole(cost: f64) -> Option<u64> {
         reason = "between 0 and a limit far below 2^64"
     )]
     (0.0..MOST).contains(&up).then_some(up as u64)
+}
+
+/// Ten thousand times a cost as a whole number, if that is the cost when it is divided again. A product that is not near a whole
+/// number tells without a division: of numbers that are both rounded it is off by two parts in 2^53 at most.
+fn decimals(cost: f64) -> Option<u64> {
+    const NEAR: f64 = 4.0 * f64::EPSILON;
+    let product = cost * DECIMAL;
+    let decimals = whole(product)?;
+    #[expect(clippy::cast_precision_loss, reason = "whole numbers have 50 bits")]
+    let is_near = (product - decimals as f64).abs() <= product * NEAR;
+    (is_near && same(decimals, DECIMAL, cost)).then_some(decimals)
+}
+
+/// A number of 8 to 56 bits as bytes of seven bits, the lowest first, the highest bit set in all but the last; and how many bytes
+/// these are.
+#[inline]
+fn seven_bits_each(number: u64) -> (u64, usize) {
+    // Halves of 28 bits move apart, their halves of 14, and theirs of 7.
+    let spread = (number & 0x0fff_ffff) | (number & 0x00ff_ffff_f000_0000) << 4;
+    let spread = (spread & 0x0000_3fff_0000_3fff) | (spread & 0x0fff_c000_0fff_c000) << 2;
+    let spread = (spread & 0x007f_007f_007f_007f) | (spread & 0x3f80_3f80_3f80_3f80) << 1;
+    let length = (70 - number.leading_zeros()) / 7;
+    let more = 0x8080_8080_8080_8080 & ((1 << (8 * (length - 1))) - 1);
+    (spread | more, length as usize)
 }
 
 /// Whether a number divided by another one is a cost, bit by bit; -0 may become 0.
@@ -390,6 +424,23 @@ mod tests {
                 0 => None,
                 power => divided(format!("1e{power}").parse().expect("a number"), 6),
             },
+        }
+    }
+
+    #[test]
+    fn numbers_of_every_length_are_seven_bits_a_byte() {
+        let lengths = (0..64).flat_map(|bits| [(1_u64 << bits) - 1, 1 << bits, 0x5555 << bits]);
+        for number in lengths.chain([u64::MAX]) {
+            let mut column = Column::new();
+            column.number(number);
+            let mut expected = Vec::new();
+            let mut rest = number;
+            while rest >= 0x80 {
+                expected.push(rest.to_le_bytes()[0] | 0x80);
+                rest >>= 7;
+            }
+            expected.push(rest.to_le_bytes()[0]);
+            assert_eq!(unpacked(&column.finish()), expected, "{number}");
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use base64::Engine as _;
+use base64::Engine;
+use base64::engine::general_purpose::PAD;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -98,8 +99,8 @@ pub fn write(
     });
     let head = head(&content.title, [SCRIPT, STYLE], sql.is_some());
     out.write_all(head.as_bytes())?;
-    let mut letters = Vec::new();
-    let mut block = |name: &str, bytes: &[u8]| write_block(name, bytes, &mut letters, out);
+    let mut letters = Letters::new();
+    let mut block = |name: &str, bytes: &[u8]| letters.write(name, bytes, out);
     block("about", &column::text(&about.to_string()))?;
     for (at, bytes) in told.iter().enumerate() {
         block(&format!("told/{at}"), bytes)?;
@@ -165,26 +166,52 @@ fn head(title: &str, [script, style]: [&str; 2], has_sql: bool) -> String {
     )
 }
 
-/// Writes a block in pieces. Its letters have been used before: new memory for each would have to be cleared by the system.
-fn write_block(
-    name: &str,
-    bytes: &[u8],
-    letters: &mut Vec<u8>,
-    out: &mut dyn Write,
-) -> Result<(), PageError> {
-    for piece in bytes.chunks(PIECE) {
-        write!(
-            out,
-            "<script type=\"application/octet-stream\" data-block=\"{name}\">"
-        )?;
-        let room = piece.len().div_ceil(3) * 4;
-        if letters.len() < room {
-            letters.resize(room, 0);
+/// Writes bytes as letters, of which some are made at once where processors can.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+type Encoder = base64::engine::Simd;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+type Encoder = base64::engine::GeneralPurpose;
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn encoder() -> Encoder {
+    Encoder::standard(PAD)
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn encoder() -> Encoder {
+    Encoder::new(&base64::alphabet::STANDARD, PAD)
+}
+
+/// Blocks as letters. Their room is used again: new memory for each block would have to be cleared by the system.
+struct Letters {
+    encoder: Encoder,
+    room: Vec<u8>,
+}
+
+impl Letters {
+    fn new() -> Self {
+        Self {
+            encoder: encoder(),
+            room: Vec::new(),
         }
-        let written = BASE64_STANDARD.encode_slice(piece, letters);
-        let written = written.map_err(io::Error::other)?;
-        out.write_all(&letters[..written])?;
-        out.write_all(b"</script>\n")?;
     }
-    Ok(())
+
+    /// Writes a block in pieces.
+    fn write(&mut self, name: &str, bytes: &[u8], out: &mut dyn Write) -> Result<(), PageError> {
+        for piece in bytes.chunks(PIECE) {
+            write!(
+                out,
+                "<script type=\"application/octet-stream\" data-block=\"{name}\">"
+            )?;
+            let room = piece.len().div_ceil(3) * 4;
+            if self.room.len() < room {
+                self.room.resize(room, 0);
+            }
+            let written = self.encoder.encode_slice(piece, &mut self.room);
+            let written = written.map_err(io::Error::other)?;
+            out.write_all(&self.room[..written])?;
+            out.write_all(b"</script>\n")?;
+        }
+        Ok(())
+    }
 }

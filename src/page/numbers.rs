@@ -1,6 +1,6 @@
 //! Which number a function or line has in a page: its place among those of the run.
 
-use std::ops::Range;
+use std::cell::Cell;
 
 use super::error::PageError;
 use crate::report::ReportError;
@@ -11,7 +11,16 @@ use crate::store::{FunctionRow, LinePlace, RunInfo};
 struct Lines {
     places: Vec<LinePlace>,
     /// Those of each function.
-    of: Vec<Range<usize>>,
+    of: Vec<OfFunction>,
+}
+
+/// The lines of a function.
+#[derive(Clone, Debug)]
+struct OfFunction {
+    start: usize,
+    end: usize,
+    /// The line after the one that was asked for last, the first after the last: a call has its lines in their order, mostly.
+    next: Cell<usize>,
 }
 
 /// Which number a function or line has in a page.
@@ -37,7 +46,11 @@ impl Numbers {
         let number = lines.places.len();
         let function = usize::try_from(function).unwrap_or(usize::MAX);
         while lines.of.len() <= function {
-            lines.of.push(number..number);
+            lines.of.push(OfFunction {
+                start: number,
+                end: number,
+                next: Cell::new(number),
+            });
         }
         lines.of[function].end = number + 1;
         lines.places.push(place);
@@ -54,8 +67,8 @@ impl Numbers {
     pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &LinePlace)> {
         self.lines.iter().flat_map(|lines| {
             let of = (0..).zip(&lines.of);
-            of.flat_map(|(function, range)| {
-                let places = &lines.places[range.clone()];
+            of.flat_map(|(function, of)| {
+                let places = &lines.places[of.start..of.end];
                 places.iter().map(move |place| (function, place))
             })
         })
@@ -100,10 +113,21 @@ impl Numbers {
 impl Lines {
     fn number(&self, function: u64, place: &LinePlace) -> Option<u64> {
         let function = usize::try_from(function).ok()?;
-        let Range { start, end } = *self.of.get(function)?;
-        let places = self.places.get(start..end)?;
+        let OfFunction { start, end, next } = self.of.get(function)?;
+        let places = self.places.get(*start..*end)?;
+        let found = |number: usize| {
+            next.set(if number + 1 < *end {
+                number + 1
+            } else {
+                *start
+            });
+            Some(number as u64)
+        };
+        if next.get() < *end && self.places.get(next.get()) == Some(place) {
+            return found(next.get());
+        }
         let key = |place: &LinePlace| (place.line, place.col);
-        let found = places.binary_search_by(|known| {
+        let at = places.binary_search_by(|known| {
             // Hardly any line is in another file than its function.
             if known.file.is_empty() && place.file.is_empty() {
                 return key(known).cmp(&key(place));
@@ -111,7 +135,7 @@ impl Lines {
             let by_file = known.file.as_str().cmp(&place.file);
             by_file.then_with(|| key(known).cmp(&key(place)))
         });
-        Some((start + found.ok()?) as u64)
+        found(start + at.ok()?)
     }
 }
 
