@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::judge::{Judgement, Limits, Verdict};
 use super::table::Table;
-use crate::statistics::distribution::student_upper_quantile;
+use crate::statistics::limits::are_equal_within;
 
 /// Most counterparts of a function.
 const MOST: usize = 3;
@@ -156,8 +156,7 @@ fn mean_cost(table: &Table, side: usize, item: usize) -> f64 {
     table.cost(side, item) / runs
 }
 
-/// Whether rows together cost the same on both sides, up to `most` in the unit of the metric: two one-sided tests.
-#[expect(clippy::cast_precision_loss, reason = "numbers of runs")]
+/// Whether rows together cost the same on both sides, up to `most` in the unit of the metric.
 fn is_unchanged(table: &Table, rows: &[usize], most: f64, limits: &Limits) -> bool {
     let sums = |side: usize| -> Vec<f64> {
         table.columns[side]
@@ -165,22 +164,5 @@ fn is_unchanged(table: &Table, rows: &[usize], most: f64, limits: &Limits) -> bo
             .map(|column| rows.iter().map(|row| column.costs[*row]).sum())
             .collect()
     };
-    let (base, new) = (sums(0), sums(1));
-    let (n0, n1) = (base.len() as f64, new.len() as f64);
-    let mean = |figures: &[f64], n: f64| figures.iter().sum::<f64>() / n;
-    let (mean0, mean1) = (mean(&base, n0), mean(&new, n1));
-    let squares = |figures: &[f64], mean: f64| {
-        figures
-            .iter()
-            .map(|figure| (figure - mean).powi(2))
-            .sum::<f64>()
-    };
-    let difference = (mean1 - mean0).abs();
-    let df = n0 + n1 - 2.0;
-    if df < 1.0 {
-        // One run a side has no noise that could be told: only what is exact has a verdict then.
-        return difference < most;
-    }
-    let variance = (squares(&base, mean0) + squares(&new, mean1)) / df * (1.0 / n0 + 1.0 / n1);
-    difference + student_upper_quantile(limits.alpha, df) * variance.sqrt() < most
+    are_equal_within(&sums(0), &sums(1), most, limits.alpha)
 }

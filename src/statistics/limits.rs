@@ -71,6 +71,20 @@ impl Estimate {
     }
 }
 
+/// Whether the means of two sets of figures are shown to differ by less than `most`: two one-sided tests at `alpha`. A figure a side
+/// has no noise that could be told, and is compared as it is.
+#[must_use]
+pub fn are_equal_within(base: &[f64], new: &[f64], most: f64, alpha: f64) -> bool {
+    let (n0, n1) = (base.len() as f64, new.len() as f64);
+    let difference = (mean(new) - mean(base)).abs();
+    let df = n0 + n1 - 2.0;
+    if df < 1.0 {
+        return difference < most;
+    }
+    let variance = (squares(base) + squares(new)) / df * (1.0 / n0 + 1.0 / n1);
+    difference + student_upper_quantile(alpha, df) * variance.sqrt() < most
+}
+
 /// The ratio of two sets of figures of one thing, by themselves: no other thing tells how they vary. `None` where nothing does:
 /// one figure a side, or a side without any above 0.
 #[must_use]
@@ -167,6 +181,17 @@ mod tests {
         assert!(limit < narrow && narrow < wide, "{limit} {narrow} {wide}");
         assert!(ratio(&[1.0], &[2.0]).is_none());
         assert!(ratio(&[0.0, 0.0], &[2.0, 2.0]).is_none());
+    }
+
+    /// The upper end of the one-sided interval of the difference, by `scipy.stats.t.ppf(0.95, 4)`: 0.2 + 2.1318 * 0.8165.
+    #[test]
+    fn means_are_equal_where_both_ends_are_within() {
+        let (base, new) = ([9.0, 10.0, 11.0], [9.2, 10.2, 11.2]);
+        assert!(!are_equal_within(&base, &new, 1.940_6, 0.05));
+        assert!(are_equal_within(&base, &new, 1.940_7, 0.05));
+        assert!(are_equal_within(&new, &base, 1.940_7, 0.05));
+        assert!(are_equal_within(&[10.0], &[10.5], 0.6, 0.05));
+        assert!(!are_equal_within(&[10.0], &[10.5], 0.4, 0.05));
     }
 
     #[test]

@@ -11,8 +11,8 @@ use hashbrown::HashMap;
 use super::super::aliases::Aliases;
 use super::super::reading::{HistoryError, Measured};
 use super::change::{Change, Judged, State};
-use super::matrix::{Frame, float};
-use crate::statistics::distribution::student_upper_quantile;
+use super::matrix::Frame;
+use crate::statistics::limits::are_equal_within;
 use crate::store::Database;
 
 /// Most counterparts of a step.
@@ -197,20 +197,8 @@ fn is_unchanged(changes: &[Change], place: Place, others: &[Place], alpha: f64) 
     if before.is_empty() || after.is_empty() {
         return false;
     }
-    let (n0, n1) = (float(before.len()), float(after.len()));
-    let mean = |figures: &[f64], n: f64| figures.iter().sum::<f64>() / n;
-    let (mean0, mean1) = (mean(&before, n0), mean(&after, n1));
-    let squares = |figures: &[f64], mean: f64| -> f64 {
-        figures.iter().map(|figure| (figure - mean).powi(2)).sum()
-    };
     let most = LEFT * (step.after - step.before).abs();
-    let difference = (mean1 - mean0).abs();
-    let df = n0 + n1 - 2.0;
-    if df < 1.0 {
-        return difference < most;
-    }
-    let variance = (squares(&before, mean0) + squares(&after, mean1)) / df * (1.0 / n0 + 1.0 / n1);
-    difference + student_upper_quantile(alpha, df) * variance.sqrt() < most
+    are_equal_within(&before, &after, most, alpha)
 }
 
 /// Who calls what, around a position.
