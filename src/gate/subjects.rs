@@ -72,20 +72,23 @@ pub(super) fn watched(
         Ok(at) => at,
         Err(message) => return Ok(Watched::Unknown(message)),
     };
-    let fitting = match &rule.pattern {
-        Some(pattern) => {
-            let side = figures.side(sides);
-            let runs: Vec<&ComparedRun<'_>> = side.base.iter().chain(&side.new).collect();
-            fitting(&runs, &metric, pattern, rule.thing)?
-        }
+    let side = figures.side(sides);
+    let runs: Vec<&ComparedRun<'_>> = side.base.iter().chain(&side.new).collect();
+    let meant = match &rule.pattern {
+        Some(pattern) => fitting(&runs, &metric, std::slice::from_ref(pattern), rule.thing)?,
         None => BTreeSet::new(),
     };
+    let excluded = fitting(&runs, &metric, &rule.unless, rule.thing)?;
+    // A name is one that comparisons show, or one that some run has.
+    let is_of = |row: &Row, patterns: &[Pattern], fitting: &BTreeSet<[String; 3]>| {
+        let mut patterns = patterns.iter();
+        patterns.any(|pattern| pattern.fits(&row.item.names[0]))
+            || fitting.contains(&row.item.names)
+    };
     let fits = |row: &Row| {
-        let is_meant = rule.pattern.as_ref().is_none_or(|pattern| {
-            pattern.fits(&row.item.names[0]) || fitting.contains(&row.item.names)
-        });
-        let excluded = |pattern: &Pattern| pattern.fits(&row.item.names[0]);
-        is_meant && !rule.unless.iter().any(excluded)
+        let pattern = rule.pattern.as_ref().map(std::slice::from_ref);
+        pattern.is_none_or(|pattern| is_of(row, pattern, &meant))
+            && !is_of(row, &rule.unless, &excluded)
     };
     let is_watched = |row: &Row| match rule.thing {
         Thing::Any => row.judgement.verdict.is_some() && fits(row),
@@ -424,14 +427,18 @@ fn calls(
     things
 }
 
-/// Names after the rules of identities of the functions, modules or files that a pattern fits by a name as some run has it.
+/// Names after the rules of identities of the functions, modules or files that any of some patterns fits by a name as some run
+/// has it.
 fn fitting(
     runs: &[&ComparedRun<'_>],
     metric: &str,
-    pattern: &Pattern,
+    patterns: &[Pattern],
     thing: Thing,
 ) -> Result<BTreeSet<[String; 3]>, GateError> {
     let mut found = BTreeSet::new();
+    if patterns.is_empty() {
+        return Ok(found);
+    }
     let mut seen: BTreeSet<(usize, i64)> = BTreeSet::new();
     for run in runs {
         let database = std::ptr::from_ref(run.database).addr();
@@ -454,7 +461,7 @@ fn fitting(
                 Thing::File => (file, of_group("file", &identity.names)),
                 _ => (name, identity.names.clone()),
             };
-            if identity.is_code && pattern.fits(raw) {
+            if identity.is_code && patterns.iter().any(|pattern| pattern.fits(raw)) {
                 found.insert(names);
             }
         }

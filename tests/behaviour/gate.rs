@@ -563,6 +563,21 @@ fn several_of_one_name_are_judged_each_or_added_up() {
     );
 }
 
+/// What is left out is named as comparisons name it, or as a run does.
+#[test]
+fn unless_takes_names_of_the_runs_too() {
+    let mut place = Place::new();
+    let run = |name, cost| [(name, cost), ("wait", 600)];
+    place.import("exact", "branch=main", &run("work.part.0", 400));
+    place.import("exact", "branch=new", &run("work.part.1", 500));
+    let sides = ["branch=main", "branch=new"];
+    check(&place, "fn 'w*' <= +10 %", &sides, &["fail"], 1);
+    for name in ["work", "work.part.1", "*.part.0"] {
+        let budget = format!("fn 'w*' <= +10 % unless '{name}'");
+        check(&place, &budget, &sides, &["pass"], 0);
+    }
+}
+
 #[test]
 fn what_is_unclear_says_what_would_fail() {
     let place = usual();
