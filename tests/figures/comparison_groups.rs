@@ -336,6 +336,33 @@ fn rules_of_the_user_hold_for_groups() {
     }
 }
 
+/// The values of a label are what they are, in a database with other rules, too: their numbers are not those of functions.
+#[test]
+fn values_of_labels_are_no_functions() {
+    let folder = Folder::new();
+    let run = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/cases/pprof/labels/case.in/run.pb"
+    );
+    let content = std::fs::read(run).expect("a case");
+    let database = import(&folder, "runs.db", &[("base-1.pb", content)]);
+    let rules = folder.file("rules", b"name /^alpha$/ -> first\n");
+    let (_, err, succeeded) = told(&["identify", "--db", &database, "--rules", &rules]);
+    assert!(succeeded, "{err}");
+    let answer = asked(&[
+        "diff",
+        "--db",
+        &database,
+        "1",
+        run,
+        "--by",
+        "label:thread",
+        "--all",
+    ]);
+    let expected = ["(no thread)", "io", "main"].map(|value| (value.to_owned(), [10.0; 2]));
+    assert_eq!(costs(&answer), BTreeMap::from(expected));
+}
+
 /// What the shown statements have for a name in all runs of a side.
 fn shown(database: &str, by: &str) -> BTreeMap<String, [f64; 2]> {
     let flags = [
