@@ -363,15 +363,12 @@ impl Paths {
     }
 }
 
-/// What a thread or process is called in new that has the name of a program which is another one there. Linux names a process by its
-/// program, and its first thread, too.
-pub(super) fn renamed_container(name: &str, folders: &[Folders]) -> Option<String> {
+/// The program by which a thread or process is called, where it has another name in base than in new: that of new. Linux names a
+/// process by its program, and its first thread, too.
+pub(super) fn program_of<'f>(name: &str, folders: &'f [Folders]) -> Option<&'f str> {
     let mut modules = folders.iter().filter(|one| one.part == Within::Module);
-    let one = modules.find(|one| is_called(name, &one.base))?;
-    let fits = |end: &usize| one.new.is_char_boundary(*end);
-    let cut = (0..=MOST_OF_NAME).rev().find(fits).unwrap_or(0);
-    let is_cut = name != one.base;
-    Some(one.new[..if is_cut { cut } else { one.new.len() }].to_owned())
+    let one = modules.find(|one| is_called(name, &one.base) || is_called(name, &one.new))?;
+    Some(&one.new)
 }
 
 /// Pairs threads and processes that are called as their programs, where these are one under two names.

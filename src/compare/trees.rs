@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 
 use super::comparison::{Material, compared};
-use super::grouped::renamed_container;
+use super::grouped::program_of;
 use super::judge::Verdict;
 use super::pairs::Folders;
 use super::request::{By, CompareError, Request};
@@ -95,16 +95,19 @@ pub fn compare_trees(
                     // What only holds others, and what cost nothing in this metric.
                     let identity = dictionary.identity(run, function)?;
                     let kind = identity.kind;
-                    let (key, names) = place_of(identity, &comparison.folders);
+                    let key = key_of(&identity, &comparison.folders);
                     let next = items.len();
-                    *containers.entry(key).or_insert_with(|| {
+                    let item = *containers.entry(key).or_insert_with(|| {
                         items.push(PlaceItem {
-                            names,
+                            names: identity.names.clone(),
                             kind,
                             verdict: None,
                         });
                         u32::try_from(next).unwrap_or(u32::MAX)
-                    }) as usize
+                    }) as usize;
+                    // New comes last: where both have it, it is called as there.
+                    items[item].names = identity.names;
+                    item
                 };
                 let item = u32::try_from(item).unwrap_or(u32::MAX);
                 known.insert(function, item);
@@ -124,22 +127,22 @@ pub fn compare_trees(
     Ok((comparison, places, items))
 }
 
-/// What tells a thing that has no row from others, and its names. A process is called as its program, which may be another one.
-fn place_of(identity: FunctionIdentity, folders: &[Folders]) -> (Vec<u8>, [String; 3]) {
-    let renamed = Some(&identity.names[0])
+/// What tells a thing that has no row from others. A process is called as its program, which may be another one in new, and of
+/// whose name Linux may have kept the beginning.
+fn key_of(identity: &FunctionIdentity, folders: &[Folders]) -> Vec<u8> {
+    let program = Some(&identity.names[0])
         .filter(|_| !identity.is_code)
-        .and_then(|name| renamed_container(name, folders));
-    let Some(name) = renamed else {
-        return (identity.key, identity.names);
+        .and_then(|name| program_of(name, folders));
+    let Some(program) = program else {
+        return identity.key.clone();
     };
-    let renamed = Identity {
+    let called = Identity {
         class: Class::Container,
-        name: Cow::Borrowed(&name),
+        name: Cow::Borrowed(program),
         module: Cow::Borrowed(""),
         file: Cow::Borrowed(""),
     };
-    let key = renamed.key().to_vec();
-    (key, [name, String::new(), String::new()])
+    called.key().to_vec()
 }
 
 /// Items of functions by their numbers, which begin with 1 in a database and mostly go on without gaps.

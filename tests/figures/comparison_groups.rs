@@ -336,6 +336,45 @@ fn rules_of_the_user_hold_for_groups() {
     }
 }
 
+/// A process is called as its program, of whose name Linux may have kept the beginning on one side only.
+#[test]
+fn programs_with_long_names_are_one_process() {
+    let folder = Folder::new();
+    let program = |comm: &str, module: &str| {
+        samples(
+            comm,
+            7,
+            &[
+                ("parse", module, 50),
+                ("render", module, 40),
+                ("malloc", "/usr/lib/libc.so.6", 5),
+            ],
+        )
+    };
+    let names = [
+        "old.test",
+        "much-longer-name.test",
+        "another-long-name.test",
+    ];
+    let files = names.map(|name| {
+        let comm = &name[..name.len().min(15)];
+        let module = format!("/b/{name}");
+        folder.file(&format!("{name}.perf"), &program(comm, &module))
+    });
+    for (base, new) in [(0, 1), (1, 0), (1, 2)] {
+        let (base, new, name) = (&files[base], &files[new], names[new]);
+        let comm = &name[..name.len().min(15)];
+        unchanged(&[base, new, "--by", "process"], &[(comm, 95.0)]);
+        let tree = asked(&["report", "diff_tree", base, new, "--noise", "exact"]);
+        let places = tree["rows"].as_array().expect("rows");
+        assert_eq!(places.len(), 5, "{tree}");
+        for place in places {
+            assert_eq!(place["status"], "both", "{tree}");
+        }
+        assert_eq!(places[0]["function"], comm, "{tree}");
+    }
+}
+
 /// The values of a label are what they are, in a database with other rules, too: their numbers are not those of functions.
 #[test]
 fn values_of_labels_are_no_functions() {
