@@ -174,6 +174,9 @@ pub(super) fn grouped(
         }
         arguments.push((flag.clone(), Argument::Functions(functions)));
     }
+    if !request.cumulative && request.by == By::Line {
+        arguments.push(("exclusive".to_owned(), Argument::Flag));
+    }
     // What the database holds for identities is none where other rules apply: its functions are asked for, and added up here.
     let has_identities = dictionary.rules.is_none();
     if let Some(by) = groups(&request.by, has_identities) {

@@ -507,7 +507,11 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     let of_identities = question.group_names == GroupNames::OfIdentities;
     let (known_groups, line_costs) = if of_identities {
         parts.file(fragment!("containers_of_identities"));
-        parts.file(fragment!("lines_of_identities"));
+        parts.file(if has_tree(question.run) && !question.exclusive {
+            fragment!("lines_of_identities_in_trees")
+        } else {
+            fragment!("lines_of_identities")
+        });
         ("groups_of_identities", "lines_of_identities")
     } else {
         ("known_groups", "line_costs")

@@ -375,6 +375,36 @@ fn programs_with_long_names_are_one_process() {
     }
 }
 
+/// With everything called, a line of several functions that are one counts once on each path.
+#[test]
+fn lines_of_identities_count_once_on_a_path() {
+    let folder = Folder::new();
+    let build = |one: u32, other: u32| {
+        let name = |part: u32, line: u32| format!("/w/m.c:work.part.{part}:{line}");
+        let stacks = [
+            (vec![name(one, 30), name(other, 30)], 100),
+            (vec![name(other, 30)], 50),
+            (vec![name(other, 31), name(one, 30)], 20),
+            (vec![name(one, 30), name(other, 31), name(one, 30)], 7),
+        ];
+        let mut text = "# austin: 3.6.0\n# interval: 1000\n# mode: wall\n\n".to_owned();
+        for (stack, cost) in stacks {
+            let _ = writeln!(text, "P1;T0:1;/w/m.c:main:5;{} {cost}", stack.join(";"));
+        }
+        text.into_bytes()
+    };
+    let base = folder.file("base.austin", &build(0, 1));
+    let new = folder.file("new.austin", &build(2, 7));
+    let microseconds = 1000.0;
+    let lines = [
+        ("work[30]", 177.0 * microseconds),
+        ("work[31]", 27.0 * microseconds),
+        ("main[5]", 177.0 * microseconds),
+    ];
+    unchanged(&[&base, &new, "--by", "line", "--cumulative"], &lines);
+    unchanged(&[&base, &new, "--by", "line"], &lines[..1]);
+}
+
 /// The values of a label are what they are, in a database with other rules, too: their numbers are not those of functions.
 #[test]
 fn values_of_labels_are_no_functions() {

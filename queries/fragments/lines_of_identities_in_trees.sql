@@ -1,0 +1,19 @@
+-- Lines of identities in place of those of functions, where paths are known.
+
+-- Lines of functions of one identity are one: cost is counted where no node of the same line encloses the node.
+lines_of_identities AS (
+  SELECT MIN(function_id) AS function_id, file, line, col,
+    CASE COUNT(*) WHEN COUNT(calls) THEN SUM(calls / 4294967296) * 4294967296 + SUM(calls % 4294967296) END AS calls,
+    SUM(exclusive) AS exclusive,
+    CASE COUNT(*) WHEN COUNT(cumulative) THEN SUM(IIF(node_id <= reached, 0.0, cumulative)) END AS cumulative
+  FROM (
+    SELECT f.identity_id, n.function_id, COALESCE(n.file, '') AS file, n.line, COALESCE(n.col, 0) AS col, n.node_id, n.calls,
+      n.exclusive, n.cumulative, MAX(n.last_id) OVER (
+        PARTITION BY f.identity_id, COALESCE(n.file, ''), n.line, COALESCE(n.col, 0)
+        ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached
+    FROM subtrees AS s CROSS JOIN $nodes AS n CROSS JOIN functions AS f
+    WHERE s.outermost AND n.line IS NOT NULL AND n.node_id BETWEEN s.node_id AND s.last_id AND f.function_id = n.function_id
+  )
+  GROUP BY identity_id, file, line, col
+)
