@@ -1,9 +1,11 @@
 //! A comparison as an answer: columns and rows that every format can show.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value as Json, json};
 
 use super::definitions::Place as DefinitionPlace;
-use super::judge::{Judgement, Noise, Verdict};
+use super::judge::{BURST, Judgement, Noise, Verdict};
 use super::pairs::{Between, Folders, Within};
 use super::renames::Suggestion;
 use super::request::Normalize;
@@ -390,7 +392,7 @@ fn lines(comparison: &Comparison) -> Vec<String> {
     if comparison.earlier > 0 {
         lines.push(format!("Noise as in {} earlier runs", comparison.earlier));
     } else if comparison.noise == Noise::Sampled && base.runs.len() + new.runs.len() == 2 {
-        lines.push("Noise of counting alone: intervals are the least that they can be".to_owned());
+        lines.push(counting_alone(&comparison.rows));
     }
     let total = &comparison.total;
     let p = total
@@ -410,6 +412,19 @@ fn lines(comparison: &Comparison) -> Vec<String> {
     lines.extend(said_of_folders(&comparison.folders));
     lines.extend(renamed(&comparison.suggestions));
     lines
+}
+
+/// What intervals of two runs suppose, of which nothing tells how much their samples vary.
+fn counting_alone(rows: &[Row]) -> String {
+    let mut said = "Noise of counting alone: intervals are the least that they can be".to_owned();
+    // Where the verdict is new or gone, the least would be too little.
+    if rows.iter().any(|row| row.judgement.dispersion.is_some()) {
+        let _ = write!(
+            said,
+            "; of functions that one side has not, they suppose {BURST} samples at a time"
+        );
+    }
+    said
 }
 
 /// Folders and modules that are taken for one, as it is said.

@@ -20,7 +20,7 @@ use crate::statistics::presence;
 use crate::statistics::ranks;
 use crate::statistics::repeats::runs_needed;
 use crate::statistics::times;
-use crate::statistics::{Estimate, Figures, Shape, Sides, mean};
+use crate::statistics::{Estimate, Figures, Shape, Sides, change, mean};
 
 /// What is said of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +169,7 @@ pub struct Judged {
 pub const FEWEST: usize = 3;
 
 /// Samples that are taken to come together where the runs do not tell: the largest bursts that have been seen.
-const BURST: f64 = 8.0;
+pub const BURST: f64 = 8.0;
 
 /// Judges every function and the total.
 #[must_use]
@@ -180,11 +180,13 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
         Noise::Sampled if matrix.counts.is_none() => Noise::Timed,
         noise => noise,
     };
-    let tested: Vec<usize> = (0..rows)
-        .filter(|row| mean_share(matrix, *row) >= limits.min_share)
-        .collect();
     let mut functions: Vec<Judgement> =
         (0..rows).map(|row| described(&matrix.costs, row)).collect();
+    // What costs nothing in any run (another metric of the runs may have it) is no row of a comparison.
+    let tested: Vec<usize> = (0..rows)
+        .filter(|row| functions[*row].seen != [0, 0])
+        .filter(|row| mean_share(matrix, *row) >= limits.min_share)
+        .collect();
     let shape = Repeats::of(&matrix.costs);
     if noise == Noise::Exact {
         for row in &tested {
@@ -205,7 +207,7 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
                         if shape.base + shape.new == 2 && are_counts(samples, *row) =>
                     {
                         let (base, new) = (samples.base.row(*row), samples.new.row(*row));
-                        Found::Counts(two_counts(base[0], new[0], matrix))
+                        of_two_counts(base[0], new[0], matrix)
                     }
                     (None, _) => Found::Presence(presence),
                 },
@@ -214,12 +216,12 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
         let known: Vec<(usize, f64)> = tests
             .iter()
             .enumerate()
-            .filter_map(|(at, found)| Some((at, found.p()?)))
+            .filter_map(|(at, found)| Some((at, found.p_among_others()?)))
             .collect();
         let rates = false_discovery_rates(&known.iter().map(|(_, p)| *p).collect::<Vec<_>>());
         let mut q = vec![None; tests.len()];
         for ((at, _), rate) in known.iter().zip(rates) {
-            q[*at] = Some(rate);
+            q[*at] = Some(rate).filter(|_| !tests[*at].is_a_bound());
         }
         for ((row, found), q) in tested.iter().zip(&tests).zip(q) {
             let judgement = &mut functions[*row];
@@ -293,7 +295,11 @@ fn count(number: usize) -> f64 {
 fn described(sides: &Sides, row: usize) -> Judgement {
     let (base, new) = (sides.base.row(row), sides.new.row(row));
     let seen = |figures: &[f64]| figures.iter().filter(|figure| **figure != 0.0).count();
-    let ratio = mean(new) / mean(base);
+    let (of_base, mut of_new) = (mean(base), mean(new));
+    if change(of_base, of_new) == 0.0 {
+        of_new = of_base;
+    }
+    let ratio = of_new / of_base;
     Judgement {
         ratio: Some(ratio).filter(|ratio| ratio.is_finite() && *ratio > 0.0),
         seen: [seen(base), seen(new)],
@@ -327,21 +333,43 @@ enum Found {
     Estimate(Estimate),
     /// Only in which runs it was seen, with the probability of that if nothing has changed.
     Presence(Option<f64>),
-    /// Counts of two runs, of which nothing but themselves tells how much they vary.
+    /// Counts of two runs, of which nothing but themselves tells how much they vary: the least that they can.
     Counts(Estimate),
+    /// Counts of two runs of which one is 0, compared as bursts.
+    Bursts(Estimate),
 }
 
 impl Found {
     fn p(&self) -> Option<f64> {
         match self {
-            Self::Estimate(estimate) | Self::Counts(estimate) => Some(estimate.p),
+            Self::Estimate(estimate) | Self::Counts(estimate) | Self::Bursts(estimate) => {
+                Some(estimate.p)
+            }
             Self::Presence(p) => *p,
+        }
+    }
+
+    /// Whether its probability is only the least that it can be, which makes it no discovery.
+    fn is_a_bound(&self) -> bool {
+        matches!(self, Self::Counts(_))
+    }
+
+    /// The probability with which it is one of several tests. Of what is none and what is a bound the others gain nothing: where
+    /// functions vary from run to run, counting alone would reject nearly all of them, and with these, by Benjamini and
+    /// Hochberg's procedure, whatever is below the rate by itself.
+    fn p_among_others(&self) -> Option<f64> {
+        if self.is_a_bound() {
+            Some(1.0)
+        } else {
+            self.p()
         }
     }
 
     fn estimate(&self) -> Option<&Estimate> {
         match self {
-            Self::Estimate(estimate) | Self::Counts(estimate) => Some(estimate),
+            Self::Estimate(estimate) | Self::Counts(estimate) | Self::Bursts(estimate) => {
+                Some(estimate)
+            }
             Self::Presence(_) => None,
         }
     }
@@ -352,7 +380,7 @@ impl Found {
         row.estimate = match self {
             Self::Estimate(estimate) => Some(Box::new(*estimate)),
             // Nothing tells how much two counts vary.
-            Self::Presence(_) | Self::Counts(_) => None,
+            Self::Presence(_) | Self::Counts(_) | Self::Bursts(_) => None,
         };
         let Some(estimate) = self.estimate() else {
             return;
@@ -518,14 +546,18 @@ fn by_ranks(sides: &Sides, limits: &Limits) -> Vec<Estimate> {
         .collect()
 }
 
-/// The comparison of two counts, of which nothing else is known: their noise is at least that of independent samples, and
-/// where one of them is 0 they are taken to come in bursts.
-fn two_counts(base: f64, new: f64, matrix: &Matrix) -> Estimate {
+/// The comparison of two counts, of which nothing else is known: their noise is at least that of independent samples. Where one
+/// of them is 0, and the question is whether chance makes it so, they are taken to come in bursts.
+fn of_two_counts(base: f64, new: f64, matrix: &Matrix) -> Found {
     let odds = match &matrix.factors {
         Some(factors) => (factors[1] - factors[0]).exp(),
         None => 1.0,
     };
-    few::two_counts(base, new, odds, BURST)
+    if base > 0.0 && new > 0.0 {
+        Found::Counts(few::two_counts(base, new, odds))
+    } else {
+        Found::Bursts(few::two_counts_of_bursts(base, new, odds, BURST))
+    }
 }
 
 /// The verdict of a row that is not counted completely.

@@ -19,6 +19,7 @@ use super::factors::{
     Shared, TELL_SHARED, median_of_history, median_of_ratios, squares_of_sides, successive_df,
     successive_variance,
 };
+use super::few::whole;
 use super::summary::{ln_ratio, mean, median, unrounded};
 use super::{Estimate, Figures, Shape, Sides};
 
@@ -139,7 +140,7 @@ fn estimates(
             let ln_ratio = ln_ratio(count0 / weight0, count1 / weight1);
             let (bursts0, bursts1) = (count0 / dispersion.value, count1 / dispersion.value);
             if bursts0 + bursts1 < EXACT_BELOW || count0 == 0.0 || count1 == 0.0 {
-                let (base, new) = (bursts0.floor(), bursts1.floor());
+                let (base, new) = (whole(bursts0), whole(bursts1));
                 return Estimate {
                     ln_ratio,
                     dispersion: dispersion.value,

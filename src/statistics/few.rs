@@ -1,27 +1,62 @@
 //! What can be said of two counts, of which nothing tells how much they vary.
 
-use super::dispersion::Variance;
 use super::distribution::binomial_two_sided;
+use super::summary::{ROUNDING, ln_ratio};
 use super::{Estimate, Shape};
 
-/// Two counts, `odds` being the size of new to that of base. Their noise is taken to be that of independent samples, which is
-/// the least that it can be; where one of them is 0, and the question is whether chance makes it so, samples are taken to come
-/// in bursts of `burst`.
+/// Two counts, `odds` being the size of new to that of base, as independent samples: the least noise that they can have. Of both
+/// together, new has a binomial part if nothing has changed, which is the exact test.
+///
+/// Samples that stand for costs need not be whole: the distribution has values between those of whole counts. Less than one tells
+/// nothing.
 #[must_use]
-pub fn two_counts(base: f64, new: f64, odds: f64, burst: f64) -> Estimate {
-    let ln_ratio = (new / base).ln() - odds.ln();
-    if base > 0.0 && new > 0.0 {
-        let variance = Variance {
-            value: 1.0 / base + 1.0 / new,
-            df: f64::INFINITY,
-        };
-        return Estimate::student(ln_ratio, variance, 1.0);
+pub fn two_counts(base: f64, new: f64, odds: f64) -> Estimate {
+    let found = of_bursts(base, new, odds, [base, new], 1.0);
+    if base.min(new) >= 1.0 - ROUNDING {
+        return found;
     }
-    let (base, new) = ((base / burst).floor(), (new / burst).floor());
     Estimate {
-        ln_ratio,
-        dispersion: burst,
-        p: binomial_two_sided(new, base + new, odds / (1.0 + odds)),
-        shape: Shape::Binomial { base, new, odds },
+        p: 1.0,
+        shape: Shape::Order {
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+        },
+        ..found
     }
+}
+
+/// As [`two_counts`], of samples that come in bursts of `burst`: whole ones are counted.
+#[must_use]
+pub fn two_counts_of_bursts(base: f64, new: f64, odds: f64, burst: f64) -> Estimate {
+    of_bursts(
+        base,
+        new,
+        odds,
+        [base, new].map(|count| whole(count / burst)),
+        burst,
+    )
+}
+
+fn of_bursts(base: f64, new: f64, odds: f64, bursts: [f64; 2], burst: f64) -> Estimate {
+    let [of_base, of_new] = bursts;
+    let ln_ratio = ln_ratio(base, new) - odds.ln();
+    Estimate {
+        ln_ratio: if ln_ratio.abs() <= ROUNDING {
+            0.0
+        } else {
+            ln_ratio
+        },
+        dispersion: burst,
+        p: binomial_two_sided(of_new, of_base + of_new, odds / (1.0 + odds)),
+        shape: Shape::Binomial {
+            base: of_base,
+            new: of_new,
+            odds,
+        },
+    }
+}
+
+/// Whole bursts: three that rounding has made a little less are three.
+pub(super) fn whole(bursts: f64) -> f64 {
+    (bursts * (1.0 + 1e-12)).floor()
 }

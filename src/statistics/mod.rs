@@ -30,10 +30,10 @@ pub mod steps;
 mod summary;
 pub mod times;
 
-pub(crate) use summary::mean;
+pub(crate) use summary::{change, mean};
 
 use dispersion::Variance;
-use distribution::{binomial_interval, student_two_sided, student_upper_quantile};
+use distribution::{binomial_odds_interval, student_two_sided, student_upper_quantile};
 use summary::ROUNDING;
 
 /// The figures of one side: one row a function, one column a run.
@@ -160,10 +160,11 @@ impl Estimate {
     /// Of figures that are above 0 on both sides, and the variance of the logarithm of their ratio.
     fn student(ln_ratio: f64, variance: Variance, dispersion: f64) -> Self {
         // A variance of 0 tells any change from none, but not one of the last digit.
-        let p = if ln_ratio.abs() <= ROUNDING {
-            1.0
+        let (ln_ratio, p) = if ln_ratio.abs() <= ROUNDING {
+            (0.0, 1.0)
         } else {
-            student_two_sided(ln_ratio / variance.value.sqrt(), variance.df)
+            let t = ln_ratio / variance.value.sqrt();
+            (ln_ratio, student_two_sided(t, variance.df))
         };
         Estimate {
             ln_ratio,
@@ -200,8 +201,8 @@ impl Estimate {
                 ((self.ln_ratio - reach).exp(), (self.ln_ratio + reach).exp())
             }
             Shape::Binomial { base, new, odds } => {
-                let (low, high) = binomial_interval(new, base + new, alpha);
-                (low / (1.0 - low) / odds, high / (1.0 - high) / odds)
+                let (low, high) = binomial_odds_interval(new, base + new, alpha);
+                (low / odds, high / odds)
             }
             Shape::Order { low, high } => (low.exp(), high.exp()),
         }

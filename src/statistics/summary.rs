@@ -3,6 +3,9 @@
 /// Logarithms of ratios up to this are rounding: those of figures that are equal differ by some 10^-14.
 pub(super) const ROUNDING: f64 = 1e-12;
 
+/// The part of a figure by which it may differ from one that was added up or divided in another order.
+const ROUNDING_OF_SUMS: f64 = 1e-13;
+
 /// The middle value, or the mean of the two middle ones.
 ///
 /// # Panics
@@ -22,6 +25,17 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
 /// Arithmetic mean.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// New less base; 0 where they are the same but for rounding. Whole numbers are exact, shares and means are not.
+pub(crate) fn change(base: f64, new: f64) -> f64 {
+    let difference = new - base;
+    let is_whole = base.fract() == 0.0 && new.fract() == 0.0;
+    if !is_whole && difference.abs() <= ROUNDING_OF_SUMS * base.abs().max(new.abs()) {
+        0.0
+    } else {
+        difference
+    }
 }
 
 /// Natural logarithm of the ratio of two rates: 0 where both are 0.

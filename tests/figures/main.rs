@@ -11,6 +11,7 @@ mod callgrind;
 mod callgrind_writers;
 mod chrome_trace;
 mod comparison;
+mod comparison_counts;
 mod comparison_folders;
 mod comparison_groups;
 mod comparison_laws;

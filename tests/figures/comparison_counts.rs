@@ -1,0 +1,189 @@
+//! Comparisons of two runs of which nothing tells how much they vary, and figures that are known only in part.
+
+use std::fmt::Write as _;
+
+use profdb::compare::judge::{BURST, Limits, Matrix, Noise, Verdict, judge};
+use profdb::statistics::{Figures, Sides};
+use serde_json::Value;
+
+use super::comparison::{Folder, asked, number, told};
+use crate::support::random::Random;
+
+/// Samples of functions as `perf script` prints them, so often each.
+fn samples(counts: &[(&str, usize)]) -> Vec<u8> {
+    let mut text = String::new();
+    let mut at = 0;
+    for (name, count) in counts {
+        for _ in 0..*count {
+            at += 1;
+            let _ = write!(
+                text,
+                "app 7 100.{at:06}: 1 cycles:u: \n\t1000 {name}+0x10 (/b/app)\n\n"
+            );
+        }
+    }
+    text.into_bytes()
+}
+
+fn row(answer: &Value, name: &str) -> Value {
+    let rows = answer["rows"].as_array().expect("rows");
+    let mut rows = rows.iter();
+    let row = rows.find(|row| row["function"] == name);
+    row.unwrap_or_else(|| panic!("{name} in {answer}")).clone()
+}
+
+/// A figure that another program has found.
+#[track_caller]
+fn is(row: &Value, name: &str, expected: f64) {
+    let found = number(row, name);
+    assert!(
+        (found - expected).abs() <= 1e-9 * expected.abs(),
+        "{name}: {found} is not {expected}: {row}"
+    );
+}
+
+/// Two counts are compared by the exact test: of both together, new has a binomial part. The figures are those of
+/// `scipy.stats.binomtest(new, base + new, 0.5)`: its `pvalue`, and `x / (1 - x)` for `beta.ppf(0.025, new, base + 1)` and
+/// `beta.ppf(0.975, new + 1, base)`.
+#[test]
+fn two_counts_are_compared_by_the_exact_test() {
+    let folder = Folder::new();
+    let base = [("a", 3), ("b", 100), ("c", 1), ("d", 700), ("gone", 64)];
+    let new = [("a", 9), ("b", 130), ("c", 1), ("d", 601), ("new", 7)];
+    let base = folder.file("base.perf", &samples(&base));
+    let new = folder.file("new.perf", &samples(&new));
+    let answer = asked(&["diff", &base, &new]);
+    for (name, ratio, p, low, high) in EXPECTED {
+        let row = row(&answer, name);
+        is(&row, "ratio", ratio);
+        is(&row, "p", p);
+        is(&row, "ratio_low", low);
+        is(&row, "ratio_high", high);
+        assert_eq!(row["dispersion"], Value::Null, "{row}");
+        // Nothing tells how often such a probability comes by chance.
+        assert_eq!(row["q"], Value::Null, "{row}");
+    }
+    // What one side has not is compared as bursts of eight samples: eight to none.
+    let gone = row(&answer, "gone");
+    is(&gone, "p", 2.0 * 0.5_f64.powi(8));
+    is(&gone, "ratio_high", 0.585_833_175_137_243_2);
+    is(&gone, "dispersion", 8.0);
+    assert_eq!(gone["verdict"], "gone");
+    // Seven samples are no whole burst.
+    let new_one = row(&answer, "new");
+    is(&new_one, "p", 1.0);
+    assert_eq!(new_one["verdict"], "unclear");
+    let (text, err, succeeded) = told(&["diff", &folder.path("base.perf").to_string_lossy(), &new]);
+    assert!(succeeded, "{err}");
+    assert!(text.contains(BURSTS), "{text}");
+    let only = folder.file("only.perf", &samples(&[("a", 3), ("b", 90)]));
+    let other = folder.file("other.perf", &samples(&[("a", 9), ("b", 95)]));
+    let (text, err, succeeded) = told(&["diff", &only, &other]);
+    assert!(succeeded, "{err}");
+    assert!(text.contains("Noise of counting alone"), "{text}");
+    assert!(!text.contains(BURSTS), "{text}");
+}
+
+const BURSTS: &str = "of functions that one side has not, they suppose 8 samples at a time";
+
+const EXPECTED: [(&str, f64, f64, f64, f64); 4] = [
+    (
+        "a",
+        3.0,
+        0.145_996_093_75,
+        0.748_684_450_197_064_1,
+        17.228_003_126_899_97,
+    ),
+    (
+        "b",
+        1.3,
+        0.055_613_577_781_392_38,
+        0.993_962_268_356_409_3,
+        1.704_499_302_447_338_3,
+    ),
+    (
+        "c",
+        1.0,
+        1.0,
+        0.012_739_367_083_666_617,
+        78.496_835_316_262_85,
+    ),
+    (
+        "d",
+        0.858_571_428_571_428_5,
+        0.006_565_818_164_007_713,
+        0.768_626_609_277_845_4,
+        0.958_815_573_444_861_8,
+    ),
+];
+
+/// Functions vary from run to run by a fifth, and samples come eight at a time; nothing changes. What counting alone would call a
+/// change of nearly all functions makes none new or gone.
+#[test]
+fn two_runs_that_vary_have_nothing_new() {
+    let mut random = Random(5);
+    let mut with_any = 0;
+    for _ in 0..ROUNDS {
+        let mut side = || {
+            let counts = (0..FUNCTIONS).map(|at| {
+                let mean: f64 = if at < 20 { 100.0 } else { 5.0 };
+                let scale = 1.0 + 0.2 * (4.0 * unit(&mut random) - 2.0);
+                BURST * poisson(&mut random, mean * scale)
+            });
+            counts.collect::<Vec<f64>>()
+        };
+        let [base, new] = [side(), side()];
+        let totals = [&base, &new].map(|side| vec![side.iter().sum()]);
+        let costs = Sides {
+            base: Figures::new(1, base),
+            new: Figures::new(1, new),
+        };
+        let matrix = Matrix {
+            counts: Some(costs.clone()),
+            costs,
+            totals,
+            factors: None,
+            paired: false,
+            history: None,
+        };
+        let judged = judge(&matrix, Noise::Sampled, &Limits::default());
+        assert!(judged.tested > 200, "most are large enough");
+        let mut verdicts = judged.functions.iter().map(|function| function.verdict);
+        with_any += usize::from(verdicts.any(|verdict| verdict.is_some_and(Verdict::is_change)));
+    }
+    assert!(with_any <= ROUNDS / 20, "{with_any} of {ROUNDS}");
+}
+
+const FUNCTIONS: usize = 300;
+const ROUNDS: usize = 200;
+
+/// A number from 0 to 1.
+#[expect(clippy::cast_precision_loss, reason = "as many bits as there are")]
+fn unit(random: &mut Random) -> f64 {
+    (random.next() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+fn poisson(random: &mut Random, mean: f64) -> f64 {
+    let (least, mut product, mut count) = ((-mean).exp(), unit(random), 0.0);
+    while product > least {
+        product *= unit(random);
+        count += 1.0;
+    }
+    count
+}
+
+/// What costs nothing in any run is no function of a comparison, and is not tested.
+#[test]
+fn what_is_tested_is_some_of_the_functions() {
+    let folder = Folder::new();
+    let base = folder.file("base.folded", b"main;a 3\nmain;b 7\nmain;idle;c 1\n");
+    let new = folder.file("new.folded", b"main;a 5\nmain;b 8\nmain;idle;c 1\n");
+    for noise in ["exact", "sampled", "timed"] {
+        let flags = ["diff", &base, &new, "--noise", noise, "--min-share", "0"];
+        let answer = asked(&flags);
+        assert_eq!(answer["tested"], 3, "{answer}");
+        let (text, err, succeeded) = told(&flags);
+        assert!(succeeded, "{err}");
+        assert!(text.contains("3 of 3 functions tested"), "{text}");
+    }
+}
