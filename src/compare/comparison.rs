@@ -136,14 +136,21 @@ pub(super) fn compared<'r, 'd>(
         (metric.name.clone(), metric.unit.clone())
     });
     if let Some(logs) = &logs {
-        table.divide(logs);
-        let (base, new) = logs.split_at(totals[0].len());
-        for (totals, logs) in totals.iter_mut().zip([base, new]) {
-            for (total, log) in totals.iter_mut().zip(logs) {
-                *total /= log.exp();
+        let is_of_totals = request.normalize == Normalize::Total;
+        let whole: Vec<f64> = totals.concat();
+        // Equal shares are equal figures only if nothing rounds but the division.
+        let divided = |run: usize, cost: f64| {
+            if is_of_totals {
+                100.0 * cost / whole[run]
+            } else {
+                cost / logs[run].exp()
             }
+        };
+        table.divide(divided);
+        for (run, total) in totals.iter_mut().flatten().enumerate() {
+            *total = divided(run, *total);
         }
-        if request.normalize == Normalize::Total {
+        if is_of_totals {
             unit = (format!("% of {}", unit.0), "count".to_owned());
         }
     } else if let Some(doubt) = totals_differ(&totals) {

@@ -12,8 +12,8 @@ use super::request::{Normalize, Request, Sort};
 use super::run::ComparedRun;
 use super::shift::Shift;
 use super::table::{Bounded, Table};
-use crate::statistics::mean;
 use crate::statistics::ranks;
+use crate::statistics::{change, mean};
 use crate::store::Tag;
 use crate::text::scale::figure;
 
@@ -59,7 +59,7 @@ pub struct Row {
     pub each: [Vec<f64>; 2],
     /// Calls in each run of base and of new; NaN where a run does not know. None of the total.
     pub each_calls: [Vec<f64>; 2],
-    /// Part of the total, in base and in new; `None` where the total is 0.
+    /// Percentage of the total, in base and in new; `None` where the total is 0 or only bounds of the cost are known.
     pub shares: [Option<f64>; 2],
     /// Calls in a run of base and of new, on average; `None` where a run does not know.
     pub calls: [Option<f64>; 2],
@@ -90,7 +90,7 @@ impl Part {
     /// Cost of new less that of base.
     #[must_use]
     pub fn delta(&self) -> f64 {
-        self.costs[1] - self.costs[0]
+        change(self.costs[0], self.costs[1])
     }
 }
 
@@ -98,7 +98,7 @@ impl Row {
     /// Cost of new less that of base.
     #[must_use]
     pub fn delta(&self) -> f64 {
-        self.costs[1] - self.costs[0]
+        change(self.costs[0], self.costs[1])
     }
 }
 
@@ -355,8 +355,9 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         functions += 1;
         let mut row = row_of_bounds(bounded, shown, &side_total, &unit);
         row.parts = told_apart.into_iter().map(part).collect();
-        let part = row.shares.iter().flatten().sum::<f64>() / 200.0;
-        if request.all || part >= request.limits.min_share {
+        // What may be as large is not left out.
+        let most = |side: usize| row.bounds[side].1 / side_total[side];
+        if request.all || f64::midpoint(most(0), most(1)) >= request.limits.min_share {
             rows.push(row);
         }
     }
@@ -461,7 +462,10 @@ fn row_of_bounds(
         ranges: [(f64::NAN, f64::NAN); 2],
         each: [Vec::new(), Vec::new()],
         each_calls: [Vec::new(), Vec::new()],
-        shares: [0, 1].map(|side: usize| Some(100.0 * bounds[side].1 / totals[side])),
+        shares: [0, 1].map(|side: usize| {
+            let (low, high) = bounds[side];
+            (low >= high).then(|| 100.0 * high / totals[side])
+        }),
         calls,
         functions,
         judgement: Judgement {

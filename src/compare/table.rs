@@ -360,14 +360,14 @@ impl Table {
         self.items.retain(|_| is_kept.next().unwrap_or(true));
     }
 
-    /// Divides every cost by the factor of its run (natural logarithms, base then new).
-    pub(super) fn divide(&mut self, factors: &[f64]) {
-        for (column, factor) in self.columns.iter_mut().flatten().zip(factors) {
+    /// Divides every cost by the factor of its run; runs are numbered, base then new.
+    pub(super) fn divide(&mut self, divided: impl Fn(usize, f64) -> f64) {
+        for (run, column) in self.columns.iter_mut().flatten().enumerate() {
             for cost in &mut column.costs {
-                *cost /= factor.exp();
+                *cost = divided(run, *cost);
             }
             for (low, high) in column.bounds.values_mut() {
-                (*low, *high) = (*low / factor.exp(), *high / factor.exp());
+                (*low, *high) = (divided(run, *low), divided(run, *high));
             }
         }
     }

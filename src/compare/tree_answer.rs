@@ -6,6 +6,7 @@ use super::tree::Place;
 use super::trees::PlaceItem;
 use crate::report::header::{Column, Kind, Meaning, Medium};
 use crate::report::{self, Answer, Value};
+use crate::statistics::change;
 use crate::store::Database;
 
 /// Which places are shown.
@@ -162,7 +163,7 @@ pub fn tree_answer<'d>(
                     Value::Integer(place.depth.into()),
                     Value::Real(base),
                     Value::Real(new),
-                    Value::Real(new - base),
+                    Value::Real(change(base, new)),
                     Value::Real(place.own[0]),
                     Value::Real(place.own[1]),
                     text(status(place)),
@@ -209,8 +210,8 @@ pub fn paths_answer<'d>(
                 && is_in(asked.view, place)
         })
         .collect();
-    let change = |at: usize| (places[at].own[1] - places[at].own[0]).abs();
-    chosen.sort_by(|one, other| change(*other).total_cmp(&change(*one)).then(one.cmp(other)));
+    let size = |at: usize| change(places[at].own[0], places[at].own[1]).abs();
+    chosen.sort_by(|one, other| size(*other).total_cmp(&size(*one)).then(one.cmp(other)));
     chosen.truncate(asked.first.unwrap_or(usize::MAX));
     report::compared_one_by_one(
         database,
@@ -224,7 +225,7 @@ pub fn paths_answer<'d>(
                 let is_wanted = give(&[
                     Value::Real(base),
                     Value::Real(new),
-                    Value::Real(new - base),
+                    Value::Real(change(base, new)),
                     text(status(place)),
                     Value::Text(way(places, items, *at)),
                     text(&item.names[0]),

@@ -6,7 +6,7 @@ use profdb::compare::judge::{BURST, Limits, Matrix, Noise, Verdict, judge};
 use profdb::statistics::{Figures, Sides};
 use serde_json::Value;
 
-use super::comparison::{Folder, asked, number, told};
+use super::comparison::{Folder, asked, number, rows, told};
 use crate::support::random::Random;
 
 /// Samples of functions as `perf script` prints them, so often each.
@@ -186,4 +186,65 @@ fn what_is_tested_is_some_of_the_functions() {
         assert!(succeeded, "{err}");
         assert!(text.contains("3 of 3 functions tested"), "{text}");
     }
+}
+
+/// Equal shares are equal figures, whatever the totals are.
+#[test]
+fn equal_shares_do_not_differ() {
+    let folder = Folder::new();
+    let counts = |times: u64| format!("a {}\nb {}\nc {}\n", times, 2 * times, 4 * times);
+    let mut files = Vec::new();
+    for (at, times) in [3, 7, 11, 13, 1_234_567, 89].into_iter().enumerate() {
+        files.push(folder.file(&format!("{at}.folded"), counts(times).as_bytes()));
+    }
+    for sides in [[&files[..1], &files[1..2]], [&files[..2], &files[2..]]] {
+        let mut flags = vec!["diff", "--noise", "timed", "--normalize", "total", "--base"];
+        flags.extend(sides[0].iter().map(String::as_str));
+        flags.push("--new");
+        flags.extend(sides[1].iter().map(String::as_str));
+        let answer = asked(&flags);
+        for (name, row) in rows(&answer) {
+            assert_eq!(row["delta"], 0.0, "{name:?}: {row}");
+            assert_eq!(row["ratio"], 1.0, "{name:?}: {row}");
+        }
+    }
+    let tree = asked(&[
+        "report",
+        "diff_tree",
+        &files[1],
+        &files[3],
+        "--normalize",
+        "total",
+    ]);
+    for place in tree["rows"].as_array().expect("rows") {
+        assert_eq!(place["delta"], 0.0, "{place}");
+    }
+}
+
+/// A share of the total is not known of a cost of which only bounds are.
+#[test]
+fn shares_of_bounds_are_unknown() {
+    let folder = Folder::new();
+    // Two functions of one name in one file call each other, or not: callgrind does not say.
+    let program = |cost: u32| {
+        format!(
+            "version: 1\ncreator: callgrind-3.19.0\npositions: line\nevents: Ir\nob=app\nfl=w.c\nfn=f.part.0\n1 {cost}\n\
+             cfn=g\ncalls=1 9\n2 50\n\nfn=f.part.1\n3 30\ncfn=g\ncalls=1 9\n4 70\n\nfn=g\n9 120\n"
+        )
+    };
+    let base = folder.file("base.callgrind", program(20).as_bytes());
+    let new = folder.file("new.callgrind", program(25).as_bytes());
+    let answer = asked(&["diff", &base, &new, "--cumulative"]);
+    let f = row(&answer, "f");
+    assert!(
+        number(&f, "base_cumulative_min") < number(&f, "base_cumulative_max"),
+        "{f}"
+    );
+    for name in ["base", "new", "delta", "base_pct", "new_pct"] {
+        assert_eq!(f[name], Value::Null, "{name}: {f}");
+    }
+    assert!(number(&row(&answer, "g"), "base_pct") > 50.0, "{answer}");
+    // It may be as much as the bound is.
+    let answer = asked(&["diff", &base, &new, "--cumulative", "--min-share", "20"]);
+    assert_eq!(answer["rows"].as_array().map(Vec::len), Some(2), "{answer}");
 }
