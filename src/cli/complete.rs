@@ -247,7 +247,11 @@ fn flag_of<'c, 'w>(command: &'c Command, word: &'w str) -> Option<(&'c Arg, Opti
         None => (long, None),
     };
     let mut known = command.get_arguments();
-    let exact = known.find(|known| known.get_long() == Some(name));
+    let is_it = |known: &&Arg| {
+        let others = known.get_all_aliases().unwrap_or_default();
+        known.get_long() == Some(name) || others.contains(&name)
+    };
+    let exact = known.find(is_it);
     let argument = exact.or_else(|| {
         let mut fitting = command
             .get_arguments()

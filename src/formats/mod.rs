@@ -24,6 +24,7 @@
 //! | dotnet-trace (.NET) | `dotnet-trace collect --format Speedscope` | `speedscope` |
 //! | Excimer (PHP) | `ExcimerLog::formatCollapsed` | `folded` |
 //! | Go's `runtime/pprof` | `go test -cpuprofile run.pb.gz`, or `curl -o run.pb.gz HOST/debug/pprof/profile` | `pprof` |
+//! | GHC (Haskell) | `./app +RTS -pj`, of a program that was built with `-prof` | `ghc_json` |
 //! | GHC's eventlog | `hs-speedscope run.eventlog` | `speedscope` |
 //! | gperftools (C++) | `pprof --collapsed PROGRAM cpu.prof > run.folded`; `--callgrind` has lines, but no paths | `folded`, `callgrind` |
 //! | heaptrack (C++) | `heaptrack_print -f run.zst -F run.folded`: allocations; `--flamegraph-cost-type peak`: bytes | `folded` |

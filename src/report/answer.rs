@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::error::failure;
 use super::header::{Column, Kind, Medium};
+use crate::base::hex::hex;
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
 use crate::text::cell::Value;
 
@@ -443,9 +444,9 @@ fn read(
             *value = Value::Real(number);
             return Ok(());
         }
-        (ValueRef::Text(text) | ValueRef::Blob(text), Author::User) => {
-            String::from_utf8_lossy(text)
-        }
+        (ValueRef::Text(text), Author::User) => String::from_utf8_lossy(text),
+        // As SQLite writes it: as text it could lose bytes.
+        (ValueRef::Blob(bytes), Author::User) => format!("x'{}'", hex(bytes)).into(),
         (found @ (ValueRef::Text(_) | ValueRef::Blob(_)), Author::Us) => match kind {
             Kind::Name | Kind::Node | Kind::Text | Kind::Any => {
                 match found.as_str() {

@@ -161,7 +161,10 @@ fn value(value: &Value) -> Json {
         Value::Null => Json::Null,
         Value::Integer(number) if (-EXACT..=EXACT).contains(number) => (*number).into(),
         Value::Integer(number) => number.to_string().into(),
-        Value::Real(number) => (*number).into(),
+        Value::Real(number) if number.is_finite() => (*number).into(),
+        // JSON has no such numbers; scripts call them so.
+        Value::Real(number) if *number > 0.0 => "Infinity".into(),
+        Value::Real(_) => "-Infinity".into(),
         Value::Text(text) => text.as_str().into(),
     }
 }
