@@ -125,10 +125,6 @@ export function menu(x, y, items) {
     removeEventListener('pointerdown', outside, true);
     before?.focus();
   };
-  // Whoever leaves it by Tab, or to another window, is done with it.
-  list.addEventListener('focusout', (/** @type {FocusEvent} */ event) => {
-    if (list.isConnected && !list.contains(/** @type {Node | null} */ (event.relatedTarget))) close();
-  });
   const outside = (/** @type {Event} */ event) => {
     if (!list.contains(event.target)) close();
   };
@@ -144,7 +140,7 @@ export function menu(x, y, items) {
     else if (event.key === 'Home') entries[0].focus();
     else if (event.key === 'End') entries.at(-1)?.focus();
     else if (event.key === 'Tab') close();
-    else if (['Enter', ' '].includes(event.key)) return;
+    else if (event.key === ' ' || event.key.length > 1 || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
   });
