@@ -191,6 +191,8 @@ pub struct Input<'a> {
     record: u64,
     /// Where the current record starts.
     record_start: Position,
+    /// Where the last line begins, if the input has ended before that line.
+    unfinished_line: Option<Position>,
     limits: Limits,
     stop: Stop,
     failure: Option<ImportError>,
@@ -251,6 +253,7 @@ impl<'a> Input<'a> {
             stop,
             failure: None,
             hides: false,
+            unfinished_line: None,
         };
         input.begin()?;
         Ok(input)
@@ -375,8 +378,17 @@ impl<'a> Input<'a> {
             if line.ends_with(b"\r") {
                 line.pop();
             }
+        } else {
+            self.unfinished_line = Some(start);
         }
         Ok(Some(start))
+    }
+
+    /// Where the last line begins, if the input ended before that line did: some of it may be missing. Known after it
+    /// has been read.
+    #[must_use]
+    pub fn unfinished_line(&self) -> Option<Position> {
+        self.unfinished_line
     }
 
     /// Reads a line as [`read_line`](Self::read_line) does, without a copy where all of it is in the

@@ -4,6 +4,7 @@ pub(super) mod buffered;
 pub(super) mod call_tree;
 pub(super) mod counted;
 pub(super) mod demangle;
+pub(super) mod ending;
 pub(super) mod json;
 pub(super) mod lisp_names;
 pub(super) mod metric_names;

@@ -47,6 +47,7 @@ use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Frame, FunctionDef, Noise, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
+use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::{HEAD, Input};
@@ -339,6 +340,7 @@ fn read(
             stacks.emit(sink);
         }
     }
+    note_unfinished_line(input, sink);
     Ok(())
 }
 

@@ -42,6 +42,7 @@ use crate::events::{
 };
 use crate::formats::common::counted::many;
 use crate::formats::common::demangle::Demangler;
+use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
@@ -90,6 +91,7 @@ fn import(
         report.line(at, line)?;
     }
     sink.at(input.position());
+    note_unfinished_line(input, sink);
     report.finish(input.position(), sink)
 }
 

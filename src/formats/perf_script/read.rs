@@ -53,6 +53,7 @@ use crate::events::{
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
+use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::common::metric_names::MetricNames;
 use crate::formats::common::stack_depth::{MOST_FRAMES, too_many_frames};
 use crate::formats::format::{Confidence, Format};
@@ -162,6 +163,7 @@ fn import(
             "the end of the file",
         ));
     }
+    note_unfinished_line(input, script.sink);
     script.finish();
     Ok(())
 }

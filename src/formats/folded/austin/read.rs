@@ -44,6 +44,7 @@ use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Frame, FunctionDef, Kind, MetricId, Noise, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
+use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::folded::stack_lines::{FrameReader, StackLines, split_last, whole_lines};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
@@ -330,6 +331,7 @@ fn read(
             stacks.emit(sink);
         }
     }
+    note_unfinished_line(input, sink);
     Ok(())
 }
 

@@ -35,6 +35,7 @@
 
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Note, RunFact, Severity, Sink};
+use crate::formats::common::ending::UNFINISHED;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::ghc::centres::{Centres, Costs, Stacks, Totals, WITH_BUILTINS};
 use crate::formats::options::Options;
@@ -130,7 +131,7 @@ fn import(
         });
     // A number that is cut may look whole (case `ghc_prof/truncated-in-a-number`).
     } else if !lines.ended {
-        let message = "the last line has no end: the file may be cut";
+        let message = UNFINISHED;
         sink.note(Note {
             severity: Severity::Warning,
             position: Some(lines.last),
