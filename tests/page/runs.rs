@@ -39,6 +39,14 @@ fn a_run_is_chosen_and_two_are_compared() {
     let cells = shown.rows(".runs");
     assert_eq!(cells[0][1], "160");
     assert!(cells[0].contains(&"<b>main</b>".to_owned()), "{cells:?}");
+    let offered = shown.offered(".runs");
+    assert!(
+        offered.command.starts_with("profdb runs --db "),
+        "{}",
+        offered.command
+    );
+    assert_eq!(offered.sql, "SELECT * FROM run_list ORDER BY run_id;\n");
+    assert_eq!(offered.json, json(&shown, &["runs"]));
     // Of two runs the one that was imported last is shown; a double click opens the other one.
     shown.click(".runs tbody th", "1: before", DOUBLE);
     shown.wait("location.hash.includes('run=1')");
@@ -76,6 +84,11 @@ fn a_run_is_chosen_and_two_are_compared() {
         );
     }
     assert!(names.contains(&"work"), "{names:?}");
+    let sql = shown.offered_as(".diff", "SQL");
+    assert!(
+        sql.contains("FROM history\nWHERE run_id IN (1, 2)"),
+        "{sql}"
+    );
     for view in ["history", "steps"] {
         shown.go(&[("view", view)]);
         assert!(!shown.text("main").is_empty());
