@@ -593,7 +593,7 @@ impl Imports<'_> {
 
     /// Says what became of a file that is a profile. A closed output does not keep the next file
     /// from being imported.
-    fn tell(&self, name: &str, told: Told) -> Result<(), Failure> {
+    fn tell(&mut self, name: &str, told: Told) -> Result<(), Failure> {
         let (run, nodes) = match told {
             Told::New { run, nodes } => (run, nodes),
             Told::Known(known) => {
@@ -601,7 +601,11 @@ impl Imports<'_> {
                 return Ok(());
             }
         };
-        let database = self.database.as_ref().expect("it has the run");
+        let database = self.database.as_mut().expect("it has the run");
+        // It is stored: to be interrupted now would say that it is not.
+        database
+            .heed(Stop::default())
+            .map_err(|error| complain(error, Failure::Database))?;
         warn(name, database, run).map_err(|error| complain(error, Failure::Database))?;
         let extent = extent(database, run, nodes);
         let extent = extent.map_err(|error| complain(error, Failure::Database))?;
