@@ -492,16 +492,13 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
             (sums.rows(), ANY)
         }
         "What do two runs share?" => {
+            let (before, after) = (places.run(1), places.run(2));
             let mut rows = Rows::new();
-            let key = |function: i64| {
-                let Function { name, module, .. } = &places.functions[&function];
-                (name, module)
-            };
-            for (function, before) in &totals {
-                for (same, after) in other.totals_of(metric) {
-                    if key(*function) == key(same) {
-                        let costs = [before.cumulative, after.cumulative].map(Cell::Number);
-                        rows.push([vec![text(run.name(*function))], costs.to_vec()].concat());
+            if before.measures(metric) && after.measures(metric) {
+                let after = with_all(after, metric);
+                for (identity, cost) in with_all(before, metric) {
+                    if let Some(other) = after.get(identity) {
+                        rows.push(vec![text(&identity.1), cost, other.clone()]);
                     }
                 }
             }
@@ -576,6 +573,18 @@ fn own<'p>(run: Run<'p>, metric: &str) -> BTreeMap<&'p Identity, f64> {
                 .entry(&run.all.functions[&function].identity)
                 .or_default() += total.exclusive;
         }
+    }
+    costs
+}
+
+/// What each identity costs in a run with all that it called; unknown where several functions are one.
+fn with_all<'p>(run: Run<'p>, metric: &str) -> BTreeMap<&'p Identity, Cell> {
+    let mut costs = BTreeMap::new();
+    for (function, total) in run.totals_of(metric) {
+        costs
+            .entry(&run.all.functions[&function].identity)
+            .and_modify(|cost| *cost = Cell::Unknown)
+            .or_insert(Cell::Number(total.cumulative));
     }
     costs
 }
