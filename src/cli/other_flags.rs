@@ -75,10 +75,14 @@ pub(super) fn taken_for_another(arguments: &[OsString]) -> Option<String> {
     let mut words = arguments.iter().take_while(|word| *word != "--");
     let is_show =
         |word: &OsString| word == "--show" || word.to_string_lossy().starts_with("--show=");
-    let instead = OTHER_FLAGS
-        .iter()
-        .find(|(words, _)| words.contains(&"show"))?;
-    (is_report && words.any(is_show)).then(|| format!("there is no flag --show: {}", instead.1))
+    let instead = other("show")?;
+    (is_report && words.any(is_show)).then(|| format!("there is no flag --show: {instead}"))
+}
+
+/// What to do instead of a flag of other tools.
+fn other(word: &str) -> Option<&'static str> {
+    let known = OTHER_FLAGS.iter().find(|(words, _)| words.contains(&word));
+    known.map(|(_, instead)| *instead)
 }
 
 /// The arguments with the name that a flag has here; `None` if an error is of something else than a flag of other tools.
@@ -137,11 +141,7 @@ pub(super) fn instead_of_flag(arguments: &[OsString], error: &clap::Error) -> Op
         _ => unknown.as_str(),
     };
     let word = written.trim_start_matches('-').split('=').next()?;
-    let instead = OTHER_FLAGS
-        .iter()
-        .find(|(words, _)| words.contains(&word))
-        .map(|(_, instead)| *instead)
-        .or_else(|| instead_of(word))?;
+    let instead = other(word).or_else(|| instead_of(word))?;
     let dashes = &written[..written.len() - written.trim_start_matches('-').len()];
     Some(format!("there is no flag {dashes}{word}: {instead}"))
 }

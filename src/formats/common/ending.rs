@@ -10,10 +10,7 @@ pub(crate) fn note_unfinished_line(input: &Input<'_>, sink: &mut dyn Sink) {
         sink.note(Note {
             severity: Severity::Warning,
             position: Some(position),
-            message: UNFINISHED,
+            message: "the last line has no end: the file may be cut",
         });
     }
 }
-
-/// What is said of such a line.
-pub(crate) const UNFINISHED: &str = "the last line has no end: the file may be cut";

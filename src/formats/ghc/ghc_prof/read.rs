@@ -35,7 +35,7 @@
 
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Note, RunFact, Severity, Sink};
-use crate::formats::common::ending::UNFINISHED;
+use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::ghc::centres::{Centres, Costs, Stacks, Totals, WITH_BUILTINS};
 use crate::formats::options::Options;
@@ -129,14 +129,9 @@ fn import(
             position: None,
             message: "the file has no rows",
         });
-    // A number that is cut may look whole (case `ghc_prof/truncated-in-a-number`).
-    } else if !lines.ended {
-        let message = UNFINISHED;
-        sink.note(Note {
-            severity: Severity::Warning,
-            position: Some(lines.last),
-            message,
-        });
+    } else {
+        // A number that is cut may look whole (case `ghc_prof/truncated-in-a-number`).
+        note_unfinished_line(lines.input, sink);
     }
     stacks.finish(sink);
     centres.finish(sink);
@@ -149,10 +144,6 @@ struct Lines<'r, 'a> {
     line: Vec<u8>,
     /// Where the line starts, or the end of the file.
     position: Position,
-    /// Where the last line started that was read.
-    last: Position,
-    /// The last line that was read has a line end.
-    ended: bool,
 }
 
 impl<'r, 'a> Lines<'r, 'a> {
@@ -162,8 +153,6 @@ impl<'r, 'a> Lines<'r, 'a> {
             input,
             line: Vec::new(),
             position,
-            last: position,
-            ended: true,
         }
     }
 
@@ -171,11 +160,6 @@ impl<'r, 'a> Lines<'r, 'a> {
     fn next(&mut self) -> Result<bool, ImportError> {
         let start = self.input.read_line(&mut self.line)?;
         self.position = start.unwrap_or(self.input.position());
-        if start.is_some() {
-            self.last = self.position;
-            // A line end takes the input to the next line; the end of the file does not.
-            self.ended = self.input.position().line != self.last.line;
-        }
         Ok(start.is_some())
     }
 
