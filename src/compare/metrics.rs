@@ -1,9 +1,9 @@
 //! Which metric of each run is compared, and which earlier runs tell how its figures vary.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 use super::judge::Noise;
+use super::order::{before, session};
 use super::request::{CompareError, Normalize, Request};
 use super::run::ComparedRun;
 use super::table::Metrics;
@@ -147,7 +147,7 @@ fn may_be_samples(metric: &MetricInfo) -> bool {
     metric.unit == "count" && metric.total.fract() == 0.0 && metric.total <= MOST_SAMPLES
 }
 
-/// Positions of earlier runs that are looked at, and fewest that tell anything.
+/// Sessions of earlier runs that are looked at, and fewest that tell anything.
 const EARLIER: usize = 20;
 const FEWEST_EARLIER: usize = 5;
 
@@ -174,37 +174,40 @@ pub(super) fn earlier<'d>(
         .flatten()
         .filter_map(|facts| facts.fingerprint.clone())
         .collect();
-    let (mut positions, mut found) = (BTreeSet::new(), Vec::new());
-    let earlier_of = |run_id, position: String| -> Result<ControlFlow<()>, CompareError> {
+    let (mut sessions, mut found) = (BTreeSet::new(), Vec::new());
+    // A run of another database or of a file is later than all that are here.
+    let is_beside =
+        |run: &&&ComparedRun<'d>| std::ptr::eq(run.database, known.database) && !run.is(known);
+    let other = [base, new].into_iter().find(is_beside);
+    let marks = known.database.run_marks(None)?;
+    for marked in before(marks, known.run.run_id, other.map(|run| run.run.run_id)) {
         if found.len() == EARLIER {
-            return Ok(ControlFlow::Break(()));
+            break;
         }
-        // Before the run is read: thousands may be of one position.
-        if positions.contains(&position) {
-            return Ok(ControlFlow::Continue(()));
+        // Before the run is read: thousands may be of one session.
+        let session = session(&marked);
+        if sessions.contains(&session) {
+            continue;
         }
-        let Some(run) = known.database.run(Some(run_id))? else {
-            return Ok(ControlFlow::Continue(()));
+        let Some(run) = known.database.run(Some(marked.run_id))? else {
+            continue;
         };
         let run = ComparedRun {
             database: known.database,
             run,
             tags: Vec::new(),
         };
-        if run.is(base) || run.is(new) {
-            return Ok(ControlFlow::Continue(()));
-        }
-        let metrics = run.database.metrics(run_id)?;
+        let metrics = run.database.metrics(marked.run_id)?;
         let is_wanted =
             |metric: &&MetricInfo| metric.name == wanted.name && metric.unit == wanted.unit;
         let Some(metric) = metrics.iter().find(is_wanted).cloned() else {
-            return Ok(ControlFlow::Continue(()));
+            continue;
         };
-        let recording = run.database.run_facts(run_id)?.fingerprint;
-        if recording.is_some_and(|recording| !recordings.insert(recording)) || metric.total <= 0.0 {
-            return Ok(ControlFlow::Continue(()));
+        let is_known = |recording| !recordings.insert(recording);
+        if marked.fingerprint.is_some_and(is_known) || metric.total <= 0.0 {
+            continue;
         }
-        positions.insert(position);
+        sessions.insert(session);
         let chosen = chosen_of(
             &run,
             &metrics,
@@ -212,17 +215,7 @@ pub(super) fn earlier<'d>(
             (noise == Noise::Sampled).then_some(noise),
         )?;
         found.push((run, chosen));
-        Ok(ControlFlow::Continue(()))
-    };
-    // A run of another database or of a file is later than all that are here.
-    let is_beside =
-        |run: &&&ComparedRun<'d>| std::ptr::eq(run.database, known.database) && !run.is(known);
-    let other = [base, new].into_iter().find(is_beside);
-    known.database.each_earlier_run(
-        known.run.run_id,
-        other.map(|run| run.run.run_id),
-        earlier_of,
-    )?;
+    }
     if found.len() < FEWEST_EARLIER {
         found.clear();
     }

@@ -17,6 +17,7 @@ pub mod items;
 pub mod judge;
 mod matched;
 mod metrics;
+pub mod order;
 mod pairs;
 mod reading;
 mod renames;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::compare::ComparedRun;
-use crate::history::{KEYS, Order, Position, Series, series};
+use crate::compare::order::{KEYS, Order};
+use crate::history::{Position, Series, series};
 use crate::store::{Database, StoreError};
 
 /// Branches that others come from, where runs have branches.

@@ -6,8 +6,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::aliases::{Aliases, Key, lines as said_of, may_be_one};
 use super::reading::{Figure, HistoryError, Measured, Subject, figures, measured, subjects};
-use super::series::{Order, Series};
+use super::series::Series;
 use super::sparkline::sparkline;
+use crate::compare::order::Order;
 use crate::compare::{Folders, members_of_folders};
 use crate::report::header::{Column, Kind, Meaning, Medium};
 use crate::report::{self, Answer, Heading, Measure, Value};

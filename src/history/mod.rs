@@ -10,4 +10,4 @@ pub mod steps;
 
 pub use answer::{History, answer, history};
 pub use reading::HistoryError;
-pub use series::{KEYS, Order, Position, Series, series};
+pub use series::{Position, Series, series};

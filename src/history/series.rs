@@ -1,14 +1,6 @@
 //! Series of runs: those that are of one program under one set of circumstances, in the order of what they measured.
 //!
-//! Runs with equal values of the keys of a series are one ([`KEYS`] unless others are asked for). The order is by the first of
-//! these that every run of the series has:
-//!
-//! | order | of a run |
-//! | --- | --- |
-//! | `commit_count` | its tag of this name, a whole number: how many commits led to its commit |
-//! | `commit_time` | its tag of this name, a date and time, or seconds since 1970 |
-//! | `recorded_at` | when it was recorded, as the file says it, in UTC (`runs.recorded_utc`) |
-//! | `imported_at` | when it was imported |
+//! What they have in common and what their order is by, [`crate::compare::order`] says.
 //!
 //! Runs of one commit are repeats of each other and have one position, that of the first of them; runs that merely have an equal
 //! count of commits have not (two branches have them). A run without a commit has a position of its own, and so has one whose
@@ -16,11 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::compare::order::{Order, value};
 use crate::store::{Database, RunMarks, StoreError};
-use crate::text::dates::{moment, nanoseconds};
-
-/// Keys whose values the runs of a series have in common: the title or else the command, the format, and tags.
-pub const KEYS: [&str; 4] = ["title", "format", "host", "branch"];
 
 /// A series of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,58 +29,6 @@ pub struct Position {
     pub runs: Vec<RunMarks>,
     /// The commit that they are of; `None` if it is unknown.
     pub commit: Option<String>,
-}
-
-/// What the order of a series is by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// How many commits led to the commit of a run.
-    CommitCount,
-    /// When the commit of a run was made.
-    CommitTime,
-    /// When a run was recorded.
-    RecordedAt,
-    /// When a run was imported.
-    ImportedAt,
-}
-
-impl Order {
-    const ALL: [Self; 4] = [
-        Self::CommitCount,
-        Self::CommitTime,
-        Self::RecordedAt,
-        Self::ImportedAt,
-    ];
-
-    /// Its name, which is that of a tag or of a column of `runs`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CommitCount => "commit_count",
-            Self::CommitTime => "commit_time",
-            Self::RecordedAt => "recorded_at",
-            Self::ImportedAt => "imported_at",
-        }
-    }
-
-    /// Where a run comes in this order; `None` if that is unknown.
-    pub(crate) fn of(self, run: &RunMarks) -> Option<i64> {
-        match self {
-            Self::CommitCount => whole_number(run.tag(self.name())?),
-            Self::CommitTime => {
-                let text = run.tag(self.name())?;
-                let seconds = whole_number(text).and_then(|count| count.checked_mul(1_000_000_000));
-                seconds.or_else(|| moment(text))
-            }
-            Self::RecordedAt => nanoseconds(run.recorded_utc.as_deref()?),
-            Self::ImportedAt => Some(nanoseconds(&run.imported_at).unwrap_or(0)),
-        }
-    }
-}
-
-fn whole_number(text: &str) -> Option<i64> {
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| is_number)
 }
 
 impl Series {
@@ -141,7 +78,7 @@ fn series_of(runs: Vec<RunMarks>, keys: &[&str]) -> Vec<Series> {
     let mut all: Vec<Series> = by_key
         .into_iter()
         .map(|(values, runs)| {
-            let order = order_of(&runs);
+            let order = Order::common(&runs);
             Series {
                 key: keys
                     .iter()
@@ -156,25 +93,6 @@ fn series_of(runs: Vec<RunMarks>, keys: &[&str]) -> Vec<Series> {
     let latest = |series: &Series| series.runs().map(|run| run.run_id).max();
     all.sort_by_key(|series| std::cmp::Reverse(latest(series)));
     all
-}
-
-/// What a run has of a key: a tag of this name, else what is known of it under this name; empty if nothing is.
-fn value<'r>(run: &'r RunMarks, key: &str) -> &'r str {
-    let known = || match key {
-        "title" => run.title.as_deref().or(run.command.as_deref()),
-        "command" => run.command.as_deref(),
-        "format" => Some(run.format.as_str()),
-        "tool_version" => run.tool_version.as_deref(),
-        _ => None,
-    };
-    run.tag(key).or_else(known).unwrap_or_default()
-}
-
-/// The first order in which every run has its place.
-fn order_of(runs: &[RunMarks]) -> Order {
-    let known = |order: &Order| runs.iter().all(|run| order.of(run).is_some());
-    let mut orders = Order::ALL.into_iter();
-    orders.find(known).unwrap_or(Order::ImportedAt)
 }
 
 /// The runs by what they measured.
@@ -204,6 +122,7 @@ fn positions(mut runs: Vec<RunMarks>, order: Order) -> Vec<Position> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::order::KEYS;
     use crate::store::Tag;
 
     /// A run that was imported in the order of its number, with tags.

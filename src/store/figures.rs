@@ -1,7 +1,5 @@
 //! What comparisons of runs read: the figures of functions, and what makes runs and functions comparable.
 
-use std::ops::ControlFlow;
-
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::database::Database;
@@ -16,7 +14,6 @@ const IDENTITIES: &str = include_str!("../../queries/compare/identities.sql");
 const IDENTITIES_ALONE: &str = include_str!("../../queries/compare/identities_alone.sql");
 const METRIC: &str = include_str!("../../queries/compare/metric.sql");
 const RUN: &str = include_str!("../../queries/compare/run.sql");
-const EARLIER: &str = include_str!("../../queries/compare/earlier.sql");
 const NAMES: &str = include_str!("../../queries/compare/names.sql");
 const CALLERS: &str = include_str!("../../queries/compare/callers.sql");
 const CALLEES: &str = include_str!("../../queries/compare/callees.sql");
@@ -336,33 +333,6 @@ impl Database {
             })
         };
         read().map_err(|source| self.failed(source))
-    }
-
-    /// Gives other runs of the same format, title, host and branch, the latest of their series first, as long as a function says
-    /// to go on, each with a text that is the same for runs of one commit, or of one day where commits are unknown; with a second
-    /// run of the series only those before the later of the two. There may be thousands, of which few are wanted.
-    ///
-    /// # Errors
-    /// The function's, or when the database cannot be read.
-    pub fn each_earlier_run<E: From<StoreError>>(
-        &self,
-        run_id: i64,
-        second: Option<i64>,
-        mut give: impl FnMut(i64, String) -> Result<ControlFlow<()>, E>,
-    ) -> Result<(), E> {
-        let failed = |source| E::from(self.failed(source));
-        let mut statement = self.connection.prepare(EARLIER).map_err(failed)?;
-        let mut rows = statement
-            .query(named_params! {":run": run_id, ":second": second})
-            .map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            let run = row.get(0).map_err(failed)?;
-            let position = row.get(1).map_err(failed)?;
-            if give(run, position)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// Whether any function of any run has a name, module or file (0, 1, 2) that fits, as the run has it or after the rules of

@@ -4,9 +4,9 @@
 
 use crate::support::made_runs::{self, Batches, made_up};
 use profdb::base::error::Stop;
+use profdb::compare::order::KEYS;
 use profdb::events::{Frame, MetricId};
 use profdb::events::{FunctionDef, Noise, Sample, Sink, Unit};
-use profdb::history::series::KEYS;
 use profdb::history::steps::{Request, Since, State, Steps, steps};
 use profdb::history::{HistoryError, history, series, steps::of_history};
 use profdb::profile::TreeBuilder;

@@ -4,11 +4,12 @@ use serde_json::{Map, Value as Json, json};
 
 use super::super::aliases::lines as said_of;
 use super::super::answer::{History, counted, key_of};
-use super::super::series::{Order, Position, Series};
+use super::super::series::{Position, Series};
 use super::super::sparkline::sparkline;
 use super::change::{Change, Judged, State, Steps};
 use super::request::Request;
 use crate::compare::members_of_folders;
+use crate::compare::order::Order;
 use crate::events::Noise;
 use crate::report::header::{Column, Kind, Meaning, Medium};
 use crate::report::{self, Answer, Argument, Heading, Measure, Value};
