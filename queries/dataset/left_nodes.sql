@@ -6,8 +6,7 @@ marked AS (
     $calls AS calls, n.exclusive, n.cumulative, $wanted AS wanted,
     CASE WHEN $kept THEN 1 ELSE 0 END AS kept
   FROM runs AS r CROSS JOIN $metric_nodes AS n$labelled
-  WHERE r.run_id = :run AND n.node_id BETWEEN r.first_node AND r.last_node
-  WINDOW so_far AS (ORDER BY n.node_id ROWS UNBOUNDED PRECEDING)
+  WHERE r.run_id = :run AND n.node_id BETWEEN r.first_node AND r.last_node$so_far
 )
 
 -- How many nodes are kept and cut up to each, and what those that are kept cost: differences give sums of subtrees.

@@ -29,7 +29,7 @@ WITH walk AS (
   WHERE $in_starts AND f.function_id = n.function_id$start_kinds
   UNION ALL
   SELECT w.level + 1, above.node_id, w.chain, w.chain || '/' || f.function_id, f.function_id, w.calls, w.cost
-  FROM walk AS w CROSS JOIN $nodes AS n CROSS JOIN nodes AS line CROSS JOIN nodes AS above CROSS JOIN functions AS f
+  FROM walk AS w CROSS JOIN $linked_nodes AS n CROSS JOIN nodes AS line CROSS JOIN nodes AS above CROSS JOIN functions AS f
   WHERE n.node_id = w.at_id AND line.node_id = n.parent_id AND line.node_id < n.node_id AND f.function_id = above.function_id
     AND above.node_id = IIF(line.line IS NULL, line.node_id, line.parent_id) AND f.kind IN ('function', 'pseudo')$walk_limit
 ),

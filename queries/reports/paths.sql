@@ -20,11 +20,11 @@
 --> path       TEXT is=path text csv xml json                their names, with the calling lines where known; ... where it begins further up
 --> node_id    LINE json                                     number of the node
 WITH hottest AS (
-  SELECT n.node_id, n.parent_id, n.line, n.calls, n.exclusive, n.cumulative, f.name, $total AS total
+  SELECT n.node_id, n.parent_id, n.line, n.calls, $place_own AS exclusive, $place_all AS cumulative, f.name, $total AS total
   FROM $places CROSS JOIN functions AS f
-  WHERE $in_places AND n.line IS NULL AND n.exclusive <> 0
+  WHERE $in_places AND n.line IS NULL AND $place_own <> 0
     AND f.function_id = n.function_id AND f.kind IN ('function', 'pseudo')$min_pct_node
-  ORDER BY n.exclusive DESC, n.node_id$first
+  ORDER BY exclusive DESC, n.node_id$first
 ),
 way AS (
   SELECT node_id, calls, exclusive, cumulative, total, node_id AS at_id, parent_id, line, 1 AS frames, name AS path FROM hottest
@@ -32,7 +32,7 @@ way AS (
   SELECT w.node_id, w.calls, w.exclusive, w.cumulative, w.total, n.node_id, n.parent_id, n.line, w.frames + (w.line IS NULL),
     IIF(w.line IS NULL,
       f.name || COALESCE('[' || COALESCE(n.file || ':', '') || n.line || COALESCE(':' || n.col, '') || ']', '') || ' > ', '') || w.path
-  FROM way AS w CROSS JOIN $nodes AS n CROSS JOIN functions AS f
+  FROM way AS w CROSS JOIN $linked_nodes AS n CROSS JOIN functions AS f
   WHERE n.node_id = w.parent_id AND n.node_id < w.at_id AND f.function_id = n.function_id$way_limit
 ),
 ways AS (

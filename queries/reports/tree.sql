@@ -31,8 +31,8 @@
 --> line_file        TEXT is=file csv optional                  source file of the line where it is not that of its function
 SELECT
   $tree_depth AS depth, f.name || COALESCE('[' || COALESCE(n.file || ':', '') || n.line || COALESCE(':' || n.col, '') || ']', '') AS element,
-  f.name AS function, n.line AS line, n.col AS col, n.calls AS calls, n.exclusive AS exclusive,
-  n.cumulative AS cumulative, $tree_readings,
+  f.name AS function, n.line AS line, n.col AS col, n.calls AS calls, $place_own AS exclusive,
+  $place_all AS cumulative, $tree_readings,
   $tree_code AS code, f.module AS module, COALESCE(n.file, f.file) AS file, n.node_id AS node_id, n.parent_id AS parent_id,
   n.file AS line_file
 FROM $places CROSS JOIN functions AS f

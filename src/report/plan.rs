@@ -203,6 +203,12 @@ fn layers(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     nodes(parts, question, selection);
 }
 
+/// Own and whole cost of a node in another metric than the run's default one, of which it has no row where it cost nothing.
+const OTHER_METRIC: (&str, &str) = (
+    "COALESCE(c.exclusive, 0.0)",
+    "IIF(c.node_id IS NULL, 0.0, c.cumulative)",
+);
+
 /// Nodes in the metric and with the timer bias of the question.
 fn nodes(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.part("metric_nodes", fragment!("metric_nodes"));
@@ -212,9 +218,9 @@ fn nodes(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         ("n.exclusive", "n.cumulative", String::new())
     } else {
         (
-            "COALESCE(c.exclusive, 0.0)",
-            "IIF(c.node_id IS NULL, 0.0, c.cumulative)",
-            "\nLEFT JOIN node_costs AS c ON c.metric_id = q.metric_id AND c.node_id = n.node_id"
+            OTHER_METRIC.0,
+            OTHER_METRIC.1,
+            " LEFT JOIN node_costs AS c ON c.metric_id = q.metric_id AND c.node_id = n.node_id"
                 .to_owned(),
         )
     };
@@ -285,6 +291,15 @@ fn filters(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     if is_labelled {
         kept.push("t.node_id IS NOT NULL");
     }
+    let looks_back = kept.iter().any(|condition| condition.contains("so_far"));
+    parts.word(
+        "$so_far",
+        if looks_back {
+            "\n  WINDOW so_far AS (ORDER BY n.node_id ROWS UNBOUNDED PRECEDING)"
+        } else {
+            ""
+        },
+    );
     parts.word("$kept", kept.join("\n    AND "));
     parts.word("$calls", if is_labelled { "NULL" } else { "n.calls" });
     parts.word(
@@ -573,10 +588,21 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         )
     } else {
         (
-            "runs AS r CROSS JOIN $nodes AS n",
+            if Stages::of(question, selection).left == "metric_nodes" && !with_readings(question) {
+                "runs AS r CROSS JOIN question AS q CROSS JOIN nodes AS n \
+                 LEFT JOIN node_costs AS c ON c.metric_id = q.metric_id AND c.node_id = n.node_id"
+            } else {
+                "runs AS r CROSS JOIN $nodes AS n"
+            },
             "r.run_id = :run AND n.node_id BETWEEN r.first_node AND r.last_node",
             "n.depth",
         )
+    };
+    // Costs in another metric are joined where they are read once, for a statement that is easier to read.
+    let (own, all) = if places.contains("node_costs") {
+        OTHER_METRIC
+    } else {
+        ("n.exclusive", "n.cumulative")
     };
     let starts_at_selection = question.header.about_function && question.path.is_some();
     // Within another selected node, a node's cost is counted already. Elsewhere every function node
@@ -597,7 +623,7 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
             places,
             in_places,
             " AND n.line IS NULL AND f.kind IN ('function', 'pseudo')",
-            "n.exclusive",
+            own,
         )
     };
     parts.word("$starts", starts);
@@ -621,14 +647,16 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     let (chain, node, tree) = match question.min_pct {
         Some(_) => (
             "\n  HAVING 100 * SUM(w.cost) / $total >= :min_pct",
-            " AND 100 * n.exclusive / total >= :min_pct",
-            " AND 100 * COALESCE(n.cumulative, n.exclusive) / $total >= :min_pct",
+            " AND 100 * $place_own / total >= :min_pct",
+            " AND 100 * COALESCE($place_all, $place_own) / $total >= :min_pct",
         ),
         None => ("", "", ""),
     };
     parts.word("$min_pct_chain", chain);
     parts.word("$min_pct_node", node);
     parts.word("$min_pct_tree", tree);
+    parts.word("$place_own", own);
+    parts.word("$place_all", all);
     parts.word(
         "$first_chains",
         match question.first {
@@ -639,23 +667,45 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
 }
 
 /// Which nodes there are: those of the run, those that filters leave, those that are not hidden.
+struct Stages {
+    stored: &'static str,
+    kept: &'static str,
+    left: &'static str,
+}
+
+impl Stages {
+    fn of(question: &Question<'_>, selection: &Selection) -> Self {
+        let stored = if question.is_default_metric() && !with_readings(question) {
+            "nodes"
+        } else {
+            "metric_nodes"
+        };
+        let kept = if is_kept_in_part(question, selection) {
+            "left_nodes"
+        } else {
+            stored
+        };
+        let left = if selection.functions_of(Filter::Hide).is_some() {
+            "visible_nodes"
+        } else {
+            kept
+        };
+        Self { stored, kept, left }
+    }
+}
+
 fn stages(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
-    let stored = if question.is_default_metric() && !with_readings(question) {
-        "nodes"
-    } else {
-        "metric_nodes"
-    };
-    let kept = if is_kept_in_part(question, selection) {
-        "left_nodes"
-    } else {
-        stored
-    };
-    let left = if selection.functions_of(Filter::Hide).is_some() {
-        "visible_nodes"
-    } else {
-        kept
-    };
+    let Stages { stored, kept, left } = Stages::of(question, selection);
     parts.word("$metric_nodes", stored);
     parts.word("$kept_nodes", kept);
     parts.word("$nodes", left);
+    // Where only the way to the root is asked for, costs are not.
+    parts.word(
+        "$linked_nodes",
+        if left == "metric_nodes" {
+            "nodes"
+        } else {
+            left
+        },
+    );
 }

@@ -196,7 +196,7 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
             let request = request(report, flags, metric, (name, key), names.len());
             match ask(database, report, &run, &request) {
                 Ok((question, sql)) => {
-                    check_length(&question.what, &sql, &request, &run);
+                    check_length(&question.what, &sql, &request);
                     let _ = write!(script, ".parameter clear\n.print {MARK}\n{sql}");
                     asked.push(question);
                 }
@@ -212,8 +212,8 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
 }
 
 /// A statement is short enough to be read: one for a whole run, one with a path or a filter, and one
-/// with more of them. Costs that nodes do not hold themselves take some lines more.
-fn check_length(what: &str, sql: &str, request: &Request, run: &RunInfo) {
+/// with more of them.
+fn check_length(what: &str, sql: &str, request: &Request) {
     let is_given = |name: &str| request.arguments.iter().any(|(given, _)| given == name);
     let asks = [
         "fn",
@@ -241,8 +241,6 @@ fn check_length(what: &str, sql: &str, request: &Request, run: &RunInfo) {
     };
     // Another bias than the stored one needs two costs of everything.
     let most = most + if request.bias.is_some() { 15 } else { 0 };
-    let is_beside = request.metric != run.default_metric;
-    let most = most + if is_beside { 6 } else { 0 };
     let lines = sql.lines().count();
     assert!(
         lines <= most,
