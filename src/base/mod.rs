@@ -9,6 +9,7 @@ pub mod limits;
 #[cfg(feature = "parquet")]
 pub mod panics;
 pub(crate) mod scc;
+pub(crate) mod slices;
 pub(crate) mod spool;
 pub(crate) mod sum;
 pub(crate) mod threads;

@@ -16,6 +16,7 @@ use super::error::DatasetError;
 use super::order::{Ranks, order};
 use super::pages::Zstd;
 use super::tables::{Column, Kind, Table};
+use crate::base::slices::same;
 use crate::store::Cell;
 
 /// Rows of a row group, which has one dictionary for each column, and which engines read in one piece.
@@ -211,7 +212,7 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         // Many texts are those of the row before.
         let last = places.last().copied().filter(|last| {
             let text = texts.get(*last as usize);
-            text.is_some_and(|text| text.data() == value)
+            text.is_some_and(|text| same(text.data(), value))
         });
         last.unwrap_or_else(|| {
             *by_text.entry_ref(value).or_insert_with(|| {
@@ -349,7 +350,8 @@ impl<'k, W: Write + Send> Rows<'k, W> {
                 {
                     buffer.settle(count);
                 }
-                let texts = buffer.pages_of_places(&mut self.zstd, self.keys, rows, page)?;
+                let texts =
+                    buffer.pages_of_places(&mut self.zstd, self.keys, rows, page)?;
                 let (bytes, close) = buffer.close(column, texts)?;
                 group.append_column(&bytes, close)?;
             }

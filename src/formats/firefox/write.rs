@@ -28,6 +28,7 @@ use std::io::Write;
 use hashbrown::HashMap;
 
 use super::unknown_interval::UNKNOWN_INTERVAL;
+use crate::base::slices::same;
 use crate::base::spool::Column;
 use crate::events::Kind;
 use crate::formats::common::samples::{FrameKey, Frames, LINE_FILES, Sample, each_sample};
@@ -382,7 +383,7 @@ impl<'p> Threads<'p> {
         if self
             .open
             .as_ref()
-            .is_none_or(|thread| thread.around != sample.around)
+            .is_none_or(|thread| !same(&thread.around, sample.around))
         {
             self.end(places, out)?;
             let around = sample.around.to_vec();

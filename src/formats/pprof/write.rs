@@ -36,6 +36,7 @@ use hashbrown::HashMap;
 use super::difference::DIFFERENCES;
 use super::encode::Message;
 use super::parts::{Locations, Texts, put, value_type};
+use crate::base::slices::same;
 use crate::events::Kind;
 use crate::formats::common::samples::{FrameKey, Frames, LINE_FILES, Sample, each_sample};
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
@@ -257,7 +258,7 @@ impl Samples {
         }
         self.message
             .numbers(2, values.iter().map(|value| value.cast_unsigned()));
-        if self.around != *around {
+        if !same(&self.around, around) {
             self.around.clear();
             self.around.extend_from_slice(around);
             self.labels.clear();

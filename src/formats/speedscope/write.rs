@@ -24,6 +24,7 @@
 
 use std::io::{self, Write};
 
+use crate::base::slices::same;
 use crate::base::spool::Column;
 use crate::events::Kind;
 use crate::formats::common::samples::{Frames, LINE_FILES, Sample, each_sample};
@@ -216,7 +217,8 @@ impl Profiles<'_> {
             |sample, _| {
                 // Samples come in the order of the tree, so that those with the same threads around
                 // them follow each other.
-                if self.around.as_deref() != Some(sample.around) {
+                let open = self.around.as_deref();
+                if !open.is_some_and(|around| same(around, sample.around)) {
                     self.end(out)?;
                     self.begin(metric, sample, out)?;
                 }

@@ -1,0 +1,25 @@
+//! Comparisons of short slices
+
+/// Whether two slices are equal, of which many are empty.
+///
+/// `==` calls `memcmp` also for no bytes. An empty slice of Rust has an address at which nothing is, and of which glibc's `memcmp`
+/// for AVX-512 loads no byte, by a mask: a processor takes a hundred nanoseconds for such a load, which once were a sixth of an
+/// export.
+#[inline]
+pub(crate) fn same<T: PartialEq>(one: &[T], other: &[T]) -> bool {
+    one.len() == other.len() && (one.is_empty() || one == other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same;
+
+    #[test]
+    fn slices_are_compared() {
+        assert!(same::<u8>(&[], &[]));
+        assert!(same(&[1, 2], &[1, 2]));
+        assert!(!same(&[1, 2], &[1, 3]));
+        assert!(!same(&[1, 2], &[1]));
+        assert!(!same(&[], &[1]));
+    }
+}
