@@ -460,7 +460,8 @@ fn estimates(
     };
     let there: Vec<usize> = rows.iter().filter(is_there).copied().collect();
     let sides = matrix.costs.chosen(&there);
-    let grain = grain_of(&matrix.costs, matrix.factors.as_deref());
+    let factors = matrix.factors.as_deref();
+    let grain = grain_of(&matrix.costs, factors);
     let mut found = match limits.test {
         Test::Ranks => by_ranks(&sides, limits),
         Test::Fitting if matrix.paired => times::test_pairs(&ratios_of_rounds(&sides)),
@@ -470,7 +471,8 @@ fn estimates(
         },
     };
     for (row, estimate) in found.iter_mut().enumerate() {
-        *estimate = estimate.with_variance_of_at_least(grain::variance(grain, &sides, row));
+        let rounding = grain::variance(grain, factors, &sides, row);
+        *estimate = estimate.with_variance_of_at_least(rounding);
     }
     at_rows(rows, &there, found)
 }
@@ -636,11 +638,8 @@ fn total(matrix: &Matrix, noise: Noise, repeats: Repeats, limits: &Limits) -> Ju
         // No other function tells what runs share: the factor is in the variance of the totals themselves.
         times::test(&sides, &Shared::Given(vec![0.0; base.len() + new.len()])).pop()
     };
-    let rounding = grain::variance(
-        grain_of(&matrix.costs, matrix.factors.as_deref()),
-        &sides,
-        0,
-    );
+    let factors = matrix.factors.as_deref();
+    let rounding = grain::variance(grain_of(&matrix.costs, factors), factors, &sides, 0);
     let estimate = estimate.map(|estimate| estimate.with_variance_of_at_least(rounding));
     let found = estimate.map_or(Found::Presence(None), Found::Estimate);
     found.put(&mut row, limits);

@@ -350,8 +350,7 @@ impl<'k, W: Write + Send> Rows<'k, W> {
                 {
                     buffer.settle(count);
                 }
-                let texts =
-                    buffer.pages_of_places(&mut self.zstd, self.keys, rows, page)?;
+                let texts = buffer.pages_of_places(&mut self.zstd, self.keys, rows, page)?;
                 let (bytes, close) = buffer.close(column, texts)?;
                 group.append_column(&bytes, close)?;
             }

@@ -35,14 +35,21 @@ pub fn of<'figures>(figures: &(impl Iterator<Item = &'figures f64> + Clone)) -> 
 
 /// The variance of the logarithm of the ratio of the sides' means that rounding to a grain may cause in a function whose figures
 /// are above 0: a figure half way between two multiples is either, with a standard deviation of half a grain, and nothing lies
-/// farther apart.
+/// farther apart. Where the figures of each run were divided after they had been rounded, `factors` are the natural logarithms of
+/// what they were divided by, base then new.
 #[must_use]
-pub fn variance(grain: f64, sides: &Sides, function: usize) -> f64 {
-    let of_side = |side: &Figures| {
-        let relative = grain / 2.0 / mean(side.row(function));
-        relative * relative / side.runs() as f64
+pub fn variance(grain: f64, factors: Option<&[f64]>, sides: &Sides, function: usize) -> f64 {
+    let of_side = |side: &Figures, first: usize| {
+        let runs = side.runs();
+        let deviation = |run: usize| match factors {
+            Some(factors) => grain / 2.0 / factors[first + run].exp(),
+            None => grain / 2.0,
+        };
+        let squares: f64 = (0..runs).map(|run| deviation(run).powi(2)).sum();
+        let sum = mean(side.row(function)) * runs as f64;
+        squares / (sum * sum)
     };
-    of_side(&sides.base) + of_side(&sides.new)
+    of_side(&sides.base, 0) + of_side(&sides.new, sides.base.runs())
 }
 
 #[cfg(test)]
@@ -78,7 +85,40 @@ mod tests {
             new: Figures::new(3, vec![16.0; 3]),
         };
         let expected = (1.0 / (4.0 * 17.0 * 17.0) + 1.0 / (4.0 * 16.0 * 16.0)) / 3.0;
-        assert!((variance(1.0, &sides, 0) - expected).abs() < 1e-15);
-        assert_eq!(variance(0.0, &sides, 0), 0.0);
+        assert!((variance(1.0, None, &sides, 0) - expected).abs() < 1e-15);
+        assert_eq!(variance(0.0, None, &sides, 0), 0.0);
+    }
+
+    #[test]
+    fn what_figures_are_divided_by_divides_their_rounding() {
+        let sizes: [f64; 6] = [1.0, 2.0, 0.5, 4.0, 1.0, 1.0];
+        let sides = |divided: bool| {
+            let of = |run: usize, figure: f64| if divided { figure / sizes[run] } else { figure };
+            Sides {
+                base: Figures::new(3, (0..3).map(|run| of(run, 17.0 * sizes[run])).collect()),
+                new: Figures::new(3, (3..6).map(|run| of(run, 16.0 * sizes[run])).collect()),
+            }
+        };
+        // Each figure is half a unit beside, and weighs as much as it does in the mean of what was divided.
+        let factors = sizes.map(f64::ln);
+        let of_side = |sizes: &[f64], mean: f64| -> f64 {
+            let squares: f64 = sizes.iter().map(|size| (0.5 / size / 3.0).powi(2)).sum();
+            squares / (mean * mean)
+        };
+        let expected = of_side(&sizes[..3], 17.0) + of_side(&sizes[3..], 16.0);
+        let found = variance(1.0, Some(&factors), &sides(true), 0);
+        assert!((found - expected).abs() < 1e-15, "{found}");
+        // Percentages are as exact as the figures that they are of.
+        let shares = Sides {
+            base: Figures::new(2, vec![5.0; 2]),
+            new: Figures::new(2, vec![5.0; 2]),
+        };
+        let whole = Sides {
+            base: Figures::new(2, vec![500.0; 2]),
+            new: Figures::new(2, vec![500.0; 2]),
+        };
+        let found = variance(1.0, Some(&[100.0_f64.ln(); 4]), &shares, 0);
+        let expected = variance(1.0, None, &whole, 0);
+        assert!((found - expected).abs() < 1e-18, "{found} {expected}");
     }
 }

@@ -310,6 +310,70 @@ fn turned_round_sets_have_turned_ratios() {
 }
 
 #[test]
+fn shares_of_equal_totals_are_as_certain_as_costs() {
+    let folder = Folder::new();
+    let mut random = Random(701);
+    // Few units, so that they are rounded; two functions agree in all runs of a side.
+    let files: Vec<(String, Vec<u8>)> = (0..8)
+        .map(|at| {
+            let side = if at < 4 { "base" } else { "new" };
+            let changed = if at < 4 { 800 } else { 900 };
+            let mut figures = vec![changed, if at < 4 { 40 } else { 43 }];
+            figures.extend((0..4).map(|_| 2000 + random.below(100)));
+            let rest = 20_000 - figures.iter().sum::<usize>();
+            let lines = figures.iter().enumerate();
+            let mut text: String = lines
+                .map(|(at, cost)| format!("main;f{at} {cost}\n"))
+                .collect();
+            let _ = writeln!(text, "main;rest {rest}");
+            (format!("{side}-{at}.folded"), text.into_bytes())
+        })
+        .collect();
+    let files: Vec<(&str, Vec<u8>)> = files
+        .iter()
+        .map(|(name, of)| (name.as_str(), of.clone()))
+        .collect();
+    let database = import(&folder, "runs.db", &files);
+    for side in ["side=base", "side=new"] {
+        let (_, err, succeeded) = told(&["tag", "--db", &database, side, "size=1"]);
+        assert!(succeeded, "{err}");
+    }
+    let ask = |by: &str| {
+        asked(&[
+            "diff",
+            "--db",
+            &database,
+            "side=base",
+            "side=new",
+            "--all",
+            "--noise",
+            "timed",
+            "--normalize",
+            by,
+        ])
+    };
+    let (costs, shares) = (rows(&ask("tag:size")), rows(&ask("total")));
+    assert_eq!(costs.len(), 7);
+    let mut verdicts = BTreeSet::new();
+    for (function, row) in &costs {
+        let share = &shares[function];
+        for column in ["ratio", "ratio_low", "ratio_high", "p", "q"] {
+            let [cost, share] = [row, share].map(|row| number(row, column));
+            assert!(
+                is_near(cost, share),
+                "{column} of {function:?}: {cost} {share}"
+            );
+        }
+        assert_eq!(row["verdict"], share["verdict"], "{function:?}");
+        verdicts.insert(row["verdict"].as_str().unwrap_or_default().to_owned());
+    }
+    assert!(
+        verdicts.contains("slower") && verdicts.len() > 1,
+        "{verdicts:?}"
+    );
+}
+
+#[test]
 fn trees_without_a_place_in_common_add_up_to_both_totals() {
     let folder = Folder::new();
     for seed in 800..800 + ROUNDS {
