@@ -10,33 +10,31 @@ line_calls AS (
 
 -- Lines with figures, and those of which only calls are known.
 figured_lines AS (
-  SELECT i.function_id AS id, IIF(i.file = '', f.file, i.file) AS file, i.line, i.col, i.calls, i.exclusive, i.cumulative
-  FROM line_costs AS i CROSS JOIN functions AS f
+  SELECT i.function_id AS id, IIF(i.file = '', f.file, i.file) AS file, i.line, i.col, i.calls, i.exclusive, i.cumulative FROM line_costs AS i CROSS JOIN functions AS f
   WHERE i.function_id IN (SELECT function_id FROM $path_functions) AND f.function_id = i.function_id
   UNION ALL
   SELECT DISTINCT c.id, c.file, c.line, c.col, NULL, NULL, NULL FROM line_calls AS c CROSS JOIN functions AS f
   WHERE f.function_id = c.id AND NOT EXISTS (
-    SELECT 1 FROM line_costs AS l
-    WHERE l.function_id = c.id AND l.file = IIF(c.file = f.file, '', c.file) AND l.line = c.line AND l.col IN (0, c.col)
-  )
+    SELECT 1 FROM line_costs AS l WHERE l.function_id = c.id AND l.file = IIF(c.file = f.file, '', c.file) AND l.line = c.line AND l.col IN (0, c.col))
 )
 
 -- Lines that the run knows, and those where its functions begin.
 known_lines AS (
-  SELECT i.function_id, IIF(i.file = '', f.file, i.file) AS file, i.line FROM metrics AS m CROSS JOIN line_info AS i
-  CROSS JOIN functions AS f WHERE m.run_id = :run AND i.metric_id = m.metric_id AND f.function_id = i.function_id
+  SELECT i.function_id, IIF(i.file = '', f.file, i.file) AS file, i.line FROM run_metrics CROSS JOIN line_info AS i USING (metric_id) CROSS JOIN functions AS f USING (function_id)
   UNION
-  SELECT e.caller_id, IIF(e.line_file = '', f.file, e.line_file), e.caller_line FROM metrics AS m CROSS JOIN edges AS e CROSS JOIN functions AS f
-  WHERE m.run_id = :run AND e.metric_id = m.metric_id AND e.caller_line >= 0 AND f.function_id = e.caller_id
+  SELECT e.caller_id, IIF(e.line_file = '', f.file, e.line_file), e.caller_line FROM run_metrics CROSS JOIN edges AS e USING (metric_id) CROSS JOIN functions AS f
+  WHERE e.caller_line >= 0 AND f.function_id = e.caller_id
   UNION
-  SELECT i.function_id, f.file, f.first_line FROM metrics AS m CROSS JOIN function_info AS i CROSS JOIN functions AS f
-  WHERE m.run_id = :run AND i.metric_id = m.metric_id AND f.function_id = i.function_id AND f.first_line > 0
+  SELECT i.function_id, f.file, f.first_line FROM run_metrics CROSS JOIN function_info AS i USING (metric_id) CROSS JOIN functions AS f USING (function_id) WHERE f.first_line > 0
+)
+
+run_metrics AS (
+  SELECT metric_id FROM metrics WHERE run_id = :run
 )
 
 -- Lines of the source, and known lines among them.
 line_marks AS (
-  SELECT p.id, p.file, COALESCE(s.line, k.line) AS line, s.line IS NOT NULL AS is_text,
-    IIF(k.function_id = p.id, k.line, NULL) AS own, k.line AS known
+  SELECT p.id, p.file, COALESCE(s.line, k.line) AS line, s.line IS NOT NULL AS is_text, IIF(k.function_id = p.id, k.line, NULL) AS own, k.line AS known
   FROM (SELECT DISTINCT id, file FROM figured_lines) AS p CROSS JOIN (SELECT 0 AS wanted UNION ALL SELECT 1) AS text
   LEFT JOIN source_lines AS s ON text.wanted AND s.run_id = :run AND s.function_id = p.id AND s.file = p.file
   LEFT JOIN known_lines AS k ON NOT text.wanted AND p.file <> '' AND k.file = p.file
@@ -48,8 +46,7 @@ all_lines AS (
   SELECT l.id, l.file, l.line, l.col, l.calls, l.exclusive, l.cumulative FROM figured_lines AS l
   UNION ALL
   SELECT s.id, s.file, s.line, 0, NULL, NULL, NULL FROM (
-    SELECT id, file, line, is_text, MAX(own) OVER above AS own, MAX(known) OVER above AS known
-    FROM line_marks WINDOW above AS (PARTITION BY id, file ORDER BY line)
+    SELECT id, file, line, is_text, MAX(own) OVER above AS own, MAX(known) OVER above AS known FROM line_marks WINDOW above AS (PARTITION BY id, file ORDER BY line)
   ) AS s WHERE s.is_text AND (s.file = '' OR s.own = s.known)
     AND NOT EXISTS (SELECT 1 FROM figured_lines AS l WHERE l.id = s.id AND l.file = s.file AND l.line = s.line)
 )

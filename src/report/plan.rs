@@ -113,7 +113,7 @@ fn rows(parts: &mut Parts, question: &Question<'_>) {
     let source = |function: &str, file: &str, line: &str| {
         if question.code {
             format!(
-                "(SELECT s.text FROM source_lines AS s\n    \
+                "(SELECT s.text FROM source_lines AS s \
                  WHERE s.run_id = :run AND s.function_id = {function} AND s.file = {file} AND s.line = {line})"
             )
         } else {
