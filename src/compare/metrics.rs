@@ -99,7 +99,6 @@ fn chosen_of(
     let usual = run.run.default_metric.as_ref();
     let calls = metrics.iter().find(|other| Some(&other.name) == usual);
     let samples = match about.observations {
-        None if about.noise == Noise::Sampled && metric.unit == "count" => Some(metric.metric_id),
         None if noise == Some(Noise::Sampled) && may_be_samples(&metric) => Some(metric.metric_id),
         observations => observations,
     };

@@ -84,6 +84,52 @@ fn two_counts_are_compared_by_the_exact_test() {
     assert!(!text.contains(BURSTS), "{text}");
 }
 
+/// Numbers of objects are estimates from few samples, scaled up: one sample of a small object is written as 5,461. No run of two tells
+/// how much they vary, and nothing may be new for their size.
+#[test]
+fn what_was_scaled_up_is_no_number_of_samples() {
+    let folder = Folder::new();
+    let heap = |event: &str, costs: [usize; 3]| {
+        let mut text = format!("positions: instr line\nevents: {event}(count)\n");
+        for (at, cost) in costs.iter().enumerate() {
+            let _ = write!(
+                text,
+                "\nfl=({at}) /src/main.go\nfn=({at}) main.f{at}\n0x{at} {at} {cost}\n"
+            );
+        }
+        text.into_bytes()
+    };
+    let sides = [[214_120, 5461, 0], [175_189, 0, 5461]];
+    for (event, observed) in [
+        ("alloc_objects", false),
+        ("contentions", false),
+        ("samples", true),
+    ] {
+        let [base, new] = [0, 1]
+            .map(|at| folder.file(&format!("{event}-{at}.callgrind"), &heap(event, sides[at])));
+        let answer = asked(&["diff", &base, &new, "--all"]);
+        let verdict = |name: &str| row(&answer, name)["verdict"].clone();
+        if observed {
+            assert_eq!(verdict("main.f2"), "new");
+            assert_eq!(verdict("main.f1"), "gone");
+        } else {
+            for name in ["main.f0", "main.f1", "main.f2"] {
+                let row = row(&answer, name);
+                assert_eq!(row["verdict"], "too few", "{event}: {row}");
+                assert_eq!(row["ratio_low"], Value::Null, "{event}: {row}");
+            }
+        }
+    }
+    let heap = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/samples/pprof/heap.pb.gz"
+    );
+    let answer = asked(&["diff", heap, heap, "--metric", "inuse_objects", "--all"]);
+    for (_, row) in rows(&answer) {
+        assert_eq!(row["p"], Value::Null, "{row}");
+    }
+}
+
 const BURSTS: &str = "of functions that one side has not, they suppose 8 samples at a time";
 
 const EXPECTED: [(&str, f64, f64, f64, f64); 4] = [

@@ -684,6 +684,9 @@ impl<'s> Profile<'s> {
             .metrics()
             .iter()
             .map(|metric| {
+                if self.creator.counts_samples(metric) {
+                    return self.sink.samples(&metric.name);
+                }
                 let noise = self.creator.noise(&metric.unit);
                 self.sink.metric(&metric.name, metric.unit.clone(), noise)
             })

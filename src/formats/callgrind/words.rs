@@ -173,6 +173,12 @@ impl Creator {
             _ => Noise::Unknown,
         }
     }
+
+    /// Whether an event counts samples. `go tool pprof` writes allocations and contentions as well, whose numbers it has scaled up.
+    pub(super) fn counts_samples(self, metric: &Metric) -> bool {
+        metric.unit == Unit::Count
+            && (self == Self::Gperftools || self == Self::Pprof && metric.name == "samples")
+    }
 }
 
 /// What an event measures.
