@@ -78,7 +78,7 @@ pub(super) fn compared<'r, 'd>(
     for (side, name) in [(0, "base"), (1, "new")] {
         if sides[side].len() < given[side] {
             warnings.push(format!(
-                "{name}: {} runs, {} different: runs with equal figures are one recording",
+                "{name}: {} runs, {} different: copies of one recording count once",
                 given[side],
                 sides[side].len()
             ));
@@ -414,7 +414,7 @@ fn paired<'r, 'd>(
 fn in_one_order(runs: &mut [&ComparedRun<'_>]) -> Result<(), StoreError> {
     let mut prints = Vec::new();
     for run in runs.iter() {
-        prints.push(run.database.run_facts(run.run.run_id)?.fingerprint);
+        prints.push(run.database.run_facts(run.run.run_id)?.recording);
     }
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by(|one, other| {

@@ -77,7 +77,7 @@ pub(super) fn different<'r, 'd>(
         let mut seen = BTreeSet::new();
         for ((run, chosen), facts) in runs.into_iter().zip(chosen).zip(&facts[side]) {
             let is_new = facts
-                .fingerprint
+                .recording
                 .as_ref()
                 .is_none_or(|known| seen.insert(known));
             if is_new {
@@ -99,7 +99,7 @@ fn different_rounds<'r, 'd>(
     let rounds = facts[0].iter().zip(&facts[1]);
     let is_kept: Vec<bool> = rounds
         .map(|(base, new)| {
-            let known = [base, new].map(|facts| facts.fingerprint.as_ref());
+            let known = [base, new].map(|facts| facts.recording.as_ref());
             let is_new = |side: usize| known[side].is_none_or(|known| !seen[side].contains(known));
             let is_kept = is_new(0) && is_new(1);
             for (seen, known) in seen.iter_mut().zip(known) {
@@ -129,9 +129,9 @@ pub(super) fn shared_recordings(
 ) -> Option<String> {
     let runs = |side: usize| sides[side].iter().zip(&facts[side]);
     runs(0)
-        .filter(|(_, facts)| facts.fingerprint.is_some())
+        .filter(|(_, facts)| facts.recording.is_some())
         .find_map(|(base, its)| {
-            let (new, _) = runs(1).find(|(_, facts)| facts.fingerprint == its.fingerprint)?;
+            let (new, _) = runs(1).find(|(_, facts)| facts.recording == its.recording)?;
             Some(format!(
                 "{} of base and {} of new have equal figures: one recording is in both sets",
                 base.said(),

@@ -171,7 +171,7 @@ pub(super) fn earlier<'d>(
     let mut recordings: BTreeSet<String> = facts
         .iter()
         .flatten()
-        .filter_map(|facts| facts.fingerprint.clone())
+        .filter_map(|facts| facts.recording.clone())
         .collect();
     let (mut sessions, mut found) = (BTreeSet::new(), Vec::new());
     // A run of another database or of a file is later than all that are here.
@@ -203,7 +203,7 @@ pub(super) fn earlier<'d>(
             continue;
         };
         let is_known = |recording| !recordings.insert(recording);
-        if marked.fingerprint.is_some_and(is_known) || metric.total <= 0.0 {
+        if marked.recording.is_some_and(is_known) || metric.total <= 0.0 {
             continue;
         }
         sessions.insert(session);

@@ -135,7 +135,7 @@ mod tests {
             recorded_at: None,
             recorded_utc: None,
             imported_at: format!("2026-01-{run_id:02}T00:00:00Z"),
-            fingerprint: None,
+            recording: None,
             tags: tags
                 .iter()
                 .map(|(key, value)| Tag {

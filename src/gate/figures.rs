@@ -344,11 +344,11 @@ impl<'g, 'd> Figures<'g, 'd> {
     ) -> Result<(Vec<ComparedRun<'d>>, Vec<String>), GateError> {
         let mut recordings = BTreeSet::new();
         for run in self.new {
-            recordings.extend(run.database.run_facts(run.run.run_id)?.fingerprint);
+            recordings.extend(run.database.run_facts(run.run.run_id)?.recording);
         }
         let (mut kept, mut left_out) = (Vec::new(), Vec::new());
         for run in base {
-            let recording = run.database.run_facts(run.run.run_id)?.fingerprint;
+            let recording = run.database.run_facts(run.run.run_id)?.recording;
             let is_copy = recording.is_some_and(|recording| recordings.contains(&recording));
             let why = if self.new.iter().any(|new| new.is(run)) {
                 "it is a run of new"

@@ -39,7 +39,7 @@ impl Series {
 }
 
 impl Position {
-    /// How many of its runs are recordings of their own: those with equal figures are one.
+    /// How many of its runs are recordings of their own: copies of one are one.
     #[must_use]
     pub fn recordings(&self) -> usize {
         if let [_] = self.runs.as_slice() {
@@ -48,9 +48,9 @@ impl Position {
         let known: std::collections::BTreeSet<&str> = self
             .runs
             .iter()
-            .filter_map(|run| run.fingerprint.as_deref())
+            .filter_map(|run| run.recording.as_deref())
             .collect();
-        let unknown = self.runs.iter().filter(|run| run.fingerprint.is_none());
+        let unknown = self.runs.iter().filter(|run| run.recording.is_none());
         known.len() + unknown.count()
     }
 }
@@ -136,7 +136,7 @@ mod tests {
             recorded_at: None,
             recorded_utc: None,
             imported_at: format!("2026-01-01T00:00:{run_id:02}Z"),
-            fingerprint: None,
+            recording: None,
             tags: tags
                 .iter()
                 .map(|(key, value)| Tag {
@@ -261,8 +261,8 @@ mod tests {
     #[test]
     fn equal_figures_are_one_recording() {
         let mut runs = [1, 2, 3, 4].map(|number| run(number, &[("commit", "a")]));
-        runs[0].fingerprint = Some("x".to_owned());
-        runs[1].fingerprint = Some("x".to_owned());
+        runs[0].recording = Some("x".to_owned());
+        runs[1].recording = Some("x".to_owned());
         let series = series_of(runs.to_vec(), &KEYS);
         assert_eq!(series[0].positions[0].recordings(), 3);
     }

@@ -132,6 +132,18 @@ pub struct RunFacts {
     pub bias_applied: Option<f64>,
     /// The hash of its figures; `None` for runs that were stored before there was one.
     pub fingerprint: Option<String>,
+    /// What only copies of its recording have as well: its figures, and when it was recorded, if that is known. `None` where there is
+    /// no hash of figures.
+    pub recording: Option<String>,
+}
+
+/// What only copies of a recording have: small profiles of samples have equal figures by chance.
+pub(super) fn recording(fingerprint: &str, recorded_utc: Option<&str>) -> Option<String> {
+    match recorded_utc {
+        _ if fingerprint.is_empty() => None,
+        Some(recorded) => Some(format!("{fingerprint} {recorded}")),
+        None => Some(fingerprint.to_owned()),
+    }
 }
 
 /// What functions cost, read from pages where SQLite gives access to them: for runs with many functions.
@@ -323,9 +335,11 @@ impl Database {
             let mut statement = self.connection.prepare_cached(RUN)?;
             statement.query_row(named_params! {":run": run_id}, |row| {
                 let fingerprint: String = row.get(4)?;
+                let recorded_utc: Option<String> = row.get(1)?;
                 Ok(RunFacts {
                     format: row.get(0)?,
-                    recorded_utc: row.get(1)?,
+                    recording: recording(&fingerprint, recorded_utc.as_deref()),
+                    recorded_utc,
                     imported_at: row.get(2)?,
                     bias_applied: row.get(3)?,
                     fingerprint: Some(fingerprint).filter(|fingerprint| !fingerprint.is_empty()),

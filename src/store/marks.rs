@@ -7,6 +7,7 @@ use rusqlite::{Row, Statement, named_params};
 
 use super::database::Database;
 use super::error::StoreError;
+use super::figures::recording;
 use super::runs::Tag;
 use crate::events::Noise;
 
@@ -36,8 +37,9 @@ pub struct RunMarks {
     pub recorded_utc: Option<String>,
     /// When it was imported, UTC.
     pub imported_at: String,
-    /// Hash of its figures: runs with equal ones are one recording. `None` for runs that were stored before there was one.
-    pub fingerprint: Option<String>,
+    /// What only copies of its recording have as well: its figures, and when it was recorded, if that is known. `None` for runs that
+    /// were stored before figures had a hash.
+    pub recording: Option<String>,
     /// Its tags, in the order of their keys.
     pub tags: Vec<Tag>,
 }
@@ -139,6 +141,7 @@ impl Database {
             let rows = statement.query_map(named_params! {":runs": runs}, |row| {
                 let run_id = row.get(0)?;
                 let fingerprint: String = row.get(8)?;
+                let recorded_utc: Option<String> = row.get(6)?;
                 Ok(RunMarks {
                     run_id,
                     title: row.get(1)?,
@@ -146,9 +149,9 @@ impl Database {
                     format: row.get(3)?,
                     tool_version: row.get(4)?,
                     recorded_at: row.get(5)?,
-                    recorded_utc: row.get(6)?,
+                    recording: recording(&fingerprint, recorded_utc.as_deref()),
+                    recorded_utc,
                     imported_at: row.get(7)?,
-                    fingerprint: Some(fingerprint).filter(|fingerprint| !fingerprint.is_empty()),
                     tags: tags.remove(&run_id).unwrap_or_default(),
                 })
             })?;

@@ -121,6 +121,40 @@ fn a_round_that_is_a_copy_is_no_round() {
     assert_eq!(row(&folder.json(&asked), "f")["verdict"], "too few");
 }
 
+/// Small profiles of samples have equal figures by chance: the time of recording tells them apart, where files state it.
+#[test]
+fn equal_figures_of_several_times_are_several_recordings() {
+    let folder = Folder::new();
+    let sample = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/samples/pyinstrument_json/awaits-4.0.4.json"
+    );
+    let sample = std::fs::read_to_string(sample).expect("a sample");
+    let recorded = "\"start_time\": 1795379907.708126";
+    assert!(sample.contains(recorded));
+    for (name, second) in [
+        ("o1", 1),
+        ("o2", 2),
+        ("o3", 3),
+        ("n1", 4),
+        ("n2", 4),
+        ("n3", 5),
+    ] {
+        let start = format!("\"start_time\": 179537990{second}.5");
+        folder.write(&format!("{name}.json"), &sample.replace(recorded, &start));
+    }
+    let asked = [
+        "diff", "--base", "o1.json", "o2.json", "o3.json", "--new", "n1.json", "n2.json", "n3.json",
+    ];
+    let (out, said, code) = folder.run(&asked);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("base: 3 runs,"), "{said}");
+    assert!(
+        said.contains("new: 3 runs, 2 different: copies of one recording count once"),
+        "{said} {out}"
+    );
+}
+
 #[test]
 fn one_recording_in_both_sets_is_said() {
     let folder = Folder::new();

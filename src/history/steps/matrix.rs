@@ -262,9 +262,9 @@ fn recordings(series: &Series, measured: &Measured, positions: &[usize]) -> Vec<
                 known.clear();
             }
             let marks = all.get(run.metric.run);
-            let fingerprint = marks.and_then(|marks| marks.fingerprint.as_deref());
-            let is_copy = fingerprint.is_some_and(|fingerprint| known.contains(&fingerprint));
-            known.extend(fingerprint);
+            let recording = marks.and_then(|marks| marks.recording.as_deref());
+            let is_copy = recording.is_some_and(|recording| known.contains(&recording));
+            known.extend(recording);
             Recording {
                 place,
                 is_copy,
