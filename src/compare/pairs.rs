@@ -307,6 +307,8 @@ pub(super) fn moved(path: &str, folders: &[Folders]) -> String {
     let found = folders
         .iter()
         .filter(|one| one.part == Within::Folder && !path.is_empty())
+        // A folder of new may lie within that of base: what is in there is new's already.
+        .filter(|one| below(&one.new, &one.base).is_none() || below(path, &one.new).is_none())
         .find_map(|Folders { base, new, .. }| Some((new, below(path, base)?)));
     match found {
         None => path.to_owned(),
@@ -434,10 +436,14 @@ fn is_agreed(table: &Table, known: &[Folders], base: &str, new: &str, least: f64
     let is_known = known
         .iter()
         .any(|folders| (folders.base.as_str(), folders.new.as_str()) == (base, new));
-    let has_any = |side: usize, folder: &str| {
-        (0..table.items.len()).any(|item| table.cost(side, item) != 0.0 && is_below(item, folder))
+    // One checkout may lie within the other, as working trees of git do: what is in there is not in the outer one.
+    let has_any = |side: usize, folder: &str, own: &str| {
+        let is_within = below(own, folder).is_some();
+        let is_there = |item: &usize| table.cost(side, *item) != 0.0 && is_below(*item, folder);
+        let mut there = (0..table.items.len()).filter(is_there);
+        there.any(|item| !(is_within && is_below(item, own)))
     };
-    if is_known || has_any(1, base) || has_any(0, new) {
+    if is_known || has_any(1, base, new) || has_any(0, new, base) {
         return false;
     }
     let pairs = pairs_of(table, &unmatched(table), base, new);

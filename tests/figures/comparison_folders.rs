@@ -84,16 +84,19 @@ fn folders_are_one_only_where_sources_have_moved() {
     let there = |root: &str, library: &str, file: &str| {
         format!("{}/{file}", if is_library(file) { library } else { root })
     };
-    for (case, root, library) in [
-        ("nothing moved", "/srv/app", "/usr/lib/site"),
-        ("the checkout moved", "/ci/work/7", "/usr/lib/site"),
-        ("both moved", "/ci/work/7", "/opt/venv"),
+    let (site, within) = ("/usr/lib/site", "/srv/app/.worktrees/fix");
+    for (case, old, root, library) in [
+        ("nothing moved", "/srv/app", "/srv/app", site),
+        ("the checkout moved", "/srv/app", "/ci/work/7", site),
+        ("both moved", "/srv/app", "/ci/work/7", "/opt/venv"),
+        ("the checkout moved into itself", "/srv/app", within, site),
+        ("the checkout moved out of itself", within, "/srv/app", site),
     ] {
         for (seed, samples) in [500, 2000, 10_000].into_iter().cycle().take(12).enumerate() {
             let mut random = Random(1200 + seed as u64);
             let program = program(&mut random);
             let base = sampled(&program, samples, &mut random, |file| {
-                there("/srv/app", "/usr/lib/site", file)
+                there(old, site, file)
             });
             let new = sampled(&program, samples, &mut random, |file| {
                 there(root, library, file)
@@ -102,11 +105,10 @@ fn folders_are_one_only_where_sources_have_moved() {
             let new = folder.file("new.json", &new);
             let answer = asked(&["diff", &base, &new, "--all"]);
             let mut moved = BTreeSet::new();
-            if root != "/srv/app" {
-                moved.insert(("/srv/app".to_owned(), root.to_owned()));
-            }
-            if library != "/usr/lib/site" {
-                moved.insert(("/usr/lib/site".to_owned(), library.to_owned()));
+            for (old, new) in [(old, root), (site, library)] {
+                if old != new {
+                    moved.insert((old.to_owned(), new.to_owned()));
+                }
             }
             let folders = answer["folders"].as_array().expect("a list").iter();
             let found: BTreeSet<(String, String)> = folders
@@ -142,11 +144,25 @@ fn folders_of_a_series_are_one_only_where_sources_have_moved() {
         format!("{root}/{file}")
     };
     // Where the checkout lies in each run.
-    let cases: [fn(usize) -> &'static str; 4] = [
+    let cases: [fn(usize) -> &'static str; 6] = [
         |_| "/srv/app",
         |run| if run < 9 { "/srv/app" } else { "/ci/work/7" },
         |run| ["/srv/app", "/ci/work/7"][run % 2],
         |run| ["/srv/app", "/ci/work/7", "/opt/work"][run / 6],
+        |run| {
+            if run < 9 {
+                "/srv/app"
+            } else {
+                "/srv/app/wt/fix"
+            }
+        },
+        |run| {
+            if run < 9 {
+                "/srv/app/wt/fix"
+            } else {
+                "/srv/app"
+            }
+        },
     ];
     for (case, root) in cases.into_iter().enumerate() {
         for (seed, samples) in [500, 2000, 10_000].into_iter().enumerate() {
