@@ -6,7 +6,7 @@ use super::answer::GateError;
 use super::budget::{Pattern, Rule, Thing};
 use super::figures::{Figures, Wanted, Window};
 use crate::compare::judge::Verdict;
-use crate::compare::{By, ComparedRun, Comparison, Row, of_group};
+use crate::compare::{By, ComparedRun, Comparison, Folders, Row, Within, newest_name, of_group};
 use crate::statistics::limits;
 use crate::statistics::{self, Estimate};
 
@@ -74,11 +74,21 @@ pub(super) fn watched(
     };
     let side = figures.side(sides);
     let runs: Vec<&ComparedRun<'_>> = side.base.iter().chain(&side.new).collect();
+    // What is one under two names has that of the newest run.
+    let folders = figures.of(at).map_or(&[][..], |made| &made.folders);
+    let fitting = |patterns: &[Pattern]| {
+        fitting(&runs, &metric, patterns, rule.thing).map(|found| {
+            let named = found
+                .into_iter()
+                .map(|names| named_now(names, rule.thing, folders));
+            named.collect::<BTreeSet<_>>()
+        })
+    };
     let meant = match &rule.pattern {
-        Some(pattern) => fitting(&runs, &metric, std::slice::from_ref(pattern), rule.thing)?,
+        Some(pattern) => fitting(std::slice::from_ref(pattern))?,
         None => BTreeSet::new(),
     };
-    let excluded = fitting(&runs, &metric, &rule.unless, rule.thing)?;
+    let excluded = fitting(&rule.unless)?;
     // A name is one that comparisons show, or one that some run has.
     let is_of = |row: &Row, patterns: &[Pattern], fitting: &BTreeSet<[String; 3]>| {
         let mut patterns = patterns.iter();
@@ -467,6 +477,17 @@ fn fitting(
         }
     }
     Ok(found)
+}
+
+/// Names as comparisons show them, where folders or modules are one under several names.
+fn named_now([name, module, file]: [String; 3], thing: Thing, folders: &[Folders]) -> [String; 3] {
+    let name = match thing {
+        Thing::Module => newest_name(Within::Module, &name, folders),
+        Thing::File => newest_name(Within::Folder, &name, folders),
+        _ => name,
+    };
+    let module = newest_name(Within::Module, &module, folders);
+    [name, module, newest_name(Within::Folder, &file, folders)]
 }
 
 /// The arithmetic mean; 0 of no runs.

@@ -534,6 +534,89 @@ fn a_name_that_is_nowhere_ends_with_4() {
     }
 }
 
+/// Modules and files that are one under two names have either in a budget, also where one checkout lies within the other.
+#[test]
+fn what_was_moved_has_the_name_of_either_place() {
+    let place = Place::new();
+    for (name, root, module, cost) in [
+        ("base.callgrind", "/srv/app/.worktrees/base", "app", 1000),
+        ("new.callgrind", "/srv/app", "app", 1100),
+        ("old.callgrind", "/srv/app", "app-1", 1000),
+        ("renamed.callgrind", "/srv/app", "app-2", 1100),
+    ] {
+        let mut text = "version: 1\ncreator: callgrind-3.22.0\nevents: Ir\n".to_owned();
+        for at in 0..8 {
+            let file = at / 2;
+            write!(
+                text,
+                "\nob=/opt/{module}\nfl={root}/src/f{file}.c\nfn=work{at}\n{} {cost}\n",
+                at + 1
+            )
+            .expect("a string takes all");
+        }
+        writeln!(text, "\ntotals: {}", 8 * cost).expect("a string takes all");
+        fs::write(place.path().join(name), text).expect("a file");
+    }
+    let (moved, renamed) = (["base", "new"], ["old", "renamed"]);
+    for (sides, rule, answer, code) in [
+        (
+            moved,
+            "file '/srv/app/.worktrees/base/src/f1.c' <= +5 %",
+            "fail",
+            1,
+        ),
+        (moved, "file '/srv/app/src/f1.c' <= +5 %", "fail", 1),
+        (
+            moved,
+            "file '/srv/app/.worktrees/base/*' <= +20 %",
+            "pass",
+            0,
+        ),
+        (
+            moved,
+            "file '*' <= +5 % unless '/srv/app/.worktrees/base/*'",
+            "nothing matched",
+            4,
+        ),
+        (
+            moved,
+            "file '*' <= +5 % unless '/srv/app/src/*'",
+            "nothing matched",
+            4,
+        ),
+        (moved, "fn 'work3' <= +5 %", "fail", 1),
+        (renamed, "module '*app-1' <= +5 %", "fail", 1),
+        (renamed, "module '*app-2' <= +5 %", "fail", 1),
+        (
+            renamed,
+            "module '*' <= +5 % unless '*app-1'",
+            "nothing matched",
+            4,
+        ),
+    ] {
+        fs::write(place.path().join("perf.budget"), format!("{rule}\n")).expect("a file");
+        let [base, new] = sides.map(|side| format!("{side}.callgrind"));
+        let told = place.run(&[
+            "gate",
+            "--budget",
+            "perf.budget",
+            &base,
+            &new,
+            "--format",
+            "json",
+        ]);
+        assert_eq!(
+            told.code,
+            Some(code),
+            "{rule}: {} {}",
+            told.out,
+            told.errors
+        );
+        let said: Value = serde_json::from_str(&told.out).expect("JSON");
+        assert_eq!(said["rules"][0]["answer"], answer, "{rule}: {said}");
+    }
+}
+
 #[test]
 fn several_of_one_name_are_judged_each_or_added_up() {
     let mut place = Place::new();
