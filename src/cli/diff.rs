@@ -48,6 +48,8 @@ pub(super) struct Diff {
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = probability)]
     alpha: f64,
     /// Which test: fitting (the one for the metric), or mwu (that of Mann and Whitney)
+    ///
+    /// Not with --paired: of pairs, the ratios are tested.
     #[arg(long, value_name = "TEST", default_value = "fitting")]
     test: TestArg,
     /// Also functions that cost too little to be judged

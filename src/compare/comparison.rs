@@ -8,7 +8,7 @@ use super::doubts::{
     shared_recordings, totals_differ,
 };
 use super::grouped::pair_containers;
-use super::judge::{History, Judged, Limits, Matrix, Noise, Verdict, judge};
+use super::judge::{History, Judged, Limits, Matrix, Noise, Test, Verdict, judge};
 use super::metrics::{Chosen, choose, common_noise, earlier};
 use super::pairs::{self, Folders};
 use super::reading::{Functions, Read, read};
@@ -60,6 +60,12 @@ pub(super) fn compared<'r, 'd>(
     let is_one_set = check_sets(base, new)?;
     let mut sides: [Vec<&ComparedRun<'_>>; 2] = [base.iter().collect(), new.iter().collect()];
     if let Some(key) = &request.paired {
+        if request.limits.test == Test::Ranks {
+            return Err(CompareError::Usage(
+                "--test mwu compares two sets and no pairs: leave out one of it and --paired"
+                    .to_owned(),
+            ));
+        }
         sides = paired(&sides, key)?;
     } else {
         for runs in &mut sides {

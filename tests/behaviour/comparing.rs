@@ -313,6 +313,20 @@ fn the_exit_code_is_that_of_all_rows() {
 }
 
 #[test]
+fn ranks_are_not_of_pairs() {
+    let folder = Folder::new();
+    folder
+        .write("o.folded", "f 100\n")
+        .write("n.folded", "f 110\n");
+    folder.import("o.folded", &["side=o", "round=1"]);
+    folder.import("n.folded", &["side=n", "round=1"]);
+    let paired = ["diff", "side=o", "side=n", "--paired", "round"];
+    folder.refuses(&[&paired[..], &["--test", "mwu"]].concat(), 2, "no pairs");
+    let (_, errors, code) = folder.run(&paired);
+    assert_eq!(code, Some(0), "{errors}");
+}
+
+#[test]
 fn ranks_of_few_runs_have_no_interval() {
     let folder = Folder::new();
     let files: Vec<String> = (0..6).map(|at| format!("{at}.folded")).collect();
