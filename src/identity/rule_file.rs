@@ -51,6 +51,37 @@ pub fn read_rules(name: &str, text: &str) -> Result<Vec<RuleLine>, Misread> {
         .collect()
 }
 
+/// The first group that a text refers to, as [`Regex::replace_all`] reads it, and that a pattern does not have.
+fn missing_group<'t>(regex: &Regex, text: &'t str) -> Option<&'t str> {
+    let mut rest = text;
+    while let Some(start) = rest.find('$') {
+        let after = &rest[start + 1..];
+        let (name, length) = if let Some(braced) = after.strip_prefix('{') {
+            let name = braced.split_once('}').map_or("", |(name, _)| name);
+            (name, name.len() + 2)
+        } else {
+            let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let end = after.find(|letter| !is_of_name(letter));
+            let name = &after[..end.unwrap_or(after.len())];
+            (name, name.len())
+        };
+        if name.is_empty() {
+            // `$$`, or a `$` that stands for itself.
+            rest = after.strip_prefix('$').unwrap_or(after);
+            continue;
+        }
+        let is_there = match name.parse::<usize>() {
+            Ok(number) => number < regex.captures_len(),
+            Err(_) => regex.capture_names().flatten().any(|known| known == name),
+        };
+        if !is_there {
+            return Some(&rest[start..start + 1 + length]);
+        }
+        rest = &after[length..];
+    }
+    None
+}
+
 /// A line, and how many of its bytes have been read.
 struct Line<'t> {
     line: usize,
@@ -75,17 +106,26 @@ impl<'t> Line<'t> {
         self.pass("/", "a pattern between two /")?;
         let start = self.at;
         let pattern = self.pattern()?;
-        if let Err(error) = Regex::new(&pattern) {
+        let regex = Regex::new(&pattern).map_err(|error| {
             // The last line of the error is the reason; those before it draw the pattern.
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or_default();
             let reason = reason.trim_start_matches("error: ");
             let mut misread = self.misread(start, "a regular expression");
             misread.found = format!("`{pattern}` ({reason})");
-            return Err(misread);
-        }
+            misread
+        })?;
         self.pass_blanks();
         self.pass("->", "-> after the pattern")?;
+        self.pass_blanks();
+        // A group that is not there would be replaced by nothing, without a word.
+        if let Some(group) = missing_group(&regex, self.rest()) {
+            let mut misread = self.misread(self.at, "groups of the pattern");
+            misread.found = format!(
+                "`{group}`, which it does not have ($$ is a $, ${{1}}x is group 1 with an x)"
+            );
+            return Err(misread);
+        }
         Ok(Rule {
             origin: Origin::User,
             about: about.to_owned(),
@@ -192,7 +232,11 @@ mod tests {
         check("# nothing\n\n  # here\n", "");
         check(r"name /a b/ -> c d", "1 FILE:1 name a b c d");
         check("\n  module  /\\/x\\.y/  ->  ", "2 FILE:2 module /x\\.y ");
-        check(r"file/\\/->$1", r"1 FILE:1 file \\ $1");
+        check(r"file/(\\)/->$1", r"1 FILE:1 file (\\) $1");
+        check(
+            "name /(?<a>b)c/ -> ${a}$$1 $",
+            "1 FILE:1 name (?<a>b)c ${a}$$1 $",
+        );
         check(
             "container /^w(.)/ -> w${1}x\r\nname /-> \\// -> -> /",
             "1 FILE:1 container ^w(.) w${1}x\n2 FILE:2 name -> / -> /",
@@ -205,6 +249,19 @@ mod tests {
             "names /a/ -> b",
             "line 1, column 1: expected name, module, file or container, found `names`",
         );
+        for (replacement, group) in [
+            ("$2", "$2"),
+            ("x$1y", "$1y"),
+            ("$$$b.", "$b"),
+            ("${c}$1", "${c}"),
+        ] {
+            check(
+                &format!("name /(a)/ -> {replacement}"),
+                &format!(
+                    "line 1, column 15: expected groups of the pattern, found `{group}`, which it does not have ($$ is a $, ${{1}}x is group 1 with an x)"
+                ),
+            );
+        }
         check(
             "name a -> b",
             "line 1, column 6: expected a pattern between two /, found `a`",
