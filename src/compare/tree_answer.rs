@@ -197,6 +197,8 @@ pub fn paths_answer<'d>(
         ("path", Kind::Text, None, ALL),
         ("function", Kind::Name, None, PROGRAMS),
         ("verdict", Kind::Text, None, PROGRAMS),
+        ("module", Kind::Text, None, PROGRAMS),
+        ("file", Kind::Text, None, PROGRAMS),
     ]);
     let total = super::tree::total(places);
     let least = asked
@@ -230,6 +232,8 @@ pub fn paths_answer<'d>(
                     Value::Text(way(places, items, *at)),
                     text(&item.names[0]),
                     verdict(item),
+                    text(&item.names[1]),
+                    text(&item.names[2]),
                 ]);
                 if !is_wanted {
                     return;
