@@ -8,12 +8,12 @@ use super::doubts::{
     shared_recordings, totals_differ,
 };
 use super::grouped::pair_containers;
-use super::judge::{History, Judged, Limits, Matrix, Noise, Test, Verdict, judge};
+use super::judge::{History, Judged, Judgement, Limits, Matrix, Noise, Test, Verdict, judge};
 use super::metrics::{Chosen, choose, common_noise, earlier};
 use super::pairs::{self, Folders};
 use super::reading::{Functions, Read, read};
 use super::renames::{self, Suggestion};
-use super::request::{CompareError, Normalize, Request};
+use super::request::{By, CompareError, Normalize, Request};
 use super::rows::{Comparison, Findings, told};
 use super::run::ComparedRun;
 use super::sequence;
@@ -202,6 +202,13 @@ pub(super) fn compared<'r, 'd>(
         for judgement in judged.functions.iter_mut().chain([&mut judged.total]) {
             judgement.verdict = judgement.verdict.map(|_| Verdict::Same);
         }
+    }
+    let is_one_sided =
+        |judgement: &Judgement| matches!(judgement.verdict, Some(Verdict::New | Verdict::Gone));
+    if request.by == By::Line && judged.functions.iter().any(is_one_sided) {
+        warnings.push(
+            "lines are compared by their numbers: below lines that were added or deleted, each is another one; functions and files are not".to_owned(),
+        );
     }
     unname(&table, &mut judged);
     let shifts = if is_itself {

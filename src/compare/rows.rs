@@ -383,7 +383,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             .zip(&stated[side])
             .map(|(run, total)| Compared {
                 run_id: run.is_numbered().then_some(run.run.run_id),
-                name: run.run.name.clone(),
+                name: run.name(),
                 tags: run.tags.clone(),
                 total: *total,
                 factor: logs.next().map_or(1.0, f64::exp),

@@ -1,5 +1,7 @@
 //! A run that is compared.
 
+use std::path::Path;
+
 use crate::store::{Database, RunInfo, Tag};
 
 /// A run that is compared.
@@ -20,12 +22,24 @@ impl ComparedRun<'_> {
         self.run.said()
     }
 
+    /// What it is called: of a file its path as it was given, with the title that the file has. Several profilers give all their files
+    /// one title.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = &self.run.name;
+        match self.run.file.as_deref() {
+            None | Some("-") => name.clone(),
+            Some(file) if Path::new(file).ends_with(name) => file.to_owned(),
+            Some(file) => format!("{file} ({name})"),
+        }
+    }
+
     /// What a report says of it, with the name of the file where its number says nothing and the report does not name it.
     pub(super) fn of(&self, message: &str) -> String {
         if self.is_numbered() || message.contains(&self.said()) {
             message.to_owned()
         } else {
-            format!("{}: {message}", self.run.name)
+            format!("{}: {message}", self.name())
         }
     }
 

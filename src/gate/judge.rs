@@ -102,7 +102,7 @@ pub fn judge(question: &Question<'_, '_>) -> Result<Gate, GateError> {
     }
     let named = |run: &ComparedRun<'_>| Named {
         run_id: run.is_numbered().then_some(run.run.run_id),
-        name: run.run.name.clone(),
+        name: run.name(),
         commit: run.tag("commit").map(str::to_owned),
     };
     let mut once = Vec::new();

@@ -125,11 +125,7 @@ fn a_round_that_is_a_copy_is_no_round() {
 #[test]
 fn equal_figures_of_several_times_are_several_recordings() {
     let folder = Folder::new();
-    let sample = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/samples/pyinstrument_json/awaits-4.0.4.json"
-    );
-    let sample = std::fs::read_to_string(sample).expect("a sample");
+    let sample = include_str!("../samples/pyinstrument_json/awaits-4.0.4.json");
     let recorded = "\"start_time\": 1795379907.708126";
     assert!(sample.contains(recorded));
     for (name, second) in [
@@ -310,6 +306,35 @@ fn the_exit_code_is_that_of_all_rows() {
             .expect("our own program");
         assert_eq!(status.code(), Some(expected), "{changed}");
     }
+}
+
+#[test]
+fn lines_that_have_moved_are_said_to_be_others() {
+    let folder = Folder::new();
+    let lines = |first: usize| {
+        let mut text =
+            "version: 1\ncreator: callgrind-3.22.0\nevents: Ir\nfl=w.c\nfn=work\n".to_owned();
+        for line in first..first + 3 {
+            let _ = writeln!(text, "{line} {}", 1000 * line);
+        }
+        text
+    };
+    folder
+        .write("old.callgrind", &lines(20))
+        .write("new.callgrind", &lines(22));
+    let by = |how: &str| {
+        folder
+            .run(&["diff", "old.callgrind", "new.callgrind", "--by", how])
+            .1
+    };
+    assert!(
+        by("line").contains("lines are compared by their numbers"),
+        "{}",
+        by("line")
+    );
+    assert!(!by("function").contains("by their numbers"));
+    let (_, same, _) = folder.run(&["diff", "old.callgrind", "old.callgrind", "--by", "line"]);
+    assert!(!same.contains("by their numbers"), "{same}");
 }
 
 #[test]

@@ -322,9 +322,10 @@ fn shares_of_equal_totals_are_as_certain_as_costs() {
             figures.extend((0..4).map(|_| 2000 + random.below(100)));
             let rest = 20_000 - figures.iter().sum::<usize>();
             let lines = figures.iter().enumerate();
-            let mut text: String = lines
-                .map(|(at, cost)| format!("main;f{at} {cost}\n"))
-                .collect();
+            let mut text = String::new();
+            for (at, cost) in lines {
+                let _ = writeln!(text, "main;f{at} {cost}");
+            }
             let _ = writeln!(text, "main;rest {rest}");
             (format!("{side}-{at}.folded"), text.into_bytes())
         })
