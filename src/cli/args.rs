@@ -68,6 +68,15 @@ pub(super) fn tag(text: &str) -> Result<Tag, String> {
     }
 }
 
+/// Checks a label of samples.
+pub(super) fn label(text: &str) -> Result<String, String> {
+    let key = text.split('=').next().unwrap_or_default();
+    if key.is_empty() {
+        return Err("expected KEY=VALUE, or KEY for any value".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 /// What the user says that figures owe to chance: of one metric, or of all.
 #[derive(Clone, Debug)]
 pub(super) struct MetricNoise {

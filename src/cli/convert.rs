@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::inputs::Inputs;
 use super::options::FormatOptions;
 use super::outfile_name::unknown;
-use super::source::{file, open_run};
+use super::source::{file, is_no_folder, open_run};
 use crate::base::error::Stop;
 use crate::formats::Format;
 use crate::formats::export::Export;
@@ -36,6 +36,8 @@ pub(super) struct Convert {
 }
 
 pub(super) fn run(convert: &Convert, stop: &Stop) -> Result<(), Failure> {
+    // A run may have the name of a folder, but what is converted by name is a file.
+    is_no_folder(&convert.asked)?;
     let named = convert.written.format();
     let Some(to) = convert.to.or(named) else {
         return Err(unknown("--to", convert.written.output()));

@@ -9,6 +9,7 @@ use clap::{Arg, Command};
 
 use super::database::is_database;
 use super::inputs::STDIN;
+use super::source::of_folder;
 use crate::report::REPORTS;
 use crate::store::RunSet;
 use crate::text::shell::quoted;
@@ -148,10 +149,7 @@ pub(super) fn name_the_command(
     let first = &arguments[1];
     let path = Path::new(first);
     if word != STDIN && path.is_dir() {
-        return Err(format!(
-            "{word} is a folder: `profdb import {}` stores the profiles in it",
-            quoted(&word, None)
-        ));
+        return Err(of_folder(&word));
     }
     // What a folder does not let this user see is said when it is opened.
     let is_hidden = path

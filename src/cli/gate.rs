@@ -14,7 +14,8 @@ use super::inputs::Inputs;
 use super::options::FormatOptions;
 use super::output::{Target, Unwritten};
 use super::sides::{
-    chosen, file_of, files_of, is_stored, noise, normalize, read_once, root, runs_of, runs_of_files,
+    are_heeded, chosen, file_of, files_of, is_stored, noise, normalize, read_once, root, runs_of,
+    runs_of_files,
 };
 use super::source::is_anywhere;
 use crate::base::error::Stop;
@@ -394,9 +395,15 @@ impl Planned {
         });
         let named = self.new.iter().chain(of_bases);
         read_once(named.clone())?;
-        for set in named.filter(|set| is_stored(set)) {
+        for set in named.clone().filter(|set| is_stored(set)) {
             is_anywhere(set, &gate.database)?;
         }
+        let of_budget = self.bases.iter().filter_map(|base| match base {
+            PlannedBase::Budget(Base::File(file)) => Some(RunSet::File(file.clone())),
+            _ => None,
+        });
+        let of_budget: Vec<RunSet> = of_budget.collect();
+        are_heeded(named.chain(&of_budget), gate.from, &gate.options.0)?;
         let is_new_stored = self.new.is_empty() || are_stored(&self.new);
         let is_base_stored = self.bases.iter().any(|base| match base {
             PlannedBase::Sets(sets) => are_stored(sets),
@@ -599,6 +606,10 @@ fn with_tags(set: &RunSet, same: &[String], new: &[ComparedRun<'_>]) -> Result<R
 /// Reads the budget.
 fn read(file: &Path) -> Result<Budget, Failure> {
     let name = file.display();
+    if file.is_dir() {
+        let message = format!("{name} is a folder: expected a file with a budget");
+        return Err(complain(message, Failure::Input));
+    }
     let unreadable = |error: io::Error| complain(format!("{name}: {error}"), unread(&error));
     let opened = std::fs::File::open(file).map_err(unreadable)?;
     let mut bytes = Vec::new();

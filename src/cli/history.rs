@@ -1,6 +1,7 @@
 //! `profdb history [FN]`
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::args::run_set;
 use super::database::{DatabaseArgs, open_to_read};
@@ -23,7 +24,7 @@ use crate::store::{Database, Fitting, RunSet, Tag};
 pub(super) struct History {
     /// A function; * and ? fit any text and any character, and a name in quotes is one whatever it has
     /// [default: the whole run]
-    #[arg(value_name = "FN")]
+    #[arg(value_name = "FN", value_parser = NonEmptyStringValueParser::new())]
     function: Option<String>,
     #[command(flatten)]
     series: SeriesArgs,

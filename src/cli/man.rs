@@ -6,7 +6,7 @@ use clap::builder::Resettable;
 use clap::{Args, Command};
 use clap_mangen::roff::{Roff, bold, roman};
 
-use super::failure::{Failure, unwritten};
+use super::failure::{Failure, complain, unwritten};
 use super::help;
 use super::output::write_file;
 use crate::base::error::Stop;
@@ -25,12 +25,17 @@ pub(super) struct Man {
 pub(super) fn run(man: &Man, program: Command, stop: &Stop) -> Result<(), Failure> {
     let mut program = program.disable_help_subcommand(true);
     program.build();
-    std::fs::create_dir_all(&man.folder).map_err(|error| {
-        unwritten(
-            &format!("{}: cannot make the folder", man.folder.display()),
-            error,
-        )
-    })?;
+    let name = man.folder.display();
+    if man.folder.exists() && !man.folder.is_dir() {
+        return Err(complain(
+            format!(
+                "{name} is a file: expected a folder for the pages, which is made if it is not there"
+            ),
+            Failure::Usage,
+        ));
+    }
+    std::fs::create_dir_all(&man.folder)
+        .map_err(|error| unwritten(&format!("{name}: cannot make the folder"), error))?;
     pages(program, &man.folder, stop)
 }
 

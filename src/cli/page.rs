@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::args::run_set;
-use super::database::open_to_read;
 use super::export::size;
 use super::failure::{Failure, complain, database, explain, output, unanswered, unchosen};
 use super::inputs::Inputs;
@@ -66,7 +65,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             (source, vec![run])
         }
         Some(set) => {
-            let source = open_to_read(&page.source.database, stop)?;
+            let source = page.source.open(stop)?;
             let runs = chosen(&source, set, stop)?;
             (source, runs)
         }

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::args::sentence;
-use super::args::{Groups, OLD_LABEL_KEY, count, dialect, milliseconds, percentage, share};
+use super::args::{Groups, OLD_LABEL_KEY, count, dialect, label, milliseconds, percentage, share};
 use super::diff_tree;
 use super::failure::{Failure, complain, database, explain, say, unanswered};
 use super::folder::Sources;
@@ -165,6 +166,7 @@ fn subcommand(report: &'static Report) -> Command {
             Arg::new(OLD_LABEL)
                 .long(OLD_LABEL)
                 .value_name("KEY=VALUE")
+                .value_parser(label)
                 .action(ArgAction::Append)
                 .hide(true)
                 .help("The same as --label"),
@@ -247,10 +249,15 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
         Parameter::Percentage => flag.value_name("N").value_parser(percentage),
         Parameter::Choice(words) => flag.value_name("WORD").value_parser(words.clone()),
         Parameter::Groups(words) => flag.value_name("WORD").value_parser(Groups(words.clone())),
-        Parameter::Label => flag.value_name("KEY=VALUE").action(ArgAction::Append),
+        Parameter::Label => flag
+            .value_name("KEY=VALUE")
+            .value_parser(label)
+            .action(ArgAction::Append),
         Parameter::Filter => flag.value_name("REGEX"),
         Parameter::Path => flag.value_name("PATH").required(!parameter.optional),
-        Parameter::Thread => flag.value_name("NAME"),
+        Parameter::Thread => flag
+            .value_name("NAME")
+            .value_parser(NonEmptyStringValueParser::new()),
     }
 }
 
@@ -334,6 +341,14 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         all_columns: matches!(output.format(), Format::Json | Format::JsonLines),
         ..request(report, matches)
     };
+    let mut parameters = report.header().parameters.into_iter();
+    let path = parameters.find(|parameter| parameter.kind == Parameter::Path);
+    if request.names == NameSyntax::Regex && !path.is_some_and(|path| request.has(path.name)) {
+        return Err(complain(
+            "--regex is about the names of --fn PATH: give --fn, or leave out --regex; --focus, --ignore and --hide take regular expressions anyway",
+            Failure::Usage,
+        ));
+    }
     let wants_code = request.has(CODE);
     if wants_code && matches.contains_id("outfile") {
         return Err(complain(

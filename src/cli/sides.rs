@@ -10,7 +10,7 @@ use super::database::{DatabaseArgs, open_to_read};
 use super::failure::{Failure, complain, database, say, unchosen};
 use super::inputs::{Inputs, STDIN};
 use super::options::FormatOptions;
-use super::source::{file, is_anywhere, temporary, temporary_below};
+use super::source::{file, flag_of_files, is_anywhere, temporary, temporary_below};
 use super::walk::{Hidden, walk};
 use crate::base::error::Stop;
 use crate::base::hex::hex;
@@ -192,6 +192,7 @@ fn open(
         None
     };
     read_once(sets.iter().flatten())?;
+    are_heeded(sets.iter().flatten(), from, options)?;
     let read = |sets: &[RunSet]| files_of(sets, from, options, stop);
     let files = [read(&sets[0])?, read(&sets[1])?];
     Ok(OpenSides {
@@ -199,6 +200,23 @@ fn open(
         stored,
         files,
     })
+}
+
+/// Refuses flags that say how files are read where none is.
+pub(super) fn are_heeded<'s>(
+    mut sets: impl Iterator<Item = &'s RunSet>,
+    from: Option<&'static Format>,
+    options: &Options,
+) -> Result<(), Failure> {
+    match flag_of_files(from, options) {
+        Some(flag) if sets.all(is_stored) => Err(complain(
+            format!(
+                "--{flag} is for files, and only runs of the database are compared: leave it out, or name a file as ./NAME"
+            ),
+            Failure::Usage,
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses to read standard input twice.

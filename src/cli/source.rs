@@ -27,6 +27,7 @@ use crate::pipeline::Imported;
 use crate::report::render::Format as OutputFormat;
 use crate::store::{ChooseError, Database, Outcome, RunInfo, RunSet, StoreError};
 use crate::text::separators::Separators;
+use crate::text::shell::quoted;
 
 /// Warnings of one file that are shown; table `notes` has them all.
 const SHOWN_WARNINGS: usize = 5;
@@ -77,7 +78,8 @@ impl SourceArgs {
     /// The database to ask about all its runs.
     pub(super) fn open(&self, stop: &Stop) -> Result<Database, Failure> {
         match self.set() {
-            _ if self.asked.is_none() && self.infile.is_none() => {
+            set if self.asked.is_none() && self.infile.is_none() => {
+                is_no_flag_of_files(&set, self.from, &self.options.0)?;
                 open_to_read(&self.database, stop)
             }
             set => {
@@ -188,15 +190,16 @@ pub(super) fn open_run(
         let run = find_run(&source, None, stop)?;
         return Ok((source, run));
     }
-    if from.is_some() {
-        let message = format!("--from is for a file, found {set}: a file of this name is ./{set}");
-        return Err(complain(message, Failure::Usage));
-    }
+    is_no_flag_of_files(set, from, options)?;
     is_anywhere(set, database)?;
     let source = open_to_read(database, stop)?;
+    let is_unknown = || matches!(source.choose(set), Err(ChooseError::NoRuns(_)));
+    if matches!(set, RunSet::Word(name) if Path::new(name).is_dir()) && is_unknown() {
+        is_no_folder(set)?;
+    }
     if let RunSet::Word(name) = set
         && name.contains(['.', '/'])
-        && matches!(source.choose(set), Err(ChooseError::NoRuns(_)))
+        && is_unknown()
     {
         // It looks like the name of a file, of which the system says why it cannot be read.
         return Err(match File::open(name) {
@@ -213,6 +216,30 @@ pub(super) fn open_run(
     Ok((source, run))
 }
 
+/// Refuses flags that say how a file is read, where a run of the database is asked about.
+fn is_no_flag_of_files(
+    set: &RunSet,
+    from: Option<&'static Format>,
+    options: &Options,
+) -> Result<(), Failure> {
+    match flag_of_files(from, options) {
+        Some(flag) => Err(complain(
+            format!("--{flag} is for a file, found {set}: a file of this name is ./{set}"),
+            Failure::Usage,
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A flag that says how a file is read, if one is given.
+pub(super) fn flag_of_files(
+    from: Option<&'static Format>,
+    options: &Options,
+) -> Option<&'static str> {
+    let mut given = options.given().map(|(name, _)| name);
+    from.map(|_| "from").or_else(|| given.next())
+}
+
 /// Whether there is a place where a word may be found that is no file: a database.
 ///
 /// # Errors
@@ -225,6 +252,7 @@ pub(super) fn is_anywhere(set: &RunSet, database: &DatabaseArgs) -> Result<(), F
     if file(set).is_some() || path.exists() {
         return Ok(());
     }
+    is_no_folder(set)?;
     Err(match File::open(name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => failed(name, unreadable(error)),
         _ => complain(
@@ -235,6 +263,31 @@ pub(super) fn is_anywhere(set: &RunSet, database: &DatabaseArgs) -> Result<(), F
             Failure::Input,
         ),
     })
+}
+
+/// What to say of a folder where a file is expected.
+pub(super) fn of_folder(name: &str) -> String {
+    format!(
+        "{name} is a folder: `profdb import {}` stores the profiles in it",
+        quoted(name, None)
+    )
+}
+
+/// Refuses a folder, which only an import and comparisons read.
+///
+/// # Errors
+/// If a set is the name of one.
+pub(super) fn is_no_folder(set: &RunSet) -> Result<(), Failure> {
+    let name = match set {
+        RunSet::File(path) => path.as_path(),
+        RunSet::Word(name) => Path::new(name),
+        _ => return Ok(()),
+    };
+    if name.is_dir() {
+        let message = of_folder(&name.display().to_string());
+        return Err(complain(message, Failure::Input));
+    }
+    Ok(())
 }
 
 /// Imports a file into a database that ends with the program.
@@ -392,6 +445,11 @@ fn failed_or(name: &str, of_database: &str, error: pipeline::Failure) -> Failure
         {
             let message = format!("{name}: expected a profile, found {found}: {of_database}");
             complain(message, Failure::Input)
+        }
+        pipeline::Failure::Input(ImportError::Unreadable(cause))
+            if cause.kind() == io::ErrorKind::IsADirectory =>
+        {
+            complain(of_folder(name), Failure::Input)
         }
         pipeline::Failure::Input(error) => {
             let failure = match &error {

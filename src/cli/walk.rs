@@ -47,8 +47,14 @@ pub(super) struct Walked {
 pub(super) fn walk(root: &Path, hidden: Hidden, stop: &Stop) -> Result<Walked, Failure> {
     let complain =
         |error: String, failure| complain(format!("{}: {error}", root.display()), failure);
-    let listed = fs::read_dir(root)
-        .map_err(|error| complain(format!("cannot list it: {error}"), unread(&error)))?;
+    let listed = fs::read_dir(root).map_err(|error| match error.kind() {
+        io::ErrorKind::NotADirectory => complain(
+            "this is a file: expected a folder".to_owned(),
+            Failure::Input,
+        ),
+        io::ErrorKind::NotFound => complain("there is no such folder".to_owned(), Failure::Input),
+        _ => complain(format!("cannot list it: {error}"), unread(&error)),
+    })?;
     let mut walked = Walked::default();
     let mut waiting = Vec::new();
     // Folders wait in a list, without recursion, so that one is open at a time, however deep they
