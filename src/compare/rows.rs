@@ -1,5 +1,6 @@
 //! What a comparison tells: its rows, and what they are about.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::definitions::{self, Definition};
@@ -532,8 +533,9 @@ fn reason(judgement: &Judgement, runs: [usize; 2], has_history: bool, request: &
     }
 }
 
-/// Orders rows; equal ones by their names.
+/// Orders rows; equal ones by how much they changed, then by their names.
 fn sort(rows: &mut [Row], by: Sort) {
+    let change = |row: &Row| row.delta().abs();
     let key = |row: &Row| -> f64 {
         let ratio = |row: &Row| {
             row.judgement
@@ -543,7 +545,7 @@ fn sort(rows: &mut [Row], by: Sort) {
         match by {
             // What is not known changes least.
             _ if row.costs.iter().any(|cost| cost.is_nan()) => f64::NEG_INFINITY,
-            Sort::Delta => row.delta().abs(),
+            Sort::Delta => change(row),
             Sort::Ratio => ratio(row),
             Sort::Rate => -row.judgement.q.unwrap_or(2.0),
             Sort::Base => row.costs[0],
@@ -554,6 +556,11 @@ fn sort(rows: &mut [Row], by: Sort) {
     rows.sort_by(|one, other| {
         key(other)
             .total_cmp(&key(one))
+            // Without repeats nothing is tested, and no row has a q.
+            .then_with(|| match by {
+                Sort::Rate => change(other).total_cmp(&change(one)),
+                _ => Ordering::Equal,
+            })
             .then_with(|| one.item.names.cmp(&other.item.names))
     });
 }

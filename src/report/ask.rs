@@ -11,12 +11,12 @@ use super::catalog::{Report, ShownNodes};
 use super::computed;
 use super::dialect::Dialect;
 use super::error::{ReportError, failure};
-use super::header::{Meaning, Needs};
+use super::header::{Column, Meaning, Needs};
 use super::names::RunNames;
 use super::node_rows::{self, ChainRows, PathRows, TreeRows, percent};
 use super::nodes::{LeftOut, NodeQuestion, Selected, Start, Tree, Wants, add_up, bottom_up, paths};
 use super::plan::{is_from_nodes, plan, sets_with};
-use super::question::{Argument, Base, Groups, Question, Request, has_tree};
+use super::question::{Argument, Base, Groups, Question, Request, SORT, has_tree};
 use super::selection::{Selection, Target};
 use super::statement::{OfRun, Parts};
 use crate::store::{Cell, Database, MetricInfo, RunInfo, StoreError};
@@ -27,7 +27,7 @@ const CALLERS: &str = include_str!("../../queries/remarks/callers.sql");
 const GROUPS_ARE_KNOWN: &str = include_str!("../../queries/remarks/groups_are_known.sql");
 
 /// Asks a report of a run. Where the cost that it shows by default is unknown in every row, it shows
-/// one that is known, and says so.
+/// one that is known, and says so; so it does where what the rows are to be sorted by is unknown.
 ///
 /// # Errors
 /// When the run does not know enough for the report, when a name is unknown, or when the database
@@ -39,10 +39,58 @@ pub fn ask<'d>(
     request: &Request,
 ) -> Result<Answer<'d>, ReportError> {
     let metrics = database.metrics(run.run_id)?;
-    if all_metrics::are_asked_for(&metrics, request) {
-        return ask_all(database, report, run, &metrics, request);
+    let mut answer = ask_for_known_costs(database, report, run, &metrics, request)?;
+    let Some(unknown) = unknown_order(&mut answer, request)? else {
+        return Ok(answer);
+    };
+    let mut by_cost = request.clone();
+    by_cost.arguments.retain(|(name, _)| name != SORT);
+    let mut answer = ask_for_known_costs(database, report, run, &metrics, &by_cost)?;
+    let sorted_by = answer.subject.as_ref().map(Subject::cost);
+    answer.remarks.push(format!(
+        "{}: --{SORT} {unknown}: no row knows it: sorted by {}",
+        run.said(),
+        sorted_by.unwrap_or_default()
+    ));
+    Ok(answer)
+}
+
+/// What the rows were to be sorted by, if no row knows it.
+fn unknown_order<'q>(
+    answer: &mut Answer<'_>,
+    request: &'q Request,
+) -> Result<Option<&'q str>, StoreError> {
+    // Of the cost that is shown, it has been looked at already.
+    let Some(order) = request.text_of(SORT).filter(|order| *order != "cost") else {
+        return Ok(None);
+    };
+    // Where all metrics are side by side, the rows have the order of the first one, whose columns come first.
+    let is_it = |column: &Column<'_>| column.name.rsplit('.').next() == Some(order);
+    let Some(at) = answer.columns.iter().position(is_it) else {
+        return Ok(None);
+    };
+    // Rows that know it come first.
+    let mut is_unknown = None;
+    answer.each(|row| {
+        is_unknown.get_or_insert(row[at] == Value::Null);
+        Ok::<_, StoreError>(())
+    })?;
+    Ok((is_unknown == Some(true)).then_some(order))
+}
+
+/// Asks a report of a run. Where the cost that it shows by default is unknown in every row, it shows
+/// one that is known, and says so.
+fn ask_for_known_costs<'d>(
+    database: &'d Database,
+    report: &'static Report,
+    run: &RunInfo,
+    metrics: &[MetricInfo],
+    request: &Request,
+) -> Result<Answer<'d>, ReportError> {
+    if all_metrics::are_asked_for(metrics, request) {
+        return ask_all(database, report, run, metrics, request);
     }
-    let (answer, known) = answer(database, report, run, &metrics, request)?;
+    let (answer, known) = answer(database, report, run, metrics, request)?;
     let Known::Not { in_part } = known else {
         return Ok(answer);
     };
@@ -52,8 +100,8 @@ pub fn ask<'d>(
             .map_or_else(String::new, |subject| subject.metric.name),
         in_part,
     };
-    for other in others(&unknown, &metrics, request) {
-        let (mut answer, known) = self::answer(database, report, run, &metrics, &other)?;
+    for other in others(&unknown, metrics, request) {
+        let (mut answer, known) = self::answer(database, report, run, metrics, &other)?;
         if let (Known::Yes, Some(subject)) = (known, &mut answer.subject) {
             answer.remarks.push(unknown.remark(subject));
             subject.instead = Some(unknown);
@@ -61,7 +109,7 @@ pub fn ask<'d>(
         }
     }
     // Tables of the session are those of the last question.
-    Ok(self::answer(database, report, run, &metrics, request)?.0)
+    Ok(self::answer(database, report, run, metrics, request)?.0)
 }
 
 /// Asks a report of a run once for each metric, and shows them side by side. Where the cost that it

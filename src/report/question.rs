@@ -16,6 +16,9 @@ use crate::store::{MetricInfo, RunInfo};
 /// The flag for lines without figures.
 pub const ALL_LINES: &str = "all_lines";
 
+/// The parameter for what the rows are sorted by.
+pub(super) const SORT: &str = "sort";
+
 /// Nanoseconds in a millisecond, in which a bias is given.
 const NANOSECONDS: f64 = 1e6;
 
@@ -97,7 +100,7 @@ impl Request {
     }
 
     /// The text given for a parameter.
-    fn text_of(&self, name: &str) -> Option<&str> {
+    pub(super) fn text_of(&self, name: &str) -> Option<&str> {
         match self.argument(name) {
             Some(Argument::Text(text)) => Some(text),
             _ => None,
@@ -611,7 +614,7 @@ fn given<'q>(
 
 /// What comes first; the flag's words are those of the header.
 fn sort(request: &Request) -> Sort {
-    match request.text_of("sort") {
+    match request.text_of(SORT) {
         Some("calls") => Sort::Calls,
         Some("avg") => Sort::Average,
         Some("exclusive") => Sort::Exclusive,
