@@ -192,6 +192,18 @@ pub(super) fn name_the_command(
     }
 }
 
+/// Lets a statement begin with a comment: `profdb sql '-- own costs SELECT ...'` has no flag there.
+pub(super) fn begin_with_comments(arguments: &mut [OsString]) {
+    let is_sql = arguments.get(1).is_some_and(|command| command == "sql");
+    for word in arguments.iter_mut().skip(2).filter(|_| is_sql) {
+        let text = word.to_string_lossy();
+        let comment = text.strip_prefix("--");
+        if comment.is_some_and(|text| text.starts_with(char::is_whitespace)) {
+            *word = format!("\n{text}").into();
+        }
+    }
+}
+
 /// What to say of a file whose name begins as a flag does.
 fn of_dash(arguments: &[OsString]) -> Option<String> {
     let word = arguments.get(1)?.to_str()?;

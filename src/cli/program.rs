@@ -136,6 +136,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         .map_err(|instead| complain(instead, Failure::Usage))?;
     let mut arguments =
         dyalog_switches::name_the_default(dyalog_switches::expand_single_dash(arguments));
+    first_word::begin_with_comments(&mut arguments);
     if let Some(word) = dyalog_switches::rename(&mut arguments) {
         say(word);
     }
@@ -165,7 +166,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         match sentence {
             Some(sentence) => complain(sentence, Failure::Usage),
             None if error.kind() == ErrorKind::DisplayVersion => explain_version(&error),
-            None => complained(&arguments, &error),
+            None => complained(&arguments, error),
         }
     })?;
     let begin = || {
@@ -194,19 +195,40 @@ fn needed(commands: clap::Command, arguments: &[OsString]) -> clap::Command {
 /// Says what clap has to say. An argument may be the name of a file that another user has chosen: where
 /// one has what a terminal would obey, clap is asked about arguments in which that is escaped, as in
 /// messages of profdb.
-fn complained(arguments: &[OsString], error: &clap::Error) -> Failure {
+fn complained(arguments: &[OsString], error: clap::Error) -> Failure {
     let is_harmless = |argument: &OsString| !argument.to_string_lossy().contains(is_unsafe);
     if arguments.iter().all(is_harmless) {
-        return explain(error);
+        return explain(&with_tips_that_help(error));
     }
     let shown = arguments
         .iter()
         .map(|argument| plain(&argument.to_string_lossy()));
     match program().try_get_matches_from(shown) {
-        Err(error) => explain(&error),
+        Err(error) => explain(&with_tips_that_help(error)),
         // Only what is wrong with the characters themselves is no longer wrong.
-        Ok(_) => complain(paragraph(error), Failure::Usage),
+        Ok(_) => complain(paragraph(&error), Failure::Usage),
     }
+}
+
+/// A complaint of a flag that there is not, without the tip how to give it as a value: a word that looks like a flag is
+/// meant as one, unless there is a file of this name.
+fn with_tips_that_help(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let name = word.split('=').next().unwrap_or_default();
+    let is_of_flags = |character: char| character.is_alphanumeric() || "-_.".contains(character);
+    let is_flag = name.starts_with('-') && name.chars().all(is_of_flags);
+    if !is_flag || Path::new(word).exists() {
+        return error;
+    }
+    if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().starts_with("to pass "));
+        if !tips.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+    error
 }
 
 /// The first paragraph of a complaint, which is what is wrong, with a line for each flag that is missing;

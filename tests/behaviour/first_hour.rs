@@ -947,3 +947,46 @@ fn small_stumbles() {
         );
     }
 }
+
+/// A statement may begin with a comment, which is no flag.
+#[test]
+fn a_statement_begins_with_a_comment() {
+    let folder = folder(&[("p.folded", "main;f 1\n")]);
+    let at = folder.path();
+    profdb(at, &["import", "p.folded"]);
+    for statement in [
+        "-- all of them\nSELECT COUNT(*) AS runs FROM runs",
+        "--\nSELECT COUNT(*) AS runs FROM runs",
+    ] {
+        let asked = profdb(at, &["sql", statement, "--format", "csv"]);
+        assert_eq!(
+            (&*asked.errors, &*asked.out),
+            ("", "\"runs\"\n1\n"),
+            "{statement}"
+        );
+    }
+    let flag = profdb(at, &["sql", "--all", "SELECT 1"]);
+    assert!(
+        flag.errors.contains("unexpected argument '--all'"),
+        "{}",
+        flag.errors
+    );
+}
+
+/// How a word would be given as a value is said of words that no flag looks like, and of files.
+#[test]
+fn a_flag_that_is_unknown_is_no_value() {
+    let folder = folder(&[("--x", "main;f 1\n")]);
+    let at = folder.path();
+    for (words, is_told) in [
+        (&["import", "--x"][..], true),
+        (&["import", "--y"], false),
+        (&["import", "--y=3"], false),
+        (&["dump", "-y"], false),
+        (&["history", "-[x"], true),
+    ] {
+        let said = profdb(at, words).errors;
+        assert!(said.contains("unexpected argument"), "{said}");
+        assert_eq!(said.contains("as a value"), is_told, "{words:?}: {said}");
+    }
+}
