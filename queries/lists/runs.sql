@@ -2,14 +2,16 @@
 SELECT
   run_id,
   run,
-  format,
-  fidelity,
-  imported_at,
+  run_list.format,
+  run_list.fidelity,
+  run_list.imported_at,
   metrics,
-  functions,
+  run_list.functions,
   nodes,
   total,
-  unit
+  unit,
+  run_uid
 FROM run_list
+JOIN runs USING (run_id)
 WHERE :runs IS NULL OR run_id IN (SELECT value FROM JSON_EACH(:runs))
 ORDER BY run_id;

@@ -12,7 +12,7 @@ use crate::store::{Deletion, Keep, RunSet};
 #[command(group = ArgGroup::new("which").required(true).multiple(true))]
 pub(super) struct Delete {
     /// The runs: numbers, which are deleted at once; or latest, KEY=VALUE,... of their tags, the
-    /// start of a uid, or a title, which are listed, and deleted with --yes
+    /// start of a uid (4 characters or more), or a title, which are listed, and deleted with --yes
     #[arg(value_name = "SET", group = "which", value_parser = run_set())]
     runs: Option<RunSet>,
     /// The runs, as SET, which are listed, and deleted with --yes

@@ -43,8 +43,8 @@ const LOSS_REPORT: &str = "--loss-report";
 
 #[derive(Debug, Args)]
 pub(super) struct Export {
-    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid, its title or a
-    /// file; of several the one imported last, or all of them in a dataset [default: latest; in a dataset all runs]
+    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid (4 characters or
+    /// more), its title or a file; of several the one imported last, or all of them in a dataset [default: latest; in a dataset all runs]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     set: Option<RunSet>,
     /// The same, as reports have it

@@ -75,6 +75,11 @@ impl ListArgs {
         self.format.unwrap_or_else(usual)
     }
 
+    /// Whether no text is to be shortened.
+    pub(super) fn is_wide(&self) -> bool {
+        self.wide
+    }
+
     /// What the name of the file says; `None` without a file.
     fn ending(&self) -> Option<Ending> {
         let ending = self.outfile.as_ref()?.extension();

@@ -9,12 +9,13 @@ use super::inputs::Inputs;
 use super::output::{ListArgs, print};
 use crate::base::error::Stop;
 use crate::report::render::Format;
-use crate::report::{Totals, run_list};
+use crate::report::{Reader, run_list};
 use crate::store::RunSet;
 
 #[derive(Debug, Args)]
 pub(super) struct Runs {
-    /// Only these runs: latest, numbers, KEY=VALUE,... of their tags, the start of a uid, or a title
+    /// Only these runs: latest, numbers, KEY=VALUE,... of their tags, the start of a uid (4 characters or
+    /// more), or a title
     #[arg(value_name = "SET", value_parser = run_set())]
     set: Option<RunSet>,
     /// The same
@@ -37,12 +38,12 @@ pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
     let database = open_to_read(&runs.database, stop)?;
     let chosen = set.map(|set| database.choose(set));
     let chosen = chosen.transpose().map_err(|error| unchosen(error, stop))?;
-    let totals = if matches!(layout.format, Format::Text | Format::Markdown) {
-        Totals::Scaled
-    } else {
-        Totals::Numbers
+    let reader = match layout.format {
+        Format::Text | Format::Markdown if runs.list.is_wide() => Reader::PersonWithRoom,
+        Format::Text | Format::Markdown => Reader::Person,
+        _ => Reader::Program,
     };
-    let answer = run_list(&database, chosen.as_deref(), totals);
+    let answer = run_list(&database, chosen.as_deref(), reader);
     let mut answer = answer.map_err(|error| unanswered(error, stop))?;
     answer.remarks.iter().for_each(say);
     let any = database.run(None).map_err(|error| failed(error, stop))?;

@@ -15,8 +15,8 @@ use crate::store::RunSet;
 
 #[derive(Debug, Args)]
 pub(super) struct Show {
-    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid, its title or a
-    /// file; of several the one imported last [default: latest]
+    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid (4 characters or
+    /// more), its title or a file; of several the one imported last [default: latest]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     set: Option<RunSet>,
     /// The same, as reports have it

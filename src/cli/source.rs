@@ -47,8 +47,8 @@ pub(super) struct SourceArgs {
     infile: Option<PathBuf>,
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid, its title or a
-    /// file; of several the one imported last [default: latest]
+    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid (4 characters or
+    /// more), its title or a file; of several the one imported last [default: latest]
     #[arg(long, value_name = "SET", conflicts_with = "input", value_parser = run_set())]
     run: Option<RunSet>,
     /// Format of FILE, whatever its first bytes look like

@@ -10,7 +10,8 @@ use crate::store::{RunSet, Tag, TagChange};
 
 #[derive(Debug, Args)]
 pub(super) struct TagRuns {
-    /// The runs: latest, numbers, KEY=VALUE,... of their tags, the start of a uid, or a title
+    /// The runs: latest, numbers, KEY=VALUE,... of their tags, the start of a uid (4 characters or
+    /// more), or a title
     #[arg(value_name = "SET", value_parser = run_set())]
     runs: RunSet,
     /// What to say of them, in the place of what is said under this key

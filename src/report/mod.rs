@@ -35,5 +35,5 @@ pub use path::{NameSyntax, Path};
 pub use plain_sql::{compared, compared_one_by_one, query, table};
 pub use question::{ALL_LINES, Argument, Base, Request, shows_code};
 pub(crate) use question::{choose_metric, regular_expression};
-pub use run_list::{Totals, run_list};
+pub use run_list::{Reader, run_list};
 pub use template::{Shape, Template, template};

@@ -10,7 +10,7 @@ use super::error::{ReportError, failure};
 use super::header::{Column, Kind};
 use super::names::listed;
 use super::plain_sql::query;
-use crate::store::Database;
+use crate::store::{Database, ShortUids};
 use crate::text::cell::Value;
 use crate::text::scale::figure;
 
@@ -22,15 +22,27 @@ const MOST_TAGS: usize = 32;
 
 /// Columns that a narrow screen can do without, those that matter least first; tags go after them,
 /// the last one first.
-const LEAST: &[&str] = &["fidelity", "metrics", "functions", "nodes", "format"];
+const LEAST: &[&str] = &[UID, "fidelity", "metrics", "functions", "nodes", "format"];
 
-/// How the list shows totals.
+/// The column with the uids of runs.
+const UID: &str = "run_uid";
+
+/// The column with the totals of runs.
+const TOTAL: &str = "total";
+
+/// The column with the units of totals.
+const UNIT: &str = "unit";
+
+/// Whom the list is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Totals {
-    /// As numbers, with a column of their units: for programs.
-    Numbers,
-    /// Each in the unit that fits it, without that column: for people.
-    Scaled,
+pub enum Reader {
+    /// Programs: totals are numbers, with a column of their units, and uids are whole.
+    Program,
+    /// People: totals are each in the unit that fits them, without that column, and uids are as short as they may be
+    /// written.
+    Person,
+    /// People with room for long lines: uids are whole.
+    PersonWithRoom,
 }
 
 /// Lists runs, all or those with these numbers, the one that was imported first first. After the
@@ -42,7 +54,7 @@ pub enum Totals {
 pub fn run_list<'d>(
     database: &'d Database,
     runs: Option<&[i64]>,
-    totals: Totals,
+    reader: Reader,
 ) -> Result<Answer<'d>, ReportError> {
     let failed = |source| ReportError::Store(failure(database, source));
     let runs = runs.map(listed);
@@ -51,14 +63,21 @@ pub fn run_list<'d>(
     answer.dispensable.clear();
     let read: Vec<Column<'d>> = mem::take(&mut answer.columns);
     answer.columns.clone_from(&read);
-    if totals == Totals::Scaled {
-        // The unit, which is the last column, is said with each total.
-        answer.columns.pop();
-        if let Some(total) = answer.columns.last_mut() {
-            // Numbers are to the right, also with a unit.
-            total.kind = Kind::Count;
+    let is_scaled = reader != Reader::Program;
+    if is_scaled {
+        // The unit is said with each total.
+        answer.columns.retain(|column| column.name != UNIT);
+        for column in &mut answer.columns {
+            if column.name == TOTAL {
+                // Numbers are to the right, also with a unit.
+                column.kind = Kind::Count;
+            }
         }
     }
+    let uids = match reader {
+        Reader::Person => Some(database.short_uids()?),
+        Reader::Program | Reader::PersonWithRoom => None,
+    };
     let mut tags = Tags::of(database, runs.as_deref()).map_err(failed)?;
     if tags.keys.len() > MOST_TAGS {
         answer.remarks.push(format!(
@@ -91,7 +110,8 @@ pub fn run_list<'d>(
         read,
         shown,
         width: answer.columns.len(),
-        totals,
+        is_scaled,
+        uids,
         tags,
     }));
     Ok(answer)
@@ -109,7 +129,10 @@ struct RunRows<'d> {
     shown: usize,
     /// How many columns are shown, with those of tags.
     width: usize,
-    totals: Totals,
+    /// Totals have their units with them.
+    is_scaled: bool,
+    /// How short uids may be; they are whole without it.
+    uids: Option<ShortUids>,
     tags: Tags,
 }
 
@@ -119,16 +142,25 @@ impl RowSource for RunRows<'_> {
         let mut found = vec![Value::Null; self.read.len()];
         let mut row = vec![Value::Null; self.width];
         let mut tags = self.tags.values.iter().peekable();
+        let place = |name: &str| self.read.iter().position(|column| column.name == name);
         let mut rows = statement.query([&self.runs])?;
         while let Some(next) = rows.next()? {
             read_row(next, &self.read, Author::Us, &mut found)?;
-            if self.totals == Totals::Scaled
-                && let [.., total, unit] = &mut found[..]
-                && let (Value::Real(cost), Value::Text(unit)) = (&*total, &*unit)
+            if self.is_scaled
+                && let (Some(total), Some(unit)) = (place(TOTAL), place(UNIT))
+                && let (Value::Real(cost), Value::Text(unit)) = (&found[total], &found[unit])
             {
-                *total = Value::Text(figure("", unit, *cost));
+                found[total] = Value::Text(figure("", unit, *cost));
             }
-            for (shown, found) in row.iter_mut().zip(&mut found).take(self.shown) {
+            if let (Some(uids), Some(at)) = (&self.uids, place(UID))
+                && let Value::Text(uid) = &mut found[at]
+            {
+                uid.truncate(uids.short(uid).len());
+            }
+            let is_shown = |column: &Column<'_>| !self.is_scaled || column.name != UNIT;
+            let found = found.iter_mut().zip(&self.read);
+            let found = found.filter(|(_, column)| is_shown(column));
+            for (shown, (found, _)) in row.iter_mut().zip(found).take(self.shown) {
                 // The text of an earlier row is written over by the next one.
                 mem::swap(shown, found);
             }

@@ -59,7 +59,9 @@ pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub(crate) use rows::{Cost, Costs, Labels, Nodes, Tables};
 #[cfg(feature = "parquet")]
 pub(crate) use rows::{of_other, to_other};
-pub use runs::{ChooseError, Deletion, Keep, RunHead, RunSet, SetError, Tag, TagChange, Tagged};
+pub use runs::{
+    ChooseError, Deletion, Keep, RunHead, RunSet, SetError, ShortUids, Tag, TagChange, Tagged,
+};
 pub use schema::{APPLICATION_ID, versions};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, StackRow};
 pub use write::{Outcome, RunWriter, WholeRun, later_runs_by_pages};

@@ -126,7 +126,10 @@ fn a_list_of_runs_fits_a_terminal_and_says_what_it_leaves_out() {
         return;
     };
     let table = |text: &str| text.split_once("\n\n").expect("a table").1.to_owned();
-    assert!(plain.starts_with("Not shown: fidelity, metrics"), "{plain}");
+    assert!(
+        plain.starts_with("Not shown: fidelity, metrics") && plain.contains("run_uid"),
+        "{plain}"
+    );
     assert!(plain.contains("; --wide shows all\n\n"), "{plain}");
     assert!(widest(&table(&plain)) <= Some(80), "{plain}");
     for tag in ["branch=main", "host=red", "note=words that take room"] {
@@ -136,7 +139,10 @@ fn a_list_of_runs_fits_a_terminal_and_says_what_it_leaves_out() {
     assert!(widest(&table(&tagged)) <= Some(80), "{tagged}");
     assert!(tagged.contains('Z'), "{tagged}");
     let all = on_terminal(at, 80, "runs --wide").expect("script is there");
-    assert_eq!(all.trim_end(), profdb(at, &["runs"]).out.trim_end());
+    assert_eq!(
+        all.trim_end(),
+        profdb(at, &["runs", "--wide"]).out.trim_end()
+    );
     let sql = on_terminal(at, 80, "sql 'SELECT * FROM runs'").expect("script is there");
     assert!(
         sql.contains("Not shown: ") && sql.contains("recorded_utc; --wide"),

@@ -21,8 +21,8 @@ pub(in crate::cli) struct Serve {
     pub(super) named: Option<PathBuf>,
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// The run that is shown first: latest, a number, KEY=VALUE,... of its tags, the start of its uid, or its title; of
-    /// several the one imported last [default: latest]
+    /// The run that is shown first: latest, a number, KEY=VALUE,... of its tags, the start of its uid (4 characters or
+    /// more), or its title; of several the one imported last [default: latest]
     #[arg(long, value_name = "SET", value_parser = run_set())]
     pub(super) run: Option<RunSet>,
     /// The port; 0 is any that is free

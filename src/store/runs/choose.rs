@@ -4,7 +4,7 @@ use std::fmt;
 
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
-use super::set::{RunSet, SHORTEST_UID, Tag};
+use super::set::{RunSet, SHORTEST_UID, Tag, is_short_start_of_uid};
 use crate::store::database::Database;
 use crate::store::error::StoreError;
 use crate::store::identity;
@@ -216,6 +216,9 @@ fn unknown(set: &RunSet) -> String {
         RunSet::File(path) => format!(
             "expected runs of the database, found the name of a file, {}: `profdb import` makes a run of it",
             path.display()
+        ),
+        RunSet::Word(word) if is_short_start_of_uid(word) => format!(
+            "there is no run {word}: see profdb runs; the start of a uid has {SHORTEST_UID} characters or more"
         ),
         set => format!("there is no run {set}: see profdb runs"),
     }

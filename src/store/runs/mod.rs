@@ -4,8 +4,10 @@ mod choose;
 mod deletion;
 mod set;
 mod tag;
+mod uid;
 
 pub use choose::{ChooseError, RunHead};
 pub use deletion::{Deletion, Keep};
 pub use set::{RunSet, SetError, Tag};
 pub use tag::{TagChange, Tagged};
+pub use uid::ShortUids;

@@ -435,10 +435,7 @@ fn word(input: &str) -> Parsed<'_, RunSet> {
     )
     .parse(input)?;
     let text = input.trim_end_matches(BLANKS);
-    let is_uid = (SHORTEST_UID..=LONGEST_UID).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let is_uid = is_start_of_uid(text);
     let text = text.to_owned();
     let set = if is_uid {
         RunSet::Uid(text)
@@ -446,6 +443,21 @@ fn word(input: &str) -> Parsed<'_, RunSet> {
         RunSet::Word(text)
     };
     Ok(("", set))
+}
+
+/// Whether a text is taken for the start of a uid, where it is no number.
+pub(super) fn is_start_of_uid(text: &str) -> bool {
+    (SHORTEST_UID..=LONGEST_UID).contains(&text.len()) && has_letters_of_uids(text)
+}
+
+/// Whether a text is too short to be taken for the start of a uid, and nothing else is wrong with it.
+pub(super) fn is_short_start_of_uid(text: &str) -> bool {
+    text.len() < SHORTEST_UID && has_letters_of_uids(text)
+}
+
+fn has_letters_of_uids(text: &str) -> bool {
+    let is_of_uids = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.bytes().all(is_of_uids)
 }
 
 #[cfg(test)]
