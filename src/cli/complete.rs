@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, Command};
+use clap::{Arg, Command, ValueHint};
 
 use super::database::DatabaseArgs;
 use super::dyalog_switches::{expand_single_dash, name_the_default};
@@ -18,12 +18,16 @@ use super::failure::{Failure, output};
 use super::shell_words::{Line, Word};
 use super::streams;
 use crate::store::{Database, LockWait, RunInfo, RunSet, StoreError, Tag};
+use crate::text::plain::is_unsafe;
 use crate::text::shell::quoted;
 
 /// The first argument of a shell's question. It is no command: no help and no script names it.
 /// After it come the line up to the cursor, and, from a shell that quotes nothing itself, what of
 /// it the answer will replace.
 pub(super) const QUESTION: &str = "__complete";
+
+/// The line that says that files are meant.
+const FILES: &str = "";
 
 /// What a shell is given at most: more does not fit on a screen.
 const MOST: usize = 200;
@@ -35,6 +39,8 @@ pub(super) enum Kind {
     Runs,
     /// Sets of runs, and files, which a shell knows itself.
     RunsOrFiles,
+    /// The same, where a file is what is mostly meant.
+    FilesOrRuns,
     /// Metrics of the run.
     Metrics,
     /// Functions of the run, as steps of a path.
@@ -45,6 +51,8 @@ pub(super) enum Kind {
     Labels,
     /// Keys of the tags of runs.
     Keys,
+    /// Files and folders, which a shell knows itself.
+    Files,
 }
 
 impl Kind {
@@ -53,18 +61,27 @@ impl Kind {
         let value = argument.get_value_names()?.first()?.as_str();
         match (argument.get_id().as_str(), value) {
             ("metric", _) => Some(Self::Metrics),
+            ("converted", _) => Some(Self::FilesOrRuns),
             ("thread", _) => Some(Self::Threads),
             ("label", _) => Some(Self::Labels),
             ("remove" | "per" | "keys", _) => Some(Self::Keys),
             (_, "SET") => Some(Self::Runs),
-            (_, "FILE|SET") => Some(Self::RunsOrFiles),
+            (_, "FILE|SET" | "BASE" | "NEW" | "[BASE] NEW") => Some(Self::RunsOrFiles),
             (_, "PATH" | "FN") => Some(Self::Functions),
-            _ => None,
+            _ => match argument.get_value_hint() {
+                ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath => Some(Self::Files),
+                _ => None,
+            },
         }
+    }
+
+    /// Whether the values are in the database.
+    pub(super) fn is_of_database(self) -> bool {
+        self != Self::Files
     }
 }
 
-/// Answers a shell's question: a candidate on each line.
+/// Answers a shell's question: a candidate on each line. A line without a candidate says that the shell is to offer files.
 pub(super) fn run(program: Command, question: &[OsString]) -> Result<(), Failure> {
     let answer = question.split_first().and_then(|(line, replaced)| {
         let replaced = replaced.first().map(|text| text.to_str());
@@ -92,13 +109,17 @@ fn candidates(mut program: Command, line: &str, replaced: Option<&str>) -> Optio
     let begun = line.words.last()?.text.clone();
     let said = Question::read(&program, &line.words)?;
     let kind = Kind::of(said.asked?)?;
-    let found = said.values(kind).ok()?;
-    // A line ends where a candidate ends.
+    let found = said.values(kind).unwrap_or_default();
+    // A line ends where a candidate ends, and a shell shows names as they are, whatever they would do to its terminal.
     let mut found: Vec<String> = found
         .into_iter()
-        .filter(|value| fits(value, &said.start) && !value.contains(char::is_control))
+        .filter(|value| fits(value, &said.start) && !value.contains(is_unsafe))
         .collect();
     found.truncate(MOST);
+    let are_files = matches!(kind, Kind::Files | Kind::RunsOrFiles | Kind::FilesOrRuns);
+    if found.is_empty() && are_files {
+        return Some(vec![FILES.to_owned()]);
+    }
     let Some(replaced) = replaced else {
         return Some(found);
     };
@@ -183,7 +204,11 @@ impl<'c> Question<'c> {
             "path" if argument.get_long() == Some("db") => self.database = Some(value.into()),
             // A file is not imported while a command is written.
             "infile" => self.run = Some(format!("./{value}")),
-            _ if matches!(Kind::of(argument), Some(Kind::Runs | Kind::RunsOrFiles)) => {
+            _ if matches!(
+                Kind::of(argument),
+                Some(Kind::Runs | Kind::RunsOrFiles | Kind::FilesOrRuns)
+            ) =>
+            {
                 self.run = Some(value.to_owned());
             }
             _ => {}
@@ -192,7 +217,13 @@ impl<'c> Question<'c> {
 
     /// What the value may be; more than what begins as asked.
     fn values(&self, kind: Kind) -> Result<Vec<String>, StoreError> {
-        if kind == Kind::RunsOrFiles && is_start_of_file(&self.start) {
+        let are_files_meant = match kind {
+            Kind::Files => true,
+            Kind::RunsOrFiles => is_start_of_file(&self.start),
+            Kind::FilesOrRuns => self.start.is_empty() || is_start_of_file(&self.start),
+            _ => false,
+        };
+        if are_files_meant {
             return Ok(Vec::new());
         }
         let path = DatabaseArgs::named(self.database.clone()).path();
@@ -203,8 +234,9 @@ impl<'c> Question<'c> {
                 .map_or_else(|| Ok(Vec::new()), |run| read(&run))
         };
         match kind {
-            Kind::Runs | Kind::RunsOrFiles => sets(&database, &self.start),
+            Kind::Runs | Kind::RunsOrFiles | Kind::FilesOrRuns => sets(&database, &self.start),
             Kind::Keys => database.tag_keys(),
+            Kind::Files => Ok(Vec::new()),
             Kind::Metrics => of_run(&|run| {
                 let metrics = database.metrics(run.run_id)?;
                 Ok(metrics.into_iter().map(|metric| metric.name).collect())
@@ -273,7 +305,7 @@ fn positional(command: &Command, position: usize) -> Option<&Arg> {
     known.or_else(|| command.get_positionals().last().filter(several))
 }
 
-/// Sets of runs: numbers and `latest`, the keys of tags, and the tags with a key that is there or
+/// Sets of runs: numbers and `latest`, uids that are begun, the keys of tags, and the tags with a key that is there or
 /// the only one that fits.
 fn sets(database: &Database, start: &str) -> Result<Vec<String>, StoreError> {
     // After a comma the set goes on, unless it is part of a value in quotes.
@@ -293,6 +325,11 @@ fn sets(database: &Database, start: &str) -> Result<Vec<String>, StoreError> {
         let numbers = database.runs_from(tail, MOST / 2)?;
         let numbers = numbers.iter().map(ToString::to_string);
         found.extend(numbers.filter(|number| !head.split(',').any(|known| known == number)));
+    }
+    if head.is_empty() && !tail.is_empty() {
+        let uids = database.short_uids()?;
+        let begun = database.uids_from(tail, MOST)?;
+        found.extend(begun.iter().map(|uid| uids.short(uid).to_owned()));
     }
     if head.is_empty() || head.contains('=') {
         let written = |key: &String| {

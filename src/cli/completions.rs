@@ -9,6 +9,8 @@ use clap_complete::{Shell, generate};
 
 use super::complete::Kind;
 use super::failure::{Failure, output};
+use super::formats::names_to_offer;
+use super::page::PAGE;
 use super::streams;
 use crate::formats::FORMATS;
 use crate::report::REPORTS;
@@ -34,11 +36,13 @@ pub(super) fn run(completions: &Completions, program: Command) -> Result<(), Fai
         .map_err(output)
 }
 
-/// In bash the answer replaces `$2`, which begins after the last `:` or `=`, too.
+/// In bash the answer replaces `$2`, which begins after the last `:` or `=`, too. A line without a candidate means files:
+/// bash offers them where there is no other answer, and would offer flags for a word without letters.
 const BASH: &str = r#"_profdb_known() {
     local found
     COMPREPLY=()
     while IFS= read -r found; do
+        [ -n "$found" ] || return 0
         COMPREPLY+=("$found")
     done < <(profdb __complete "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
     [ ${#COMPREPLY[@]} -gt 0 ]
@@ -59,7 +63,7 @@ const ZSH: &str = r#"_profdb_known() {
 "#;
 
 const FISH: &str = "function __profdb_known
-    profdb __complete (commandline -cp) 2>/dev/null
+    profdb __complete (commandline -cp) 2>/dev/null | string match -rv '^$'
 end
 
 complete -c profdb -k -a '(__profdb_known)'
@@ -112,15 +116,18 @@ fn words_in_fish(command: &Command) -> Option<String> {
     })
 }
 
-/// Gives `profdb report` the flags of the report that is meant where none is named.
+/// Gives `profdb report` the flags of the report that is meant where none is named, and those of the page, which
+/// `--html` means.
 fn with_flags_of_the_default(program: Command) -> Command {
     program.mut_subcommand("report", |reports| {
-        let default = reports.find_subcommand(REPORTS[0].name);
-        let flags = default.into_iter().flat_map(Command::get_opts);
-        let flags: Vec<Arg> = flags
-            .filter(|flag| !flag.is_hide_set())
-            .map(alone)
-            .collect();
+        let meant = [REPORTS[0].name, PAGE].map(|name| reports.find_subcommand(name));
+        let mut flags: Vec<Arg> = Vec::new();
+        for flag in meant.into_iter().flatten().flat_map(Command::get_opts) {
+            let is_known = flags.iter().any(|known| known.get_id() == flag.get_id());
+            if !flag.is_hide_set() && !is_known {
+                flags.push(alone(flag));
+            }
+        }
         reports.args(flags)
     })
 }
@@ -143,7 +150,7 @@ fn flags_of_database() -> BTreeSet<String> {
     fn collect(command: &Command, flags: &mut BTreeSet<String>) {
         let known = command
             .get_arguments()
-            .filter(|argument| Kind::of(argument).is_some());
+            .filter(|argument| Kind::of(argument).is_some_and(Kind::is_of_database));
         flags.extend(known.filter_map(Arg::get_long).map(str::to_owned));
         command
             .get_subcommands()
@@ -159,7 +166,9 @@ fn with_words(command: Command) -> Command {
     let is_about_formats = command.get_name() == "formats";
     let words = |argument: Arg| match argument.get_id().as_str() {
         "from" => argument.value_parser(formats()),
-        "name" if is_about_formats => argument.value_parser(formats()),
+        "name" if is_about_formats => {
+            argument.value_parser(PossibleValuesParser::new(names_to_offer()))
+        }
         "format" if argument.get_possible_values().is_empty() => {
             argument.value_parser(PossibleValuesParser::new(Format::ALL.map(|(name, _)| name)))
         }

@@ -18,7 +18,7 @@ use crate::store::RunSet;
 #[derive(Debug, Args)]
 pub(super) struct Convert {
     /// The profile, - for standard input; or a run of the database, as `profdb export` takes it
-    #[arg(value_name = "FILE|SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
+    #[arg(id = "converted", value_name = "FILE|SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     asked: RunSet,
     #[command(flatten)]
     database: DatabaseArgs,

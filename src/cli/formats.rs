@@ -1,5 +1,7 @@
 //! `profdb formats [NAME]`
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use clap::Args;
@@ -43,19 +45,24 @@ pub(super) fn run(formats: &Formats, stop: &Stop) -> Result<(), Failure> {
         }
         return write(&list);
     };
+    match about(name) {
+        Some(found) => write(&found),
+        None => Err(complain(unknown(name), Failure::Usage)),
+    }
+}
+
+/// What is said of a format, a profiler or a language; `None` of any other name.
+fn about(name: &str) -> Option<Cow<'static, str>> {
     let wanted = name.to_lowercase().replace(['-', ' '], "_");
     let wanted = wanted.trim_end_matches('!');
     if formats::format_named(wanted).is_some() {
-        return write(page(PAGES, wanted));
+        return Some(page(PAGES, wanted).into());
     }
     if formats::export_named(wanted).is_some() {
-        return write(page(EXPORT_PAGES, wanted));
+        return Some(page(EXPORT_PAGES, wanted).into());
     }
     let found = about_profiler(name);
-    if !found.is_empty() {
-        return write(&found);
-    }
-    Err(complain(unknown(name), Failure::Usage))
+    (!found.is_empty()).then(|| found.into())
 }
 
 /// The part of a document that is about one format.
@@ -148,6 +155,24 @@ const OTHER_NAMES: &[(&[&str], &[&str])] = &[
     (&["py", "python3", "cpython"], &["Python"]),
     (&["clang", "llvm"], &["perf", "clang", "C++"]),
 ];
+
+/// What a shell may offer as the name of a format, a profiler or a language: what has no blank, which would part it.
+pub(super) fn names_to_offer() -> BTreeSet<String> {
+    let formats = FORMATS.iter().map(|format| format.name);
+    let formats = formats.chain(EXPORTS.iter().map(|export| export.name));
+    let languages = OTHER_NAMES.iter().flat_map(|(names, _)| *names);
+    let known = formats.chain(languages.copied()).map(str::to_owned);
+    let profilers = profilers().flat_map(|one| {
+        let name = one.name.to_lowercase();
+        let names = name.split(" (").next().unwrap_or_default().split(", ");
+        names.map(str::to_owned).collect::<Vec<_>>()
+    });
+    let is_word = |name: &String| {
+        let mut letters = name.chars();
+        letters.all(|letter| letter.is_ascii_alphanumeric() || "_-+.".contains(letter))
+    };
+    known.chain(profilers).filter(is_word).collect()
+}
 
 /// The names under which something is looked for.
 fn names_of(name: &str) -> Vec<&str> {
@@ -248,6 +273,16 @@ fn unknown(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Names that a shell offers are answered.
+    #[test]
+    fn every_name_to_offer_is_known() {
+        let names = names_to_offer();
+        assert!(names.contains("py-spy") && names.contains("pstats") && names.contains("node"));
+        for name in names {
+            assert!(about(&name).is_some(), "{name}");
+        }
+    }
 
     /// Whatever name the table has leads to its row, and the row to formats that there are.
     #[test]

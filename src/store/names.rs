@@ -21,6 +21,16 @@ impl Database {
         self.listed(sql, (start, integer(limit as u64)), |row| row.get(0))
     }
 
+    /// Uids of runs that begin so, in order, at most `limit`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn uids_from(&self, start: &str, limit: usize) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT run_uid FROM runs WHERE substr(run_uid, 1, length(?1)) = ?1
+                   ORDER BY run_uid LIMIT ?2";
+        self.listed(sql, (start, integer(limit as u64)), |row| row.get(0))
+    }
+
     /// Keys of the tags that runs have, in order.
     ///
     /// # Errors

@@ -17,7 +17,11 @@ const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
 
 /// Names that mean something to shells, in words or at their start.
 const PROFILE: &str = "main;std::vec 1\nmain;std::vim 1\nmain;#.Main 2\nmain;map<a, b> 3\nmain;it's 1\n\
-                       main;⎕NS 1\nmain;a$b 1\nmain;bell\u{7}rung 1\n";
+                       main;⎕NS 1\nmain;a$b 1\nmain;bell\u{7}rung 1\nmain;turned\u{202e}round 1\n\
+                       main;unseen\u{200b} 1\n";
+
+/// What is expected where a shell is to offer files.
+const FILES: &str = "FILES";
 
 /// A folder with a database of three runs and a file.
 fn folder() -> tempfile::TempDir {
@@ -79,9 +83,23 @@ fn a_line_is_answered_with_what_fits() {
         ("delete 1,", "1,3 1,2"),
         ("show x", ""),
         // Files stay files, and so does what is no run.
-        ("report calls p.f", ""),
-        ("report calls --db ", ""),
-        ("import ", ""),
+        ("report calls p.f", FILES),
+        ("report calls x", FILES),
+        ("report calls --db ", FILES),
+        ("report --html ", FILES),
+        ("report --html=p", FILES),
+        ("import ", FILES),
+        ("import --tag a=b q.folded ", FILES),
+        ("import p", FILES),
+        ("convert ", FILES),
+        ("convert com", "commit=abc commit=abd"),
+        ("dump ", FILES),
+        ("diff ", runs),
+        ("diff 1 p", FILES),
+        ("diff 1 com", "commit=abc commit=abd"),
+        ("merge ", FILES),
+        ("man ", FILES),
+        ("import --title ", ""),
         ("tag 1 ", ""),
         ("tag 1 --remove ", "commit host"),
         ("delete --where latest --keep 1 --per h", "host"),
@@ -101,12 +119,15 @@ fn a_line_is_answered_with_what_fits() {
         ("report calls --fn main>⎕", "main>⎕NS"),
         ("report calls --fn ", functions),
         // Without an import nothing is known of a file.
+        ("report calls --fn t", ""),
+        ("report calls --fn u", ""),
         ("report calls q.folded --fn ", ""),
         ("report calls --infile q.folded --fn ", ""),
         // Where there is no database, or none of ours.
         ("report calls --db none.db --fn ", ""),
         ("report calls --db p.folded --fn ", ""),
         ("show --db none.db ", ""),
+        ("report calls --db none.db ", FILES),
         ("", ""),
         ("'", ""),
     ];
@@ -119,6 +140,7 @@ fn a_line_is_answered_with_what_fits() {
         let expected: Vec<&str> = expected
             .split(between)
             .filter(|candidate| !candidate.is_empty())
+            .map(|candidate| if candidate == FILES { "" } else { candidate })
             .collect();
         let found = asked(folder.path(), &[&format!("profdb {line}")]);
         assert_eq!(found, expected, "{line}");
@@ -133,6 +155,42 @@ fn a_line_is_answered_with_what_fits() {
         assert_eq!(found, [format!("{expected}host=\"big, blue\"")], "{begun}");
     }
     assert!(!folder.path().join("none.db").exists());
+}
+
+/// The list of runs shows the starts of uids, and a shell knows them.
+#[test]
+fn a_uid_is_completed() {
+    let folder = folder();
+    let listed = profdb(folder.path()).arg("runs").output();
+    let listed = lines(&listed.expect("it runs"));
+    let column = listed[0].find("run_uid").expect("a column");
+    let whole = profdb(folder.path())
+        .args([
+            "sql",
+            "SELECT run_uid FROM runs ORDER BY run_id",
+            "--format",
+            "jsonl",
+        ])
+        .output();
+    let whole = lines(&whole.expect("it runs"));
+    for (row, whole) in listed[1..].iter().zip(&whole) {
+        let short = row[column..].split(' ').next().expect("a uid");
+        assert!(
+            short.len() >= 8 && whole.contains(&format!("\"{short}")),
+            "{row}: {whole}"
+        );
+        // A uid may begin with the digits of a run's number.
+        let letter = short.find(|digit: char| digit.is_ascii_alphabetic());
+        let begun = &short[..=letter.expect("a letter")];
+        let found = asked(folder.path(), &[&format!("profdb show {begun}")]);
+        assert!(found.contains(&short.to_owned()), "{begun}: {found:?}");
+        let shown = profdb(folder.path()).args(["show", short]).output();
+        assert!(
+            lines(&shown.expect("it runs"))
+                .iter()
+                .any(|line| line.contains(short))
+        );
+    }
 }
 
 #[test]
@@ -207,6 +265,7 @@ const COMPLETED: &[(&str, &str, &str)] = &[
     ("--fn std::ve", "--fn std::vec ", "std::vec"),
     ("--metric s", "--metric samples ", "samples"),
     ("--format cs", "--format csv ", "csv"),
+    ("--html q.f", "--html q.folded ", "q.folded"),
     ("--by modu", "--by module ", "module"),
     ("--sort cal", "--sort calls ", "calls"),
     ("--from pst", "--from pstats ", "pstats"),
@@ -352,6 +411,8 @@ fn fish_completes_formats_and_tables() {
     script(folder.path(), "fish", "profdb.fish");
     for (line, expected) in [
         ("formats pst", "pstats"),
+        ("formats py-s", "py-spy"),
+        ("formats flameg", "flamegraph"),
         ("schema run_t", "run_tags"),
         ("completions z", "zsh"),
     ] {

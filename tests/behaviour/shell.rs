@@ -1,6 +1,7 @@
 //! What shells and readers of manual pages make of what the program writes for them.
 
 use crate::support::tools;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::{fs, io::Write};
 
@@ -27,11 +28,14 @@ fn bash_completes_commands_flags_and_names() {
     let script = run(PROFDB, &["completions", "bash"]);
     assert!(script.status.success());
     let mut asked = text(&script.stdout);
+    // The script asks the program.
+    let own = Path::new(PROFDB).parent().expect("a folder");
+    asked.push_str(&format!("\nPATH='{}':$PATH\n", own.display()));
     asked.push_str(
         r#"
         complete -p profdb | grep -q -- '-F _profdb' || echo 'profdb is not completed'
         try() {
-            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=() COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
             _profdb profdb "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
             printf '%s\n' "${COMPREPLY[*]}"
         }
@@ -45,7 +49,7 @@ fn bash_completes_commands_flags_and_names() {
     let reports: Vec<&str> = REPORTS.iter().map(|report| report.name).collect();
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let exports: Vec<&str> = EXPORTS.iter().map(|export| export.name).collect();
-    let table: [(&[&str], String); 10] = [
+    let table: [(&[&str], String); 14] = [
         (&["exp"], starting_with(&commands, "exp")),
         (&["co"], starting_with(&commands, "co")),
         (&["report", "c"], starting_with(&reports, "c")),
@@ -67,7 +71,15 @@ fn bash_completes_commands_flags_and_names() {
             &["report", "summary", "--percent-of", ""],
             "total selection".to_owned(),
         ),
-        (&["formats", "p"], starting_with(&formats, "p")),
+        (&["formats", "ps"], starting_with(&formats, "ps")),
+        (
+            &["formats", "py"],
+            "py py-spy pyinstrument pyinstrument_json python3".to_owned(),
+        ),
+        // Files are what bash offers where there is no answer, and no flags without a dash.
+        (&["import", ""], String::new()),
+        (&["dump", ""], String::new()),
+        (&["report", "--html", ""], String::new()),
     ];
     for (words, _) in &table {
         let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
