@@ -61,10 +61,27 @@ pub(super) fn complain(message: impl Display, failure: Failure) -> Failure {
 
 /// Says something on standard error, or to whoever else has asked. Where that fails, there is no other place to report it.
 pub(super) fn say(message: impl Display) {
-    if let Err(message) = heard::say(message.to_string()) {
+    if let Err(message) = heard::say(in_words(&message.to_string())) {
         beside(|| tell(&message));
     }
 }
+
+/// A message without the numbers that Rust adds to the system's words: in `No such file or directory (os error 2)` the
+/// words say all.
+fn in_words(message: &str) -> String {
+    let mut parts = message.split(NUMBER);
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.parse::<i32>().is_ok() => said.push_str(rest),
+            _ => said.extend([NUMBER, part]),
+        }
+    }
+    said
+}
+
+/// What comes before the number of an error of the system.
+const NUMBER: &str = " (os error ";
 
 fn tell(message: &str) {
     let _ = writeln!(io::stderr(), "profdb: {}", plain(message));
@@ -141,5 +158,33 @@ pub(super) fn unanswered(error: ReportError, stop: &Stop) -> Failure {
         ReportError::Usage(message) => complain(message, Failure::Usage),
         ReportError::NothingSelected(message) => complain(message, Failure::NothingSelected),
         ReportError::Store(error) => database(error, stop),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn numbers_of_the_system_are_not_said() {
+        let table = [
+            (
+                "a.xml: No such file or directory (os error 2)",
+                "a.xml: No such file or directory",
+            ),
+            (
+                "x: Permission denied (os error 13): this user has no right",
+                "x: Permission denied: this user has no right",
+            ),
+            ("(os error 2) (os error 3)", "(os error 2)"),
+            (
+                "a (os error x) b (os error 5",
+                "a (os error x) b (os error 5",
+            ),
+            ("", ""),
+        ];
+        for (message, expected) in table {
+            assert_eq!(in_words(message), expected);
+        }
     }
 }

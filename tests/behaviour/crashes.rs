@@ -592,8 +592,8 @@ fn a_disk_that_cannot_be_written_is_left_alone() {
         return;
     };
     let expected = "COUNT(*)\n       1\nprofdb: x.db: the database cannot be written: the file system is read-only\n5\n\
-                    profdb: new.db: Read-only file system (os error 30)\n5\n\
-                    profdb: new.db: Read-only file system (os error 30)\n5\nb.csv\nx.db\n";
+                    profdb: new.db: Read-only file system\n5\n\
+                    profdb: new.db: Read-only file system\n5\nb.csv\nx.db\n";
     assert_eq!(text(&done.stdout), expected, "{}", text(&done.stderr));
 }
 
