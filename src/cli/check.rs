@@ -13,6 +13,7 @@ use crate::base::error::Stop;
 use crate::report::render::{Format, plain};
 use crate::report::{Value, table};
 use crate::store::{CHECKS, Finding};
+use crate::text::json::pretty;
 
 /// Checks that are no statements: of the file, of foreign keys, of views, of texts and of identities.
 const OTHER_CHECKS: usize = 5;
@@ -49,7 +50,7 @@ pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
         Format::Text => target.write(stop, |out| Ok(write_text(&findings, &path, out)?))?,
         Format::Json => {
             let object = object(&findings, &path);
-            target.write(stop, |out| Ok(writeln!(out, "{object:#}")?))?;
+            target.write(stop, |out| Ok(writeln!(out, "{}", pretty(&object))?))?;
         }
         _ => {
             let columns = ["check", "found", "what", "examples"];

@@ -10,6 +10,7 @@ use crate::base::error::Stop;
 use crate::report::render::{self, Format};
 use crate::report::{Value, table};
 use crate::store::{Database, MetricInfo, RunInfo, RunState};
+use crate::text::json::pretty;
 
 /// Columns of `runs` that are numbers.
 const NUMBERS: [&str; 6] = [
@@ -46,7 +47,9 @@ pub(super) fn tell(
         |out: &mut dyn Write, text: &str| Ok::<_, Unwritten>(out.write_all(text.as_bytes())?);
     match layout.format {
         Format::Text => target.write(stop, |out| Ok(write_text(&state, out)?)),
-        Format::Json => target.write(stop, |out| written(out, &format!("{:#}\n", object(&state)))),
+        Format::Json => target.write(stop, |out| {
+            written(out, &format!("{}\n", pretty(&object(&state))))
+        }),
         _ => {
             let columns = ["kind", "name", "value", "unit"];
             print(

@@ -6,6 +6,7 @@ pub(crate) mod csv;
 pub(crate) mod dates;
 pub(crate) mod dyalog_files;
 pub(crate) mod escape;
+pub(crate) mod json;
 pub(crate) mod nearest;
 pub(crate) mod number;
 pub(crate) mod plain;

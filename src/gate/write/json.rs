@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json as value};
 use super::super::answer::{ALPHA, AT_LIMIT, About, Named, RuleAnswer, Subject};
 use super::told::Told;
 use crate::compare::members_of_folders;
+use crate::text::json::compact;
 
 /// Writes a gate as one JSON object and a line end.
 #[must_use]
@@ -35,7 +36,7 @@ pub fn json(told: &Told<'_>) -> String {
         "rules": rules,
         "warnings": gate.warnings,
     });
-    format!("{whole}\n")
+    format!("{}\n", compact(&whole))
 }
 
 fn runs(runs: &[Named]) -> Vec<Json> {

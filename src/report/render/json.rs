@@ -9,7 +9,7 @@
 //! or `--min-pct` leave rows out, and says how many and what they cost themselves. With `--metric all`
 //! there is a list `metrics` in the place of the one metric, and figures of rows have the metric before
 //! their names: `"time.exclusive"`, `"alloc.exclusive"`. As lines of JSON
-//! there are only the rows.
+//! there are only the rows. A whole number has no point, whether it was counted or measured.
 
 use std::io::Write;
 
@@ -17,6 +17,7 @@ use super::layout::{Layout, RenderError};
 use crate::report::header::Medium;
 use crate::report::{Answer, Callers, Pruned, Subject, Value};
 use crate::store::MetricInfo;
+use crate::text::json::compact;
 use crate::text::number::shortest;
 
 /// Version of the object: raised when a name or a meaning changes.
@@ -94,7 +95,7 @@ pub(super) fn write(
     }
     if let Some(heading) = &answer.heading {
         for (name, value) in &heading.members {
-            write!(out, ",{}:{value}", text(name))?;
+            write!(out, ",{}:{}", text(name), compact(value))?;
         }
     }
     write!(out, ",\"rows\":[")?;
