@@ -161,6 +161,7 @@ impl<O: Output> TreeBuilder<O> {
             self.facts.fidelity,
             self.default,
             &self.rounding,
+            &self.stated_totals,
             &mut self.notes,
         );
         if let Some(function) = derivation.exceeded() {

@@ -19,6 +19,8 @@ pub(super) struct Notes {
     pub(super) in_circles: NoteCount,
     /// Functions whose cost is not what their callers paid.
     pub(super) not_paid: NoteCount,
+    /// Functions that cost more with what they called than the whole run.
+    pub(super) above_total: NoteCount,
     /// Functions whose names have bytes that are not UTF-8.
     pub(super) not_utf8: NoteCount,
     /// Figures that no REAL holds exactly.
@@ -67,6 +69,7 @@ impl Notes {
             paid_more,
             in_circles,
             not_paid,
+            above_total,
             not_utf8,
             rounded,
         } = self;
@@ -130,6 +133,17 @@ impl Notes {
                     "{} cumulative costs are not what the callers add up to (first: `{}`)",
                     not_paid.count,
                     name(not_paid.first)
+                ),
+            );
+        }
+        if above_total.count > 0 {
+            add(
+                Severity::Info,
+                format!(
+                    "{} cumulative costs are more than the total of the run (first: `{}`): what the file says of calls does not \
+                     add up to it",
+                    above_total.count,
+                    name(above_total.first)
                 ),
             );
         }

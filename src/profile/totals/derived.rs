@@ -98,13 +98,14 @@ impl Derivation {
     /// around it, so that its three costs are one; a call of a function by itself is never
     /// outermost. Everything else within a component stays unknown. Notes count what becomes of
     /// that in the figures of functions. `default` is the metric in which every function has a row,
-    /// `rounding` the unit to which the file rounds figures, by
-    /// metric.
+    /// `rounding` the unit to which the file rounds figures, and
+    /// `stated` the totals that it states, by metric.
     pub(in crate::profile) fn of(
         totals: &mut Totals,
         fidelity: Fidelity,
         default: MetricId,
         rounding: &[f64],
+        stated: &[Option<f64>],
         notes: &mut Notes,
     ) -> Self {
         let mut derivation = Self::default();
@@ -113,6 +114,7 @@ impl Derivation {
             // compared at last.
             derivation.derive_calls(totals);
             derivation.derive_cumulative(totals, rounding, notes);
+            derivation.compare_with_totals(totals, rounding, stated, notes);
         }
         // What nodes add up to for functions they add up to for edges.
         if fidelity == Fidelity::Edges || totals.recorded.has_functions() {
@@ -268,6 +270,41 @@ impl Derivation {
                 };
                 if in_a_circle && derived.cumulative.is_none() && metric == NOTED {
                     notes.in_circles.add(function);
+                }
+            }
+        }
+    }
+
+    /// Counts cumulative costs that are more than the total of the run: what the file states, or what functions cost
+    /// themselves. Profilers round, or measure a call and what happened in it by two clocks.
+    fn compare_with_totals(
+        &self,
+        totals: &Totals,
+        rounding: &[f64],
+        stated: &[Option<f64>],
+        notes: &mut Notes,
+    ) {
+        for metric in metric_ids(totals.metrics) {
+            let figures = |function: FunctionId| {
+                let mut figures = totals.function_figures(function, metric);
+                self.fill(function, metric, &mut figures);
+                figures
+            };
+            let mentioned = || {
+                let states = totals.states.iter();
+                states.filter(|(_, state)| state.mentioned)
+            };
+            let own = mentioned().filter_map(|(function, _)| figures(function).exclusive);
+            let (sum, parts) = own.fold((0.0, 0_u32), |(sum, parts), cost| {
+                (sum + cost, parts.saturating_add(1))
+            });
+            let stated = stated.get(metric.index()).copied().flatten();
+            let total = stated.unwrap_or(sum);
+            let slack = slack(rounding[metric.index()], parts);
+            for (function, _) in mentioned() {
+                let cumulative = figures(function).cumulative;
+                if cumulative.is_some_and(|cost| cost > total && !is_close(cost, total, slack)) {
+                    notes.above_total.add(function);
                 }
             }
         }
