@@ -1,6 +1,7 @@
 CREATE VIEW call_lines (
-  -- Who called `function` from which line, one row per run, metric, function, caller and line of the caller. As in view
-  -- calls, cumulative adds up over all rows to the function's cumulative cost.
+  -- Who called a function, and from which line: one row per run, metric, function, caller and line of the caller, so that
+  -- a caller with two such lines has two rows. WHERE function = 'parse' lists the lines that call parse. The costs are those
+  -- of the function, by line: as in view calls, cumulative adds up over all rows to the function's cumulative cost.
   run_id,          -- number of the run
   run,             -- its title, else the name of its file
   metric,          -- what was measured: time, ticks, samples, alloc
@@ -9,14 +10,14 @@ CREATE VIEW call_lines (
   module,          -- its module, package, program or library; '' if unknown
   file,            -- its source file; '' if unknown
   caller,          -- name of the function that called; NULL at the root
-  caller_module,   -- its module; NULL at the root
-  caller_file,     -- its source file; NULL at the root
+  caller_module,   -- its module; '' if unknown, NULL at the root
+  caller_file,     -- its source file; '' if unknown, NULL at the root
   caller_line,     -- the line that called; NULL if unknown
   caller_col,      -- its column or clause; NULL if unknown
   calls,           -- how often it called; NULL if unknown
-  exclusive,       -- cost of the function itself when called from there, in unit
-  cumulative,      -- cost of the function and what it called when called from there, in unit
-  cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
+  exclusive,       -- cost of the function itself when called from there, in unit; NULL if unknown
+  cumulative,      -- cost of the function and what it called when called from there, in unit; NULL if unknown
+  cumulative_pct,  -- the same, % of the run's total; NULL if unknown, or if the total is 0
   kind,            -- call, or back: a call known to exist, without cost of its own
   includes_back,   -- 1 if calls and cost of this call may include what arrived over back edges to the same function,
                    -- which the profiler folds into it; else 0

@@ -1,7 +1,8 @@
 CREATE VIEW callees (
-  -- Whom `function` called, one row per run, metric, function and callee. cumulative is what the function spent in that
-  -- callee: where the same pair recurs on one path it is counted once. Roots, processes, threads and parts of a file call
-  -- nothing: what lies directly below them is nobody's callee, or that of the function around them.
+  -- Whom a function called, how often, and what it spent there: one row per run, metric, function and callee.
+  -- WHERE function = 'main' lists whom main calls. Where the same pair recurs on one path, cumulative counts the outer call alone. Roots,
+  -- processes, threads and parts of a file call nothing: what lies directly below them is the callee of no function, or of
+  -- the one around them.
   run_id,          -- number of the run
   run,             -- its title, else the name of its file
   metric,          -- what was measured: time, ticks, samples, alloc
@@ -13,8 +14,8 @@ CREATE VIEW callees (
   callee_module,   -- its module; '' if unknown
   callee_file,     -- its source file; '' if unknown
   calls,           -- how often it was called from here; NULL if unknown
-  cumulative,      -- what the function spent in the callee and in what that called, in unit
-  cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
+  cumulative,      -- what the function spent in the callee and in what that called, in unit; NULL if unknown
+  cumulative_pct,  -- the same, % of the run's total; NULL if unknown, or if the total is 0
   kind,            -- call, or back: a call known to exist, without cost of its own
   includes_back    -- 1 if calls and cost of this call may include what arrived over back edges to the same function,
                    -- which the profiler folds into it; else 0

@@ -1,7 +1,9 @@
 CREATE VIEW calls (
-  -- Who called `function`, one row per run, metric, function and caller. cumulative adds up over the callers to the
-  -- function's cumulative cost: calls made from within a call of the same function count 0 there. Roots, processes,
-  -- threads and parts of a file call nothing: directly below them the caller is NULL, or the function around them.
+  -- Who called a function, how often, and what the function cost then: one row per run, metric, function and caller, so
+  -- that a function which two others call has two rows. WHERE function = 'parse' lists who calls parse. The costs are those of
+  -- the function, by caller: cumulative adds up over its callers to its cumulative cost in view summary. A call made while
+  -- another one of the same function is open (recursion) adds 0 to that, as its cost is in the outer one. What no function
+  -- called has the caller NULL: at the root, and directly below a process, a thread or a part of the file, which call nothing.
   run_id,          -- number of the run
   run,             -- its title, else the name of its file
   metric,          -- what was measured: time, ticks, samples, alloc
@@ -10,12 +12,12 @@ CREATE VIEW calls (
   module,          -- its module, package, program or library; '' if unknown
   file,            -- its source file; '' if unknown
   caller,          -- name of the function that called; NULL at the root
-  caller_module,   -- its module; NULL at the root
-  caller_file,     -- its source file; NULL at the root
+  caller_module,   -- its module; '' if unknown, NULL at the root
+  caller_file,     -- its source file; '' if unknown, NULL at the root
   calls,           -- how often it called; NULL if unknown
-  exclusive,       -- cost of the function itself when called from there, in unit
-  cumulative,      -- cost of the function and what it called when called from there, in unit
-  cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
+  exclusive,       -- cost of the function itself when called from there, in unit; NULL if unknown
+  cumulative,      -- cost of the function and what it called when called from there, in unit; NULL if unknown
+  cumulative_pct,  -- the same, % of the run's total; NULL if unknown, or if the total is 0
   kind,            -- call, or back: a call known to exist, without cost of its own
   includes_back    -- 1 if calls and cost of this call may include what arrived over back edges to the same function,
                    -- which the profiler folds into it; else 0

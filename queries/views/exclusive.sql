@@ -1,5 +1,6 @@
 CREATE VIEW exclusive (
-  -- Functions by exclusive cost, the most expensive first: WHERE rank <= 10 is the top ten of each run and metric.
+  -- Functions by exclusive cost, the most expensive first, one row per run, metric and function: WHERE rank <= 10 is the top
+  -- ten of each run and metric.
   run_id,      -- number of the run
   run,         -- its title, else the name of its file
   metric,      -- what was measured: time, ticks, samples, alloc
@@ -9,8 +10,8 @@ CREATE VIEW exclusive (
   module,      -- its module, package, program or library; '' if unknown
   file,        -- its source file; '' if unknown
   calls,       -- how often it was called; NULL if unknown
-  exclusive,   -- cost of the function itself, in unit
-  pct,         -- the same, % of the run's total; NULL if the total is 0
+  exclusive,   -- cost of the function itself, in unit; NULL if unknown
+  pct,         -- the same, % of the run's total; NULL if unknown, or if the total is 0
   cum_pct      -- sum of pct over this row and all rows ranked before it, in %
 ) AS
 SELECT

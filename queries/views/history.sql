@@ -14,9 +14,9 @@ CREATE VIEW history (
   file,            -- its source file; '' if unknown
   calls,           -- how often it was called; NULL if unknown
   exclusive,       -- cost of the function itself, in unit
-  exclusive_pct,   -- the same, % of the run's total; NULL if that is 0
+  exclusive_pct,   -- the same, % of the run's total; NULL if the total is 0
   cumulative,      -- cost with what it called, in unit; NULL if unknown, or of several functions
-  cumulative_pct,  -- the same, % of the run's total; NULL if that is 0
+  cumulative_pct,  -- the same, % of the run's total; NULL if unknown, or if the total is 0
   total,           -- cost of the whole run, in unit
   functions,       -- how many functions of the run are added up in the row
   identity_id,     -- its number in table identities

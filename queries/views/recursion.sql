@@ -1,5 +1,5 @@
 CREATE VIEW recursion (
-  -- How deep functions recursed, one row per run with paths and function. Ask with run_id.
+  -- How deep functions recursed, one row per run and function; runs that know no paths have none. Ask with run_id.
   run_id,      -- number of the run
   run,         -- its title, else the name of its file
   function,    -- name of the function

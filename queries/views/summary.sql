@@ -10,13 +10,13 @@ CREATE VIEW summary (
   file,            -- its source file; '' if unknown
   kind,            -- function, or pseudo: no code of the program's (garbage collector, idle)
   calls,           -- how often it was called; NULL if unknown
-  exclusive,       -- cost of the function itself, in unit
+  exclusive,       -- cost of the function itself, in unit; NULL if unknown
   exclusive_pct,   -- the same, % of the run's total; NULL if the total is 0
   cumulative,      -- cost with what it called, recursion counted once, in unit; NULL if unknown
   cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
   exclusive_avg,   -- exclusive cost per call, in unit; NULL if calls is unknown or 0
   cumulative_avg,  -- cumulative cost per call, in unit; NULL if calls is unknown or 0
-  seen,            -- cost with what it called, every level of recursion counted, in unit
+  seen,            -- cost with what it called, every level of recursion counted, in unit; NULL if unknown
   function_id      -- its number in table functions
 ) AS
 SELECT
