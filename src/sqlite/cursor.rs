@@ -57,6 +57,8 @@ pub(crate) struct Cursor<S> {
     source: S,
     kind: TreeKind,
     page_size: usize,
+    /// Payloads of so many bytes have a length of one byte, and are on one page.
+    short: u8,
     root: u32,
     /// How many pages may still be visited from row to row: in a tree, none comes twice. A search
     /// may look at a page again, and ends at the bottom of the tree.
@@ -132,6 +134,7 @@ impl<S: PageSource> Cursor<S> {
             source,
             kind,
             page_size,
+            short: u8::try_from(kind.most_local(page_size)).map_or(0x7f, |most| most.min(0x7f)),
             root,
             unvisited: pages,
             path: Vec::new(),
@@ -195,18 +198,38 @@ impl<S: PageSource> Cursor<S> {
     /// The next row: its row id, 0 in an index, and its record. `None` at the end.
     #[inline]
     pub(crate) fn next(&mut self) -> Read<Option<(i64, &[u8])>, S> {
-        if let Some(top) = self.path.last_mut()
-            && top.is_leaf
-            && top.at < top.cells
-        {
-            top.at += 1;
-            return self.row().map(Some);
+        if let Some((row_id, start, end)) = self.short_row() {
+            let top = self.path.len() - 1;
+            self.path[top].at += 1;
+            return Ok(Some((row_id, &self.path[top].page[start..end])));
         }
         if self.next_page()? {
             self.row().map(Some)
         } else {
             Ok(None)
         }
+    }
+
+    /// The next row of the page that is read, if it is a leaf and the row is short, as nearly all are: its row id, and where its
+    /// record is.
+    #[inline]
+    fn short_row(&self) -> Option<(i64, usize, usize)> {
+        let top = self.path.last().filter(|top| top.is_leaf)?;
+        if top.at >= top.cells {
+            return None;
+        }
+        let mut start = u16_at(&top.page, LEAF_HEADER + 2 * top.at)?;
+        let payload = *top.page.get(start)?;
+        if payload > self.short {
+            return None;
+        }
+        start += 1;
+        let row_id = match self.kind {
+            TreeKind::Table => varint_at(&top.page, &mut start)?.cast_signed(),
+            TreeKind::Index => 0,
+        };
+        let end = start + usize::from(payload);
+        (end <= top.page.len()).then_some((row_id, start, end))
     }
 
     /// The next row whose record is wanted. Records that are not on one page are always given.

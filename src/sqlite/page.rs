@@ -46,13 +46,18 @@ impl TreeKind {
         if self == Self::Table { 5 } else { 2 }
     }
 
+    /// Bytes of a payload that is on one page whatever else is.
+    pub(super) fn most_local(self, page_size: usize) -> usize {
+        if self == Self::Table {
+            page_size.saturating_sub(35)
+        } else {
+            (page_size.saturating_sub(12) * 64 / 255).saturating_sub(23)
+        }
+    }
+
     /// Bytes of a payload that its cell holds; the others go to overflow pages.
     pub(super) fn local_payload(self, payload: usize, page_size: usize) -> usize {
-        let most = if self == Self::Table {
-            page_size - 35
-        } else {
-            (page_size - 12) * 64 / 255 - 23
-        };
+        let most = self.most_local(page_size);
         let least = (page_size - 12) * 32 / 255 - 23;
         // `most`, `least` and `even` are X, M and K of section 1.6. The usable size of a page is
         // all of it: files with reserved bytes are left to SQL (`Database::new`).
