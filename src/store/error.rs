@@ -249,6 +249,25 @@ impl StoreError {
         source.sqlite_error_code() == Some(ErrorCode::TooBig)
     }
 
+    /// What SQLite says where a statement itself is wrong, or does what it may not do, which may be seen only while it runs.
+    #[cfg(feature = "serve")]
+    pub(crate) fn fault_of_statement(&self) -> Option<&str> {
+        let Self::Sqlite { source, .. } = self else {
+            return None;
+        };
+        match source {
+            rusqlite::Error::SqliteFailure(error, Some(message))
+                if matches!(
+                    error.code,
+                    ErrorCode::Unknown | ErrorCode::AuthorizationForStatementDenied
+                ) =>
+            {
+                Some(message)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the file is a database, or was one, and is not as it should be.
     pub(crate) fn is_damage(&self) -> bool {
         match self {

@@ -23,8 +23,8 @@ const MOST_ROWS: usize = 1_000;
 /// How many bytes it gives at most; no value is longer.
 const MOST_BYTES: usize = 10_000_000;
 
-/// Whole numbers that JavaScript has: those beyond are texts.
-const EXACT: i64 = 1 << 53;
+/// Whole numbers of more digits than these 15 could not be told from others in JavaScript: they come as objects.
+const MOST_DIGITS: u64 = 1_000_000_000_000_000;
 
 /// Why rows are no longer taken.
 enum Enough {
@@ -141,14 +141,19 @@ pub(super) fn answer(mut database: Database, sql: &str, stop: &Stop) -> Result<S
     });
     let more = match read {
         Ok(()) => None,
-        Err(Enough::Rows) => Some(format!("only the first {MOST_ROWS} rows are shown")),
+        Err(Enough::Rows) => Some(format!("Only the first {MOST_ROWS} rows are shown")),
         Err(Enough::Bytes) => Some(format!(
-            "only the first {count} rows are shown: more would be over {} MB",
+            "Only the first {count} rows are shown: more would be over {} MB",
             MOST_BYTES / 1_000_000
         )),
         Err(Enough::Store(_)) if is_late() => return Err(late()),
         Err(Enough::Store(error)) if error.is_value_too_large() => return Err(too_large()),
-        Err(Enough::Store(error)) => return Err(failed(error, stop)),
+        Err(Enough::Store(error)) => {
+            return Err(match error.fault_of_statement() {
+                Some(fault) => complain(fault, Failure::Usage),
+                None => failed(error, stop),
+            });
+        }
     };
     let (columns, more) = (json!(columns), json!(more));
     Ok(format!(
@@ -159,12 +164,12 @@ pub(super) fn answer(mut database: Database, sql: &str, stop: &Stop) -> Result<S
 fn value(value: &Value) -> Json {
     match value {
         Value::Null => Json::Null,
-        Value::Integer(number) if (-EXACT..=EXACT).contains(number) => (*number).into(),
-        Value::Integer(number) => number.to_string().into(),
+        Value::Integer(number) if number.unsigned_abs() < MOST_DIGITS => (*number).into(),
+        Value::Integer(number) => json!({"integer": number.to_string()}),
         Value::Real(number) if number.is_finite() => (*number).into(),
         // JSON has no such numbers; scripts call them so.
-        Value::Real(number) if *number > 0.0 => "Infinity".into(),
-        Value::Real(_) => "-Infinity".into(),
+        Value::Real(number) if *number > 0.0 => json!({"real": "Infinity"}),
+        Value::Real(_) => json!({"real": "-Infinity"}),
         Value::Text(text) => text.as_str().into(),
     }
 }
