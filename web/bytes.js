@@ -29,7 +29,7 @@ export async function json(name) {
 }
 
 /** Powers of ten, as exact as their quotients have to be: `10 ** power` need not be. */
-const POWERS = Array.from({ length: 16 }, (_, power) => Number(`1e${power}`));
+export const POWERS = Array.from({ length: 16 }, (_, power) => Number(`1e${power}`));
 
 /** Reads figures one after the other. */
 export class Reader {

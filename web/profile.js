@@ -1,5 +1,5 @@
 // Runs of the page: names, figures of the whole run, trees and source, each unpacked when it is first asked for.
-import { block, json, Reader } from './bytes.js';
+import { POWERS, Reader, block, json } from './bytes.js';
 import { Sums } from './sums.js';
 import { Unanswered, plain } from './texts.js';
 
@@ -26,25 +26,42 @@ export class Tree {
     /** The last place below. */
     this.last = new Int32Array(count);
     this.calls = new Float64Array(count);
+    /** Whether calls are known of any. */
+    this.hasCalls = false;
     /** Its number in the whole tree, of which this one may be what a label leaves. */
     this.number = new Int32Array(count);
     for (let at = 0; at < count; at++) this.number[at] = at;
     /** The places of functions, those of one together and in order, and where those of each begin. @type {{places: Int32Array, starts: Int32Array} | null} */
     this.byFunction = null;
+    /** @type {{level: Int32Array, deepest: Int32Array, functions: Int32Array} | null} */
+    this.extent = null;
     /** @type {Int32Array | null} */
-    this.level = null;
+    this.numbers = null;
   }
 
-  /** How many functions are above each place, that of a line not counted; found once. */
-  levels() {
-    if (this.level) return this.level;
+  /** How many functions are above each place, that of a line not counted, how many the deepest one below it has, and how many
+   * function places come before it; found once. */
+  extents() {
+    if (this.extent) return this.extent;
     const { count, line, parent } = this;
-    const level = new Int32Array(count);
+    const [level, functions] = [new Int32Array(count), new Int32Array(count + 1)];
     for (let at = 0; at < count; at++) {
       const above = parent[at];
-      if (above >= 0) level[at] = line[at] < 0 ? level[above] + 1 : level[above];
+      const isFunction = line[at] < 0 ? 1 : 0;
+      if (above >= 0) level[at] = level[above] + isFunction;
+      functions[at + 1] = functions[at] + isFunction;
     }
-    return (this.level = level);
+    const deepest = level.slice();
+    for (let at = count - 1; at > 0; at--) {
+      const above = parent[at];
+      if (above >= 0 && deepest[above] < deepest[at]) deepest[above] = deepest[at];
+    }
+    return (this.extent = { level, deepest, functions });
+  }
+
+  /** A number for each place, which is whatever was left there: who uses it writes before reading. */
+  scratch() {
+    return (this.numbers ??= new Int32Array(this.count));
   }
 
   /** The places by function, which are put together once. */
@@ -85,6 +102,31 @@ export class Tree {
   }
 }
 
+/** A cost that is nearly another one: by how much its ten digits are more, or how many other numbers are between the two.
+ * @param {number} found @param {boolean} isByDigits @param {number} difference */
+function beside(found, isByDigits, difference) {
+  if (isByDigits) {
+    const [digits, power] = tenDigits(found);
+    return (digits + difference) / POWERS[power];
+  }
+  REALS.setFloat64(0, found);
+  REALS.setBigInt64(0, REALS.getBigInt64(0) + BigInt(difference));
+  return REALS.getFloat64(0);
+}
+
+/** The nearest number of ten digits as a whole number, and the power of ten that it was multiplied by, as `src/page/column.rs`
+ * finds them. @param {number} cost @returns {[number, number]} */
+function tenDigits(cost) {
+  REALS.setFloat64(0, cost);
+  const exponent = (REALS.getUint32(0) >>> 20) - 1023;
+  let power = 9 - ((exponent * 77) >> 8);
+  if (!(cost * POWERS[power] < 1e10)) power--;
+  return [Math.floor(cost * POWERS[power] + 0.5), power];
+}
+
+/** Room for the bits of a number. */
+const REALS = new DataView(new ArrayBuffer(8));
+
 /** A run. */
 export class Run {
   /** @param {any} about */
@@ -106,6 +148,8 @@ export class Run {
     this.followed = null;
     /** Threads and processes to choose from, once they are known. @type {string[] | null} */
     this.threads = null;
+    /** Columns of reports in formats that have titles, once they are known. @type {Promise<any> | null} */
+    this.titled = null;
   }
 
   /** What is known of it. @param {any} about */
@@ -245,7 +289,9 @@ export class Run {
         tree.line[at] = isLine ? number : -1;
         tree.parent[at] = open[depth];
         open[depth + 1] = at;
-        tree.calls[at] = calls.count();
+        const times = calls.count();
+        tree.calls[at] = times;
+        if (times >= 0) tree.hasCalls = true;
         tree.last[at] = at;
       }
       tree.close();
@@ -262,26 +308,32 @@ export class Run {
       const reader = new Reader(bytes);
       const own = new Float64Array(tree.count);
       for (let at = 0; at < tree.count; at++) own[at] = reader.cost();
-      const all = own.slice();
       const others = new Reader(await this.block(`all-${metric}`));
-      /** @type {[number, number][]} */
-      const told = [];
-      let number = 0;
-      for (let count = others.number(); count > 0; count--) {
-        number += others.number();
-        told.push([number, others.cost()]);
+      // What is not what follows: how it is told, 0 for not at all, and by how much.
+      const [how, told] = [new Uint8Array(tree.count), new Float64Array(tree.count)];
+      for (let at = 0; !others.isEnd; ) {
+        const number = others.number();
+        at += Math.floor(number / 4);
+        how[at] = 1 + (number % 4);
+        told[at] = how[at] === 1 ? others.cost() : others.signed();
       }
-      const { parent, line } = tree;
-      let next = told.pop();
-      for (let at = tree.count - 1; at >= 0; at--) {
-        if (next && next[0] === at) {
-          all[at] = next[1];
-          next = told.pop();
+      // The order of sums is that of `src/page/tree.rs`: each place is added to its callers when all below it has been.
+      const { parent, line, last } = tree;
+      const [all, below] = [new Float64Array(tree.count), new Float64Array(tree.count)];
+      const open = new Int32Array(tree.count);
+      let count = 0;
+      for (let at = 0; at <= tree.count; at++) {
+        while (count > 0 && (at === tree.count || last[open[count - 1]] < at)) {
+          const place = open[--count];
+          const found = own[place] + below[place];
+          const cost = how[place] === 0 ? found : how[place] === 1 ? told[place] : beside(found, how[place] === 2, told[place]);
+          all[place] = cost;
+          const above = parent[place];
+          if (line[place] >= 0 || above < 0) continue;
+          below[above] += cost;
+          if (line[above] >= 0) below[parent[above]] += cost;
         }
-        const above = parent[at];
-        if (line[at] >= 0 || above < 0) continue;
-        all[above] += all[at];
-        if (line[above] >= 0) all[parent[above]] += all[at];
+        if (at < tree.count) open[count++] = at;
       }
       return { own, all };
     });

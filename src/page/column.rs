@@ -16,6 +16,9 @@ use flate2::{Compress, Compression, Crc, FlushCompress};
 /// Bytes that are compressed together. No more than 65,535 may be kept as they are.
 const TOGETHER: usize = 1 << 15;
 
+/// Bytes that a number has at most, or a cost.
+const LONGEST: usize = 10;
+
 /// After bytes that are hardly smaller compressed, so many times [`TOGETHER`] are kept as they are before it is tried again.
 const KEPT: u32 = 15;
 
@@ -23,8 +26,8 @@ const KEPT: u32 = 15;
 const SAMPLE: usize = 1 << 13;
 const FEW: usize = 256;
 
-/// Bytes of pages that are compressed well: more of them take too long.
-const FEW_PAGES: usize = 1 << 20;
+/// Bytes of a text that is compressed well.
+const FEW_BYTES: usize = 1 << 13;
 
 /// Whole numbers are less than this, so that a number of JavaScript holds them with two bits more: 2^50.
 const MOST: f64 = 1_125_899_906_842_624.0;
@@ -45,6 +48,13 @@ const WHOLE: u64 = 0;
 const DECIMALS: u64 = 1;
 const REAL: u64 = 2;
 const DIGITS: u64 = 3;
+
+/// What the two lowest bits of a cost beside another one say: that it is there as such, how much its ten digits are more, and
+/// how many REALs are between the two. There are no more than so many.
+const BY_ITSELF: u64 = 0;
+const BY_DIGITS: u64 = 1;
+const BY_REALS: u64 = 2;
+const FEW_STEPS: u64 = 1 << 20;
 
 /// The number of an unknown cost: digits without a power.
 const UNKNOWN: u64 = DIGITS;
@@ -68,7 +78,7 @@ pub(super) struct Column {
 impl Column {
     pub(super) fn new() -> Self {
         Self {
-            bytes: Vec::with_capacity(TOGETHER),
+            bytes: Vec::with_capacity(TOGETHER + LONGEST),
             packed: GZIP.to_vec(),
             sum: Crc::new(),
             compressor: None,
@@ -79,9 +89,19 @@ impl Column {
     /// Adds a whole number.
     #[inline]
     pub(super) fn number(&mut self, number: u64) {
-        if number < 0x80 {
+        if number < 0x80 && self.bytes.len() < TOGETHER {
             self.bytes.push((number & 0x7f) as u8);
-        } else if number >> 56 == 0 {
+        } else {
+            self.long_number(number);
+        }
+    }
+
+    /// Adds a whole number of any length.
+    fn long_number(&mut self, number: u64) {
+        if self.bytes.len() >= TOGETHER {
+            self.flush();
+        }
+        if number >> 56 == 0 {
             // All bytes at once, and those that it does not have are taken away: lengths by chance are hard to foresee.
             let (word, length) = seven_bits_each(number);
             let before = self.bytes.len();
@@ -94,9 +114,6 @@ impl Column {
                 rest >>= 7;
             }
             self.bytes.push((rest & 0x7f) as u8);
-        }
-        if self.bytes.len() >= TOGETHER {
-            self.flush();
         }
     }
 
@@ -131,6 +148,25 @@ impl Column {
         } else {
             self.number(REAL);
             self.bytes.extend(cost.to_le_bytes());
+        }
+    }
+
+    /// Adds a cost that is nearly another one, which who reads this has found, with a number whose two lowest bits say how.
+    pub(super) fn cost_beside(&mut self, number: u64, cost: Option<f64>, found: f64) {
+        let of = |how: u64| number << 2 | how;
+        let few = |difference: i64| difference.unsigned_abs() < FEW_STEPS;
+        let digits = cost.and_then(|cost| digits_beside(cost, found));
+        let reals = cost.map(|cost| cost.to_bits().cast_signed());
+        let reals = reals.map(|reals| reals.wrapping_sub(found.to_bits().cast_signed()));
+        if let Some(difference) = digits.filter(|difference| few(*difference)) {
+            self.number(of(BY_DIGITS));
+            self.signed(difference);
+        } else if let Some(difference) = reals.filter(|difference| few(*difference)) {
+            self.number(of(BY_REALS));
+            self.signed(difference);
+        } else {
+            self.number(of(BY_ITSELF));
+            self.cost(cost);
         }
     }
 
@@ -306,7 +342,7 @@ fn decimals(cost: f64) -> Option<u64> {
     (is_near && same(decimals, DECIMAL, cost)).then_some(decimals)
 }
 
-/// A number of 8 to 56 bits as bytes of seven bits, the lowest first, the highest bit set in all but the last; and how many bytes
+/// A number of 56 bits at most as bytes of seven bits, the lowest first, the highest bit set in all but the last; and how many bytes
 /// these are.
 #[inline]
 fn seven_bits_each(number: u64) -> (u64, usize) {
@@ -314,7 +350,8 @@ fn seven_bits_each(number: u64) -> (u64, usize) {
     let spread = (number & 0x0fff_ffff) | (number & 0x00ff_ffff_f000_0000) << 4;
     let spread = (spread & 0x0000_3fff_0000_3fff) | (spread & 0x0fff_c000_0fff_c000) << 2;
     let spread = (spread & 0x007f_007f_007f_007f) | (spread & 0x3f80_3f80_3f80_3f80) << 1;
-    let length = (70 - number.leading_zeros()) / 7;
+    // 0 has one as well.
+    let length = (70 - (number | 1).leading_zeros()) / 7;
     let more = 0x8080_8080_8080_8080 & ((1 << (8 * (length - 1))) - 1);
     (spread | more, length as usize)
 }
@@ -331,6 +368,20 @@ fn same(whole: u64, divisor: f64, cost: f64) -> bool {
 
 /// A cost of ten digits as a whole number, and the power of ten that it was multiplied by; `None` if it has more digits.
 fn ten_digits(cost: f64) -> Option<(u64, u64)> {
+    let (digits, power) = nearest_ten_digits(cost)?;
+    let is_it = power > 0 && same(digits, POWERS[power], cost);
+    is_it.then_some((digits, power as u64))
+}
+
+/// How much the ten digits of a cost are more than those of another one, to which the difference has only to be added.
+fn digits_beside(cost: f64, found: f64) -> Option<i64> {
+    let (digits, power) = nearest_ten_digits(found)?;
+    let wanted = whole(cost * POWERS[power])?;
+    same(wanted, POWERS[power], cost).then(|| wanted.cast_signed() - digits.cast_signed())
+}
+
+/// The nearest number of ten digits as a whole number, and the power of ten that it was multiplied by.
+fn nearest_ten_digits(cost: f64) -> Option<(u64, usize)> {
     let exponent = (cost.to_bits() >> 52).cast_signed() - 1023;
     // 77 / 256 is the decimal logarithm of 2, near enough. Costs below 0, and those that are too small or too large, have other
     // exponents.
@@ -339,17 +390,7 @@ fn ten_digits(cost: f64) -> Option<(u64, u64)> {
     if POWERS.get(power).is_none_or(is_too_long) {
         power = power.checked_sub(1)?;
     }
-    let factor = *POWERS.get(power)?;
-    let digits = whole(cost * factor).filter(|digits| same(*digits, factor, cost))?;
-    (power > 0).then_some((digits, power as u64))
-}
-
-/// Compresses pages of a database: quickly where they are many, as their figures have few words that come again.
-pub(super) fn rows(pages: &[u8]) -> Vec<u8> {
-    if pages.len() < FEW_PAGES {
-        return bytes(pages);
-    }
-    at_level(pages, Compression::fast())
+    Some((whole(cost * POWERS.get(power)?)?, power))
 }
 
 /// Compresses a text.
@@ -359,8 +400,16 @@ pub(super) fn text(text: &str) -> Vec<u8> {
 
 /// Compresses bytes that have words which come again.
 pub(super) fn bytes(bytes: &[u8]) -> Vec<u8> {
-    // Six, which is usual, saves a twenty-fifth of that and takes twice as long.
-    at_level(bytes, Compression::new(3))
+    // The next levels save a tenth of that, and take twice as long; what is short takes no time.
+    let is_short = bytes.len() < FEW_BYTES;
+    at_level(
+        bytes,
+        if is_short {
+            Compression::new(3)
+        } else {
+            Compression::fast()
+        },
+    )
 }
 
 fn at_level(bytes: &[u8], level: Compression) -> Vec<u8> {
@@ -487,6 +536,46 @@ mod tests {
             let bits = |cost: Option<f64>| cost.map(f64::to_bits);
             assert_eq!(bits(read), bits(known), "{known:?}");
             assert!(bytes.len() <= most, "{known:?}: {} bytes", bytes.len());
+        }
+    }
+
+    #[test]
+    fn costs_beside_others_are_few_bytes() {
+        let two = |cost: f64, found: f64| (Some(cost), found, 2);
+        for (known, found, most) in [
+            two(4_834_554.558, 4_834_554.557_891),
+            two(0.1 + 0.2, 0.3),
+            two(3_076.863_639, 3_076.863_638),
+            two(12.0, 11.999_999_999),
+            two(1e15, 1e15 + 0.25),
+            (Some(5.0), 7.0, 3),
+            (Some(0.0), 1e300, 2),
+            (None, 3.0, 2),
+            (Some(-1.5), 1.5, 10),
+            (Some(1.5), -1.5, 10),
+            (Some(f64::INFINITY), 0.0, 10),
+        ] {
+            let mut column = Column::new();
+            column.cost_beside(9, known, found);
+            let bytes = unpacked(&column.finish());
+            assert!(bytes.len() <= most, "{known:?}: {bytes:?}");
+            assert_eq!(bytes[0] >> 2, 9);
+            let number = || u64::from(bytes[1]);
+            let signed = || (number() >> 1).cast_signed() ^ -((number() & 1).cast_signed());
+            let read = match u64::from(bytes[0] & 3) {
+                BY_DIGITS if bytes.len() == 2 => {
+                    let (digits, power) = nearest_ten_digits(found).expect("digits");
+                    #[expect(clippy::cast_precision_loss, reason = "ten digits")]
+                    Some((digits.cast_signed() + signed()) as f64 / POWERS[power])
+                }
+                BY_REALS => Some(f64::from_bits(
+                    (found.to_bits().cast_signed() + signed()).cast_unsigned(),
+                )),
+                BY_ITSELF => cost(&mut &bytes[1..]),
+                // More than a byte.
+                _ => known,
+            };
+            assert_eq!(read.map(f64::to_bits), known.map(f64::to_bits), "{known:?}");
         }
     }
 

@@ -6,9 +6,6 @@ use super::error::PageError;
 use super::numbers::Numbers;
 use crate::store::{Below, CallRow, Database, MetricInfo, NodeLabel, NodeRow};
 
-/// Sums in another order differ by less than this part.
-const ROUNDING: f64 = 1e-9;
-
 /// How many nodes are written between two looks at whether there is still room.
 const LOOKS: u64 = 1 << 12;
 
@@ -133,8 +130,9 @@ struct Writer<'n> {
     places: Column,
     calls: Column,
     owns: Vec<Column>,
-    /// By metric: what places cost with everything called, where that does not follow: their numbers, and the cost.
-    others: Vec<Vec<(u64, Option<f64>)>>,
+    /// By metric: what places cost with everything called, where that is not what follows: their numbers, the cost, and what
+    /// follows.
+    others: Vec<Vec<(u64, Option<f64>, f64)>>,
     /// By metric; empty if there are none.
     labels: Vec<Labelled>,
     /// Of roots that are left out, by metric.
@@ -384,7 +382,8 @@ impl Writer<'_> {
             }
             for metric in 0..self.metrics {
                 let cost = self.costs[from + metric];
-                let found = cost.own + cost.below;
+                // What was left out is a place after all others.
+                let found = cost.own + (cost.below + cost.left);
                 // What a function cost is known; without a word it is what follows.
                 let all = if open.is_line {
                     cost.all
@@ -392,9 +391,9 @@ impl Writer<'_> {
                     Some(cost.all.unwrap_or(found))
                 };
                 if let Some(number) = open.number
-                    && !all.is_some_and(|all| is_same(all, found))
+                    && all.map(f64::to_bits) != Some(found.to_bits())
                 {
-                    self.others[metric].push((number, all));
+                    self.others[metric].push((number, all, found));
                 }
                 if !open.is_line {
                     // The function above has called it, and so has its line that is open.
@@ -425,9 +424,7 @@ impl Writer<'_> {
             let cost = all(row);
             match above {
                 Some(at) => {
-                    let above = &mut self.costs[at * self.metrics + metric];
-                    above.left += cost;
-                    above.below += cost;
+                    self.costs[at * self.metrics + metric].left += cost;
                 }
                 None => self.left[metric] += cost,
             }
@@ -518,12 +515,10 @@ impl Writer<'_> {
         }
         for (metric, mut others) in self.others.into_iter().enumerate() {
             let mut column = Column::new();
-            others.sort_unstable_by_key(|(number, _)| *number);
+            others.sort_unstable_by_key(|(number, ..)| *number);
             let mut last = 0;
-            column.number(others.len() as u64);
-            for (number, cost) in others {
-                column.number(number - last);
-                column.cost(cost);
+            for (number, cost, found) in others {
+                column.cost_beside(number - last, cost, found);
                 last = number;
             }
             blocks.push((format!("all-{metric}"), column.finish()));
@@ -533,9 +528,4 @@ impl Writer<'_> {
         }
         blocks
     }
-}
-
-/// Whether two costs are one, but for rounding.
-fn is_same(one: f64, other: f64) -> bool {
-    (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
 }
