@@ -1,4 +1,4 @@
-// Figures for people, by the rules of `src/text/scale.rs` and `src/text/number.rs`: a test holds the two equal.
+// Figures by the rules of `src/text/scale.rs` and `src/text/number.rs`: a test holds the two equal.
 
 /** @typedef {{title: string, unit: string, size: number, decimals: number}} Scale */
 
@@ -92,4 +92,58 @@ export function figure(metric, base, value) {
 /** A share. @param {number | null} value */
 export function percent(value) {
   return value === null || Number.isNaN(value) ? '-' : fixed(value, 1);
+}
+
+/** A number is written without exponent where it has fewer digits before its point, or zeros after it. */
+const FAR = 21;
+
+/** Digits `d.ddd` times ten to a power, without exponent unless it is far from the digits. Zeros at the end are left out.
+ * @param {boolean} isNegative @param {string} digits @param {number} exponent */
+function positional(isNegative, digits, exponent) {
+  const kept = digits.replace(/0+$/, '');
+  if (kept === '') return '0';
+  const sign = isNegative ? '-' : '';
+  if (exponent < -FAR || exponent >= FAR) return `${sign}${kept[0]}${kept.length > 1 ? '.' : ''}${kept.slice(1)}E${exponent}`;
+  const before = exponent + 1;
+  if (before >= kept.length) return sign + kept.padEnd(before, '0');
+  if (before > 0) return `${sign}${kept.slice(0, before)}.${kept.slice(before)}`;
+  return `${sign}0.${'0'.repeat(-before)}${kept}`;
+}
+
+/** Digits and exponent of a number: all that tell it from others, or so many. @param {number} value @param {number} [most] @returns {[string, number]} */
+function digitsOf(value, most) {
+  const size = Math.abs(value);
+  const parts = (/** @type {string} */ text) => /** @type {[string, string]} */ (text.split('e'));
+  const [all, exponent] = parts(size.toExponential());
+  const digits = all.replace('.', '');
+  if (most === undefined || digits.length <= most) return [digits, Number(exponent)];
+  const [few, of] = parts(size.toExponential(most - 1));
+  const rounded = few.replace('.', '');
+  // `toExponential` takes the larger one of two that are as near, and here it is the even one.
+  const decimals = digits.length - 1 - Number(exponent);
+  const isTie = () => (decimals > 0 ? Number.isInteger(size * 2 ** decimals) : BigInt(size) === BigInt(digits) * 10n ** BigInt(-decimals));
+  if (digits.length === most + 1 && digits.endsWith('5') && isTie() && Number(rounded.at(-1)) % 2 === 1) return [(BigInt(rounded) - 1n).toString().padStart(most, '0'), Number(of)];
+  return [rounded, Number(of)];
+}
+
+/** @param {number} value @param {number} power @param {number} [most] */
+function written(value, power, most) {
+  if (!Number.isFinite(value)) return fixed(value, 0);
+  const [digits, exponent] = digitsOf(value, most);
+  return positional(value < 0, digits, exponent + power);
+}
+
+/** All digits of a number times a power of ten. @param {number} value @param {number} [power] */
+export function shortest(value, power = 0) {
+  return written(value, power);
+}
+
+/** Ten digits of a number times a power of ten. @param {number} value @param {number} [power] */
+export function significant(value, power = 0) {
+  return written(value, power, 10);
+}
+
+/** As many digits as make every number one of its own. @param {number} value */
+export function readable(value) {
+  return written(value, 0, 15);
 }

@@ -1,10 +1,10 @@
 // Answers as tables, and what is offered of them.
 import { countOf, shareOf, sideOf, sqlOf } from './ask.js';
-import { button, copyButton, dialog, make, menu } from './dom.js';
+import { button, copyButton, dialog, make, menu, note } from './dom.js';
 import { ofColumn, percent, rounded } from './numbers.js';
-import { commandOf, csvOf, jsonOf, markdownOf } from './offer.js';
+import { commandOf, textOf } from './offer.js';
 import { table } from './table.js';
-import { shown } from './texts.js';
+import { Unanswered, plain, shown } from './texts.js';
 
 /** Rows of an answer with their cost, share and calls. @param {import('./ask.js').Answer} answer @param {string} label
  * @param {import('./actions.js').Handle} handle @param {(row: number) => boolean} isSelected @param {string} title */
@@ -32,20 +32,33 @@ export function costTable(answer, label, handle, isSelected, title) {
   });
 }
 
+/** Characters of a text that are shown. */
+const MOST_SHOWN = 1000000;
+
 /** A button with a menu of texts, which are shown to be copied or kept. @param {string} of What they are of.
- * @param {[string, string, () => string | Promise<string>][]} all Names, endings of files, and the texts. */
-export function offerTexts(of, all) {
+ * @param {[string, string, () => string | Promise<string>][]} all Names, endings of files, and the texts. @param {() => string | null} [remark] What is said of rows. */
+export function offerTexts(of, all, remark = () => null) {
   const show = async (/** @type {string} */ name, /** @type {string} */ ending, /** @type {() => string | Promise<string>} */ write) => {
-    const text = await write();
+    let text;
+    try {
+      text = await write();
+    } catch (error) {
+      if (!(error instanceof Unanswered)) console.error(error);
+      dialog(`${name}: ${of}`, note(plain(/** @type {Error} */ (error).message)));
+      return;
+    }
+    const said = ['JSON', 'CSV', 'Markdown'].includes(name) ? remark() : null;
+    // Browsers take long for longer ones, of which nobody reads all.
+    const isLong = text.length > MOST_SHOWN;
     const area = make('textarea', { readonly: true, rows: 14, cols: 90, 'aria-label': name, spellcheck: 'false' });
-    area.value = text;
+    area.value = isLong ? text.slice(0, MOST_SHOWN) : text;
     const copy = copyButton(text, () => area.select());
     const save = button('Save', () => {
       const url = URL.createObjectURL(new Blob([text]));
       make('a', { href: url, download: `${of}.${ending}` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 10000);
     });
-    dialog(`${name}: ${of}`, area, make('p', { class: 'buttons' }, copy, save));
+    dialog(`${name}: ${of}`, ...(said === null ? [] : [note(said)]), ...(isLong ? [note(`These are the first ${MOST_SHOWN} of ${text.length} characters: "Copy" and "Save" have all of them.`)] : []), area, make('p', { class: 'buttons' }, copy, save));
     area.select();
   };
   const open = button('Copy as…', () => {
@@ -63,8 +76,8 @@ export function offers(context, report, answerOf) {
   return offerTexts(report, [
     ['Command', 'txt', of((answer) => `${commandOf(command, run, answer)}\n`)],
     ['SQL', 'sql', of((answer) => sqlOf(run, answer))],
-    ['JSON', 'json', of((answer) => jsonOf(run, answer))],
-    ['CSV', 'csv', of(csvOf)],
-    ['Markdown', 'md', of(markdownOf)],
+    ['JSON', 'json', of((answer) => textOf(run, answer, 'json'))],
+    ['CSV', 'csv', of((answer) => textOf(run, answer, 'csv'))],
+    ['Markdown', 'md', of((answer) => textOf(run, answer, 'markdown'))],
   ]);
 }

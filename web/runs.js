@@ -1,35 +1,50 @@
 // The runs of a database: one is chosen, two are compared, all of them are a history. Only a server has them all.
 import { button, div, make, note, span } from './dom.js';
 import { figure } from './numbers.js';
-import { csvOf, markdownOf } from './offer.js';
 import { offerTexts } from './rows.js';
 import { fetched } from './served.js';
 import { table } from './table.js';
 import { Unanswered, plain, shellWord } from './texts.js';
-import { Told, tableOf } from './told.js';
+import { Told } from './told.js';
 
 /** Where a run begins to be looked at. */
 const START = { fn: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' };
 
 /** An answer of a command about several runs, which the server is asked for when it is first shown. */
 export class Asked extends Told {
-  /** @param {string} view The command: diff, history or steps. @param {string[]} words Those of the command. @param {Record<string, string | undefined>} parameters The same for the server. @param {string} missing What is said where the question is not complete; else ''. */
-  constructor(view, words, parameters, missing) {
+  /** @param {string} view Diff, history or steps, which are also the names of commands. @param {string[]} words Those of the command. @param {Record<string, string | undefined>} parameters The same for the server. @param {string} missing What is said where the question is not complete; else ''. @param {string} [path] Where the server is asked, where that is not the name of the view. */
+  constructor(view, words, parameters, missing, path = view) {
     super({ view, words, sql: null, lines: [] }, 0);
     this.parameters = parameters;
     this.missing = missing;
+    this.path = path;
   }
 
   /** The statement of the command. @returns {Promise<string | null>} */
   async statement() {
-    return this.missing === '' ? (await fetched(this.view, { ...this.parameters, 'show-sql': 'yes' })).text() : null;
+    return this.missing === '' ? (await fetched(this.path, { ...this.parameters, 'show-sql': 'yes' })).text() : null;
   }
 
-  /** The object that the command writes. @returns {Promise<any>} */
-  answer() {
-    if (this.missing !== '') return Promise.reject(new Unanswered(this.missing));
-    this.kept ??= fetched(this.view, this.parameters).then((response) => response.json());
-    return this.kept;
+  /** What the command writes in a format. @param {string} format @returns {Promise<string>} */
+  async text(format) {
+    if (this.missing !== '') throw new Unanswered(this.missing);
+    return (await fetched(this.path, { ...this.parameters, format })).text();
+  }
+}
+
+/** The trees of two runs as one, which the server puts together when they are first shown. */
+export class AskedTrees extends Asked {
+  /** @param {string[]} words @param {Record<string, string | undefined>} parameters @param {string} missing */
+  constructor(words, parameters, missing) {
+    super('union', words, parameters, missing, 'report/diff_tree');
+  }
+
+  /** What is known of them, and the block of a name. @returns {Promise<[any, (name: string) => Promise<Uint8Array>]>} */
+  async trees() {
+    if (this.missing !== '') throw new Unanswered(this.missing);
+    const about = await (await fetched('union', this.parameters)).json();
+    const block = async (/** @type {string} */ name) => new Uint8Array(await (await fetched('union', { ...this.parameters, block: name })).arrayBuffer());
+    return [about, block];
   }
 }
 
@@ -41,8 +56,11 @@ export function askedOf(state, about) {
   const metric = state.metric === '' ? [] : ['--metric', state.metric];
   const shared = { metric: state.metric || undefined };
   const name = state.function === '' ? undefined : `"${state.function.replaceAll('"', '""')}"`;
+  const [sides, named] = [{ base: keyOf(state.base), new: keyOf(state.new), ...shared }, ['--base', state.base, '--new', state.new]];
+  const missing = state.base === '' || state.new === '' ? 'Choose two runs to compare, in Runs.' : '';
   return [
-    new Asked('diff', ['diff', ...words, '--base', state.base, '--new', state.new, ...metric], { base: keyOf(state.base), new: keyOf(state.new), ...shared }, state.base === '' || state.new === '' ? 'Choose two runs to compare, in Runs.' : ''),
+    new Asked('diff', ['diff', ...words, ...named, ...metric], sides, missing),
+    new AskedTrees(['report', 'diff_tree', ...words, ...named, ...metric], sides, missing),
     new Asked('history', ['history', ...words, '--steps', ...metric, ...(name === undefined ? [] : ['--', name])], { steps: 'yes', fn: name, ...shared }, ''),
     new Asked('steps', ['steps', ...words, ...metric], shared, ''),
   ];
@@ -63,8 +81,8 @@ export async function runsView(context) {
   const columns = [
     { title: 'Run', isText: true, value: (/** @type {any} */ row) => row.run_id, show: (/** @type {any} */ id, /** @type {any} */ row) => `${id}: ${shownOf(row.run)}` },
     { title: 'Total', value: (/** @type {any} */ row) => row.total, show: (/** @type {any} */ total, /** @type {any} */ row) => (total === null ? '-' : figure('', row.unit, total)) },
-    ...['functions', 'nodes', 'format', 'imported_at', ...tags].map((name) => ({ title: plain(name), value: (/** @type {any} */ row) => row[name], show: shownOf })),
-    { title: 'Compared', value: (/** @type {any} */ row) => ['base', 'new'].filter((side) => state[side] === String(row.run_id)).join(', ') },
+    ...['functions', 'nodes', 'format', 'imported_at', ...tags].map((name) => ({ title: plain(name), isLeft: rows.some((row) => typeof row[name] === 'string'), value: (/** @type {any} */ row) => row[name], show: shownOf })),
+    { title: 'Compared', isLeft: true, value: (/** @type {any} */ row) => ['base', 'new'].filter((side) => state[side] === String(row.run_id)).join(', ') },
   ];
   const handle = {
     select: (/** @type {any} */ row) => go({ point: String(row.run_id) }),
@@ -84,14 +102,15 @@ export async function runsView(context) {
     button(`Compare with ${name} (b)`, () => pick('base', chosen), { disabled: !chosen }),
     button(`Compare ${name} (n)`, () => pick('new', chosen), { disabled: !chosen }),
     button(`What changed${state.base && state.new ? ` from ${state.base} to ${state.new}` : ''}`, () => go({ view: 'diff' }), { disabled: state.base === '' || state.new === '' }),
+    button('Flame graph of both', () => go({ view: 'union' }), { disabled: state.base === '' || state.new === '' }),
     button('History', () => go({ view: 'history', function: '' })),
     span('room'),
     offerTexts('runs', [
       ['Command', 'txt', () => `${['profdb', 'runs', ...about.command.words].map(shellWord).join(' ')}\n`],
       ['SQL', 'sql', () => 'SELECT * FROM run_list ORDER BY run_id;\n'],
-      ['JSON', 'json', () => `${JSON.stringify(list)}\n`],
-      ['CSV', 'csv', () => csvOf(/** @type {any} */ (tableOf(list.rows)))],
-      ['Markdown', 'md', () => markdownOf(/** @type {any} */ (tableOf(list.rows)))],
+      .../** @type {[string, string, string][]} */ ([['JSON', 'json', 'json'], ['CSV', 'csv', 'csv'], ['Markdown', 'md', 'markdown']]).map(
+        ([name, ending, format]) => /** @type {[string, string, () => Promise<string>]} */ ([name, ending, async () => (await fetched('runs', { format })).text()]),
+      ),
     ]),
   );
   const count = note(`${rows.length === 1 ? '1 run' : `${rows.length} runs`} in ${plain(about.database)}. A double click opens one.`);

@@ -109,6 +109,11 @@ function elementOf(run, row, of) {
   return lineName(name, of >= 0 && from !== run.names.file[of] ? from : '', line, col);
 }
 
+/** The answer as text in a format. @param {Run} run @param {import('./ask.js').Question} question @param {string} format */
+export async function servedText(run, question, format) {
+  return (await fetched(`report/${question.report}`, { ...parametersOf(run, question), format })).text();
+}
+
 /** The statement that gives an answer in SQL. @param {Run} run @param {import('./ask.js').Header} header */
 export async function servedStatement(run, { question }) {
   const response = await fetched(`report/${question.report}`, { ...parametersOf(run, question), 'show-sql': 'yes' });
@@ -123,7 +128,7 @@ export class ServedSql {
     this.words = '';
   }
 
-  /** Asks; what was asked before is given up. @param {string} sql @returns {Promise<{columns: string[], rows: any[][], isMore: boolean, more: string | null}>} */
+  /** Asks; what was asked before is given up. @param {string} sql @returns {Promise<import('./sqlite.js').SqlAnswer>} */
   async ask(sql) {
     this.stop('Another statement was asked.');
     const asked = new AbortController();
@@ -131,7 +136,9 @@ export class ServedSql {
     try {
       const how = { method: 'POST', headers: { 'Content-Type': 'application/json', 'Profdb-Token': token() }, body: JSON.stringify({ sql, errors: 'told' }), signal: asked.signal };
       const said = await (await fetched('sql', {}, how)).json();
-      return { columns: said.columns, rows: said.rows, isMore: said.more !== null, more: said.more };
+      // What JSON has no number for comes as an object that says of what kind it is.
+      const value = (/** @type {any} */ one) => (one === null || typeof one !== 'object' ? one : one.integer === undefined ? Number(one.real) : BigInt(one.integer));
+      return { columns: said.columns, rows: said.rows.map((/** @type {any[]} */ row) => row.map(value)), more: said.more };
     } catch (error) {
       throw asked.signal.aborted ? new Unanswered(this.words) : error;
     } finally {

@@ -1,6 +1,6 @@
 // SQL of the reader's own.
 import { button, div, make, note, span } from './dom.js';
-import { csvOf, markdownOf } from './offer.js';
+import { csvOf, jsonOfRows, markdownOf, plainRows } from './formats.js';
 import { offerTexts } from './rows.js';
 import { mostOf } from './sums.js';
 import { table } from './table.js';
@@ -9,10 +9,14 @@ import { Unanswered, plain, quoted, shellWord } from './texts.js';
 /** What is asked at first. */
 const FIRST = "SELECT function, exclusive, pct FROM exclusive WHERE run_id = 1 AND metric = 'time' AND rank <= 20";
 
+/** Bytes as SQL has them. @param {Uint8Array} bytes */
+const bytesAsText = (bytes) => `x'${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}'`;
+
 /** A value as it is shown. @param {any} value */
 function cellOf(value) {
   if (value === null) return 'NULL';
-  return value instanceof Uint8Array ? `x'${Array.from(value.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')}${value.length > 16 ? '…' : ''}'` : plain(String(value));
+  if (value instanceof Uint8Array) return value.length > 16 ? `${bytesAsText(value.subarray(0, 16)).slice(0, -1)}…'` : bytesAsText(value);
+  return plain(String(value));
 }
 
 /** A statement about this run instead of that of the documents. @param {any} context @param {string} sql @param {string} top */
@@ -54,19 +58,25 @@ export async function sqlView(context) {
   });
   text.value = state.sql === '' ? adapted(context, FIRST, top) : state.sql;
   const said = make('output', { class: 'found', 'aria-live': 'polite' });
+  const cut = make('p', { class: 'warning cut' });
   const place = div('rows-place');
-  /** @type {{columns: string[], rows: any[][], isMore: boolean, sql: string} | null} */
+  /** @type {{columns: string[], rows: any[][], more: string | null, sql: string} | null} */
   let answer = null;
   const stop = button('Stop', () => sqlite.stop('The statement was ended.'), { disabled: true });
   const run_ = button('Run', () => ask(), { class: 'main' });
-  const now = () => /** @type {any} */ (answer ?? { columns: [], rows: [], sql: text.value });
-  const offered = offerTexts('sql', [
-    ['Command', 'txt', () => `${['profdb', 'sql', now().sql, ...(command.names_run ? [] : command.words)].map(shellWord).join(' ')}\n`],
-    ['SQL', 'sql', () => `${now().sql}\n`],
-    ['JSON', 'json', () => `[${now().rows.map((/** @type {any[]} */ row) => JSON.stringify(Object.fromEntries(now().columns.map((/** @type {string} */ column, /** @type {number} */ at) => [column, row[at]])))).join(',\n')}]\n`],
-    ['CSV', 'csv', () => csvOf(now())],
-    ['Markdown', 'md', () => markdownOf(now())],
-  ]);
+  const now = () => answer ?? { columns: [], rows: [], sql: text.value, more: null };
+  const values = () => now().rows.map((row) => row.map((value) => (value instanceof Uint8Array ? bytesAsText(value) : value)));
+  const offered = offerTexts(
+    'sql',
+    [
+      ['Command', 'txt', () => `${['profdb', 'sql', now().sql, ...(command.names_run ? [] : command.words)].map(shellWord).join(' ')}\n`],
+      ['SQL', 'sql', () => `${now().sql}\n`],
+      ['JSON', 'json', () => jsonOfRows(now().columns, values())],
+      ['CSV', 'csv', () => csvOf(plainRows(now().columns, values()))],
+      ['Markdown', 'md', () => markdownOf(plainRows(now().columns, values()))],
+    ],
+    () => now().more,
+  );
   offered.disabled = true;
   const ask = async () => {
     const sql = text.value.trim();
@@ -75,14 +85,15 @@ export async function sqlView(context) {
     [run_.disabled, stop.disabled, offered.disabled] = [true, false, true];
     const before = performance.now();
     try {
-      const { columns, rows, isMore } = await sqlite.ask(sql, (/** @type {string} */ words) => (said.textContent = words));
-      answer = { columns, rows, isMore, sql };
+      const { columns, rows, more } = await sqlite.ask(sql, (/** @type {string} */ words) => (said.textContent = words));
+      answer = { columns, rows, sql, more: more === null ? null : `${more}: the command gives all of them.` };
       const took = Math.round(performance.now() - before);
-      said.textContent = `${isMore ? `the first ${rows.length} rows` : rows.length === 1 ? '1 row' : `${rows.length} rows`} in ${took} ms`;
+      said.textContent = `${more !== null ? `the first ${rows.length} rows` : rows.length === 1 ? '1 row' : `${rows.length} rows`} in ${took} ms`;
+      cut.textContent = answer.more ?? '';
       place.replaceChildren(resultTable(columns, rows));
       offered.disabled = false;
     } catch (error) {
-      said.textContent = '';
+      [said.textContent, cut.textContent] = ['', ''];
       if (!(error instanceof Unanswered)) console.error(error);
       place.replaceChildren(make('p', { class: 'warning', role: 'alert', text: plain(/** @type {Error} */ (error).message) }));
     }
@@ -101,6 +112,7 @@ export async function sqlView(context) {
     ...left.filter((text) => text !== '').map(note),
     text,
     div('bar-of-view', run_, stop, questions.length > 0 ? examples : null, said, span('room'), offered),
+    cut,
     place,
   );
   if (state.sql !== '') void ask();
@@ -109,7 +121,7 @@ export async function sqlView(context) {
 
 /** @param {string[]} columns @param {any[][]} rows */
 function resultTable(columns, rows) {
-  const isNumber = columns.map((_, at) => rows.some((row) => typeof row[at] === 'number') && !rows.some((row) => typeof row[at] === 'string'));
+  const isNumber = columns.map((_, at) => rows.some((row) => typeof row[at] === 'number' || typeof row[at] === 'bigint') && !rows.some((row) => typeof row[at] === 'string'));
   return table({
     label: 'Rows',
     items: rows,

@@ -111,12 +111,12 @@ const firstWord = (sql) => /^(?:\s|;|--[^\n]*(?:\n|$)|\/\*[^]*?(?:\*\/|$))*([a-z
 /** What begins a statement that only reads. */
 const READING = ['select', 'with', 'values', 'explain'];
 
-/** Whole numbers that texts keep exact, beyond what numbers of browsers are. @param {any} value */
-const exact = (value) => (typeof value !== 'bigint' ? value : Number.isSafeInteger(Number(value)) ? Number(value) : String(value));
+/** Whole numbers of more than 15 digits stay what they are: as numbers of browsers they could not be told from others. @param {any} value */
+const exact = (value) => (typeof value === 'bigint' && value > -(10n ** 15n) && value < 10n ** 15n ? Number(value) : value);
 
 /** @param {string} sql */
 function ask(sql) {
-  /** @type {{columns: string[], rows: any[][], isMore: boolean} | null} */
+  /** @type {{columns: string[], rows: any[][], more: string | null} | null} */
   let answer = null;
   const statements = database.iterateStatements(sql);
   for (const statement of statements) {
@@ -125,18 +125,18 @@ function ask(sql) {
     if (!READING.includes(begins)) throw new Error(`this page only reads: a statement begins with SELECT, WITH, VALUES or EXPLAIN, and not with ${begins.toUpperCase()}`);
     const columns = statement.getColumnNames();
     const rows = [];
-    let isMore = false;
+    let more = null;
     while (statement.step()) {
       if (rows.length === MOST) {
-        isMore = true;
+        more = `Only the first ${MOST} rows are shown`;
         break;
       }
       rows.push(statement.get(null, { useBigInt: true }).map(exact));
     }
-    answer = { columns, rows, isMore };
+    answer = { columns, rows, more };
     statement.reset();
   }
-  return answer ?? { columns: [], rows: [], isMore: false };
+  return answer ?? { columns: [], rows: [], more: null };
 }
 
 addEventListener('message', async ({ data: { number, does, given } }) => {

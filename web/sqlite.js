@@ -6,7 +6,7 @@ import { Unanswered } from './texts.js';
 /** Milliseconds that a statement may take. */
 const PATIENCE = 10000;
 
-/** @typedef {{columns: string[], rows: any[][], isMore: boolean}} SqlAnswer */
+/** @typedef {{columns: string[], rows: any[][], more: string | null}} SqlAnswer Whole numbers of more than 15 digits are `BigInt`; `more` says what of the rows is missing. */
 
 /** A thread that answers statements. */
 export class Sqlite {

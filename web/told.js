@@ -1,8 +1,7 @@
 // Answers of commands that the page has as they are: the rows of `--format json`, and the trees of two sides as one.
-import { Reader, block, json } from './bytes.js';
-import { csvOf, markdownOf } from './offer.js';
+import { Reader, block } from './bytes.js';
 import { offerTexts } from './rows.js';
-import { shellWord } from './texts.js';
+import { Unanswered, shellWord } from './texts.js';
 
 /** @typedef {{view: string, words: string[], sql: string | null, lines: string[]}} ToldAbout */
 
@@ -27,40 +26,40 @@ export class Told {
     return this.about.sql;
   }
 
+  /** What the command writes in a format. @param {string} format @returns {Promise<string>} */
+  async text(format) {
+    const bytes = await block(`told/${this.at}/${format}`);
+    if (bytes === null) throw new Unanswered('There is no room for this in the page: the command gives it.');
+    return new TextDecoder().decode(bytes);
+  }
+
   /** The object that the command writes. @returns {Promise<any>} */
   answer() {
-    this.kept ??= json(`told/${this.at}`);
+    this.kept ??= this.text('json').then(JSON.parse);
     return this.kept;
   }
-}
-
-/** Rows of objects as columns and rows. @param {any[]} objects */
-export function tableOf(objects) {
-  const columns = Object.keys(objects[0] ?? {});
-  return { columns, rows: objects.map((row) => columns.map((column) => row[column] ?? null)) };
 }
 
 /** Said where there is no statement. */
 const NO_SQL = '-- These are files, which no database has: profdb import stores them, and profdb diff --show-sql has the statements then.\n';
 
-/** What an answer offers. @param {{view: string, command: string, answer: () => any}} told @param {() => string | null | Promise<string | null>} sql */
+/** What an answer offers. @param {{view: string, command: string, text: (format: import('./offer.js').Format) => Promise<string>}} told @param {() => string | null | Promise<string | null>} sql */
 export function offersOfTold(told, sql) {
-  const rows = async () => /** @type {any} */ (tableOf((await told.answer()).rows));
   return offerTexts(told.view, [
     ['Command', 'txt', () => `${told.command}\n`],
     ['SQL', 'sql', async () => (await sql()) ?? NO_SQL],
-    ['JSON', 'json', async () => `${JSON.stringify(await told.answer())}\n`],
-    ['CSV', 'csv', async () => csvOf(await rows())],
-    ['Markdown', 'md', async () => markdownOf(await rows())],
+    ['JSON', 'json', () => told.text('json')],
+    ['CSV', 'csv', () => told.text('csv')],
+    ['Markdown', 'md', () => told.text('markdown')],
   ]);
 }
 
 /** @typedef {{about: any, count: number, depth: Int32Array, item: Int32Array, parent: Int32Array, last: Int32Array, own: [Float64Array, Float64Array], all: [Float64Array, Float64Array], names: {name: string[], module: string[], file: string[], verdict: (string | null)[]}}} Union Place -1 is above roots. */
 
-/** The trees of two sides as one. @param {any} about @returns {Promise<Union>} */
-export async function unionOf(about) {
-  const names = await json('union/names');
-  const [steps, items, base, fresh] = await Promise.all(['steps', 'items', 'own-0', 'own-1'].map(async (name) => new Reader(await block(`union/${name}`))));
+/** The trees of two sides as one. @param {any} about @param {(name: string) => Promise<Uint8Array | null>} [get] Gives a block; those of the page without it. @returns {Promise<Union>} */
+export async function unionOf(about, get = (name) => block(`union/${name}`)) {
+  const names = JSON.parse(new TextDecoder().decode(/** @type {Uint8Array} */ (await get('names'))));
+  const [steps, items, base, fresh] = await Promise.all(['steps', 'items', 'own-0', 'own-1'].map(async (name) => new Reader(await get(name))));
   const count = about.places;
   const whole = () => new Int32Array(count);
   const [depth, item, parent, last] = [whole(), whole(), whole(), whole()];

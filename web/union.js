@@ -1,7 +1,8 @@
 // The trees of two sides as one picture: more is orange, less is blue, and what only one of them has is hatched.
+import { block } from './bytes.js';
 import { directionOf, signed } from './change.js';
 import { sidesOf, signedCost } from './diff.js';
-import { button, choice, div, make, note, searchBox, span } from './dom.js';
+import { button, choice, div, make, note, onceSeen, searchBox, span } from './dom.js';
 import { belowZero, find } from './flame.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
 import { Picture, arrange } from './picture.js';
@@ -9,6 +10,7 @@ import { LEFT_OUT } from './profile.js';
 import { treeTable } from './opened.js';
 import { plain, shellWord, shown } from './texts.js';
 import { offersOfTold, unionOf } from './told.js';
+import { jsonValue, rowsAs } from './offer.js';
 
 /** What the view follows without being made anew. */
 const WITHIN_UNION = ['place', 'search'];
@@ -24,29 +26,55 @@ function statusOf(base, fresh) {
   return fresh === 0 && base !== 0 ? 'gone' : 'both';
 }
 
-/** The rows of `report diff_tree`. @param {import('./told.js').Union} union */
-function rowsOf({ count, item, depth, own, all, names }) {
-  return Array.from({ length: count }, (_, at) => ({
-    function: names.name[item[at]] ?? LEFT_OUT,
-    depth: depth[at],
-    base: all[0][at],
-    new: all[1][at],
-    delta: all[1][at] - all[0][at],
-    base_exclusive: own[0][at],
-    new_exclusive: own[1][at],
-    status: statusOf(all[0][at], all[1][at]),
-    verdict: names.verdict[item[at]] ?? null,
-    module: names.module[item[at]] ?? '',
-    file: names.file[item[at]] ?? '',
-  }));
+/** New less base; 0 where they are the same but for rounding, as in `src/statistics/summary.rs`. @param {number} base @param {number} fresh */
+function change(base, fresh) {
+  const isWhole = Number.isInteger(base) && Number.isInteger(fresh);
+  return !isWhole && Math.abs(fresh - base) <= 1e-13 * Math.max(Math.abs(base), Math.abs(fresh)) ? 0 : fresh - base;
+}
+
+/** What the columns of `report diff_tree` have of a place. @param {import('./told.js').Union} union @returns {Record<string, (place: number) => any>} */
+function cellsOf({ item, depth, own, all, names }) {
+  return {
+    function: (place) => names.name[item[place]] ?? LEFT_OUT,
+    depth: (place) => depth[place],
+    base: (place) => all[0][place],
+    new: (place) => all[1][place],
+    delta: (place) => change(all[0][place], all[1][place]),
+    base_exclusive: (place) => own[0][place],
+    new_exclusive: (place) => own[1][place],
+    status: (place) => statusOf(all[0][place], all[1][place]),
+    verdict: (place) => names.verdict[item[place]] ?? null,
+    module: (place) => names.module[item[place]] ?? '',
+    file: (place) => names.file[item[place]] ?? '',
+  };
+}
+
+/** The trees of a file as text, as the command writes them. @param {any} about @param {import('./told.js').Union} union @param {any} answer @param {import('./offer.js').Format} format */
+async function textOfUnion({ titled, lines }, union, { metric, unit, total }, format) {
+  const cells = cellsOf(union);
+  const columns = Object.keys(cells);
+  if (format === 'json') {
+    const row = (/** @type {number} */ place) => `\n${jsonValue(Object.fromEntries(columns.map((column) => [column, cells[column](place)])))}`;
+    const object = new TextDecoder().decode((await block('union/object')) ?? undefined);
+    return `${object.slice(0, object.lastIndexOf('\n]'))}${Array.from({ length: union.count }, (_, place) => row(place)).join(',')}\n]}\n`;
+  }
+  const measure = { name: metric, unit, total: Math.max(total.base, total.new), selected: null };
+  return rowsAs(format, { count: union.count, columns, value: (name) => cells[name] ?? null, titled: titled[format], title: 0 }, measure, lines);
 }
 
 /** The view. @param {any} context */
 export async function unionView(context) {
   const { go, told, about } = context;
-  const of = about.union;
-  const union = await (context.kept.union ??= unionOf(of));
+  const asked = told.find((/** @type {any} */ one) => one.view === 'union');
   const answer = await told.find((/** @type {any} */ one) => one.view === 'diff').answer();
+  // A server compares whatever two runs are chosen.
+  const which = asked ? JSON.stringify(asked.parameters) : '';
+  if (context.kept.union?.which !== which) {
+    const [of, get] = asked ? await asked.trees() : [about.union, undefined];
+    context.kept.union = { which, of, union: await unionOf(of, get) };
+  }
+  /** @type {{of: any, union: import('./told.js').Union}} */
+  const { of, union } = context.kept.union;
   const { metric, unit } = answer;
   const { count, item, parent, own, all, names } = union;
   const { state } = context;
@@ -126,8 +154,8 @@ export async function unionView(context) {
   const offered = offersOfTold(
     {
       view: 'diff_tree',
-      command: ['profdb', ...of.words].map(shellWord).join(' '),
-      answer: () => ({ schema_version: 1, report: 'diff_tree', metric, unit, rows: rowsOf(union) }),
+      command: asked?.command ?? ['profdb', ...of.words].map(shellWord).join(' '),
+      text: (format) => (asked ? asked.text(format) : textOfUnion(of, union, answer, format)),
     },
     () => of.sql,
   );
@@ -165,7 +193,7 @@ export async function unionView(context) {
     found.textContent = find(picture, now.search);
   };
   update();
-  if (isUp) requestAnimationFrame(() => (picture.box.scrollTop = picture.box.scrollHeight));
+  if (isUp) onceSeen(picture.box, () => (picture.box.scrollTop = picture.box.scrollHeight));
   return { element, update, small: WITHIN_UNION };
 }
 

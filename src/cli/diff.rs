@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::args::{count, percentage, share};
+use super::diff_tree;
 use super::failure::{Failure, complain, say};
 use super::filters::FilterArgs;
 use super::output::{OutputArgs, Target, print};
@@ -11,7 +12,7 @@ use super::sides::{SidesArgs, digest_of_rules, not_compared};
 use crate::base::error::Stop;
 use crate::compare::judge::{Limits, Test, Verdict};
 use crate::compare::{self, By, ComparedRun, Comparison, Readers, Request};
-use crate::page::{Content, Told, UnionTree};
+use crate::page::{Content, Told};
 use crate::report::Argument;
 use crate::report::render::Format;
 
@@ -217,9 +218,10 @@ fn write_page(
     let any = base[0].database;
     let rules = digest_of_rules(any, stop)?;
     let words = words_of_this_command();
-    let mut answer = compare::answer(any, comparison, rules.as_deref(), Readers::Programs);
-    let mut told =
-        Told::of("diff", words.clone(), &mut answer).map_err(|error| untold(error, stop))?;
+    let [mut programs, mut people] = [Readers::Programs, Readers::People]
+        .map(|readers| compare::answer(any, comparison, rules.as_deref(), readers));
+    let told = Told::of("diff", words.clone(), &mut programs, Some(&mut people));
+    let mut told = told.map_err(|error| untold(error, stop))?;
     if diff.sides.are_stored() {
         told.sql = Some(format!("{NOT_SQL}{}", comparison.script));
     }
@@ -229,30 +231,16 @@ fn write_page(
     let has_trees = runs.all(|run| run.run.fidelity == "tree")
         && asked.by == By::Function
         && asked.arguments.is_empty();
-    let mut trees = None;
-    if has_trees {
-        let request = Request {
-            all: true,
-            ..diff.sides.request()
-        };
-        let found = compare::compare_trees(base, new, &request);
-        trees = Some(found.map_err(|error| not_compared(error, stop))?);
-    }
-    let union = trees.as_ref().map(|(compared, places, items)| {
-        let sides = without_flags(words.into_iter().skip(1), NOT_OF_TREES);
+    let sides = [base, new];
+    let trees = has_trees.then(|| diff_tree::trees(&diff.sides, sides, stop));
+    let trees = trees.transpose()?;
+    let union = trees.as_ref().map(|trees| {
+        let named = without_flags(words.into_iter().skip(1), NOT_OF_TREES);
         let command = ["report", "diff_tree"].map(str::to_owned);
-        UnionTree {
-            places,
-            items,
-            words: command.into_iter().chain(sides).collect(),
-            sql: diff.sides.are_stored().then(|| {
-                let of = |runs: &[ComparedRun<'_>]| {
-                    runs.iter().map(|run| run.run.run_id).collect::<Vec<_>>()
-                };
-                UnionTree::statement(&compared.metric.0, [&of(base), &of(new)])
-            }),
-        }
+        let words = command.into_iter().chain(named).collect();
+        diff_tree::union(&diff.sides, sides, trees, words, stop)
     });
+    let union = union.transpose()?;
     let [base, new] = [0, 1].map(|side: usize| comparison.sides[side].said());
     let content = Content {
         title: format!("{base} -> {new}"),

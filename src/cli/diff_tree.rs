@@ -5,9 +5,12 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use super::args::{count, share};
 use super::failure::{Failure, complain, explain, say};
 use super::output::{OutputArgs, print};
+use super::page::untold;
 use super::sides::{SidesArgs, digest_of_rules, not_compared};
 use crate::base::error::Stop;
-use crate::compare::{self, Request, Shown, View};
+use crate::compare::tree::Place;
+use crate::compare::{self, ComparedRun, Comparison, PlaceItem, Request, Shown, View};
+use crate::page::{UnionBlocks, UnionTree};
 
 /// The names of the two reports.
 pub(super) const TREE: &str = "diff_tree";
@@ -72,12 +75,7 @@ pub(super) fn run(name: &str, matches: &ArgMatches, stop: &Stop) -> Result<(), F
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let opened = diff.sides.open(stop)?;
     let (base, new) = (opened.runs(0, stop)?, opened.runs(1, stop)?);
-    let request = Request {
-        all: true,
-        ..diff.sides.request()
-    };
-    let (comparison, places, items) =
-        compare::compare_trees(&base, &new, &request).map_err(|error| not_compared(error, stop))?;
+    let (comparison, places, items) = trees(&diff.sides, [&base, &new], stop)?;
     for warning in &comparison.warnings {
         say(warning);
     }
@@ -103,4 +101,55 @@ pub(super) fn run(name: &str, matches: &ArgMatches, stop: &Stop) -> Result<(), F
     };
     let mut answer = answer(any, &comparison, &places, &items, rules.as_deref(), shown);
     print(&mut answer, &layout, &target, stop)
+}
+
+/// The trees of two sides as one.
+pub(super) type Trees = (Comparison, Vec<Place>, Vec<PlaceItem>);
+
+/// Compares the trees of two sides.
+pub(super) fn trees(
+    sides: &SidesArgs,
+    [base, new]: [&[ComparedRun<'_>]; 2],
+    stop: &Stop,
+) -> Result<Trees, Failure> {
+    let request = Request {
+        all: true,
+        ..sides.request()
+    };
+    compare::compare_trees(base, new, &request).map_err(|error| not_compared(error, stop))
+}
+
+/// The same for a page, which says by these words how the command is asked.
+pub(super) fn union<'t>(
+    sides: &SidesArgs,
+    [base, new]: [&[ComparedRun<'_>]; 2],
+    (comparison, places, items): &'t Trees,
+    words: Vec<String>,
+    stop: &Stop,
+) -> Result<UnionTree<'t>, Failure> {
+    let any = base[0].database;
+    let rules = digest_of_rules(any, stop)?;
+    let no_rows = Shown {
+        first: Some(0),
+        ..Shown::default()
+    };
+    let mut answer =
+        compare::tree_answer(any, comparison, places, items, rules.as_deref(), no_rows);
+    let sql = sides.are_stored().then(|| {
+        let of =
+            |runs: &[ComparedRun<'_>]| runs.iter().map(|run| run.run.run_id).collect::<Vec<_>>();
+        UnionTree::statement(&comparison.metric.0, [&of(base), &of(new)])
+    });
+    UnionTree::of((places, items), words, &mut answer, sql).map_err(|error| untold(error, stop))
+}
+
+/// The same as blocks, nothing left out.
+pub(super) fn union_blocks(matches: &ArgMatches, stop: &Stop) -> Result<UnionBlocks, Failure> {
+    let diff = DiffTree::from_arg_matches(matches).map_err(|error| explain(&error))?;
+    let opened = diff.sides.open(stop)?;
+    let (base, new) = (opened.runs(0, stop)?, opened.runs(1, stop)?);
+    let sides = [&base[..], &new[..]];
+    let trees = trees(&diff.sides, sides, stop)?;
+    let union = union(&diff.sides, sides, &trees, Vec::new(), stop)?;
+    Ok(union.blocks(usize::MAX))
 }

@@ -201,7 +201,8 @@ pub(super) fn run(asked: &History, stop: &Stop) -> Result<(), Failure> {
     if !asked.steps {
         words.push("--steps".to_owned());
     }
-    let told = Told::of("history", words, &mut answer).map_err(|error| untold(error, stop))?;
+    let told =
+        Told::of("history", words, &mut answer, None).map_err(|error| untold(error, stop))?;
     let content = Content {
         title: format!(
             "History of {}",

@@ -6,7 +6,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::args::run_set;
 use super::export::size;
-use super::failure::{Failure, complain, database, explain, output, unanswered, unchosen};
+use super::failure::{Failure, complain, database, explain, output, say, unanswered, unchosen};
 use super::inputs::Inputs;
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
@@ -88,10 +88,15 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         runs: runs.iter().map(|run| (&source, run)).collect(),
         ..Content::default()
     };
+    let mut left = Vec::new();
     let written = target.write(stop, |out| {
-        page::write(&content, &request, out).map_err(|error| unfinished(error, stop))
+        left = page::write(&content, &request, out).map_err(|error| unfinished(error, stop))?;
+        Ok(())
     });
     drop(progress);
+    if written.is_ok() {
+        left.iter().for_each(say);
+    }
     written
 }
 
@@ -147,9 +152,13 @@ impl HtmlArgs {
             source: Source::Stored,
             sql: Sql::Left,
         };
+        let mut left = Vec::new();
         target.write(stop, |out| {
-            page::write(content, &request, out).map_err(|error| unfinished(error, stop))
-        })
+            left = page::write(content, &request, out).map_err(|error| unfinished(error, stop))?;
+            Ok(())
+        })?;
+        left.iter().for_each(say);
+        Ok(())
     }
 }
 

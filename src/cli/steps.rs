@@ -102,7 +102,7 @@ pub(super) fn run(asked: &Steps, stop: &Stop) -> Result<(), Failure> {
     let Some(page) = page else {
         return print(&mut shown, &layout, &target, stop);
     };
-    let told = Told::of("steps", words_of_this_command(), &mut shown);
+    let told = Told::of("steps", words_of_this_command(), &mut shown, None);
     let mut told = vec![told.map_err(|error| untold(error, stop))?];
     // A history has no filters: its figures would be others.
     if asked.filters.arguments().next().is_none() {
@@ -167,7 +167,7 @@ fn histories(
         with_steps(&mut shown, &history, &changes, &search);
         let command = ["history".to_owned()].into_iter().chain(name);
         let command = command.chain(words.clone()).chain(["--steps".to_owned()]);
-        let history = Told::of("history", command.collect(), &mut shown);
+        let history = Told::of("history", command.collect(), &mut shown, None);
         told.push(history.map_err(|error| untold(error, stop))?);
     }
     Ok(told)

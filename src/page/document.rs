@@ -4,17 +4,17 @@ use std::io::{self, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::PAD;
-use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use super::about::Command;
 use super::column;
 use super::error::PageError;
-use super::run::{Outline, Source, outline, part};
-use super::scripts::{SCRIPT, STYLE};
+use super::run::{Outline, Part, Source, outline, part};
+use super::scripts::{DIGESTS, SCRIPT, STYLE};
 use super::sqlite::{self, Blocks, Sql};
-use super::told::{Told, UnionTree};
+use super::statements::columns;
+use super::told::{SHOWN, Told, UnionBlocks, UnionTree};
+use crate::report::render;
 use crate::store::{Database, RunInfo};
 use crate::text::plain::plain;
 
@@ -50,7 +50,10 @@ pub struct Content<'c> {
     pub union: Option<UnionTree<'c>>,
 }
 
-/// Writes a page.
+/// Bytes of a share of the room that are not given to blocks.
+const OF_SHARE: usize = 4096;
+
+/// Writes a page, and says what does not fit.
 ///
 /// # Errors
 /// When the database or the output fails, and when the runs do not fit.
@@ -58,17 +61,27 @@ pub fn write(
     content: &Content<'_>,
     request: &Request,
     out: &mut dyn Write,
-) -> Result<(), PageError> {
+) -> Result<Vec<String>, PageError> {
     let fixed = STYLE.len() + SCRIPT.len() + 8192;
     // Three bytes are four letters, and each block has a tag.
     let room = usize::try_from(request.max_size).unwrap_or(usize::MAX);
     let room = room.saturating_sub(fixed) / 4 * 3;
-    let told: Vec<Vec<u8>> = content.told.iter().map(Told::block).collect();
-    let needed: usize = told.iter().map(Vec::len).sum();
+    let mut told = Vec::new();
+    for (at, one) in content.told.iter().enumerate() {
+        let blocks = one.blocks();
+        told.extend(blocks.map(|(format, bytes)| (format!("told/{at}/{format}"), format, bytes)));
+    }
+    let size = |told: &[(String, &str, Vec<u8>)]| told.iter().map(|(.., bytes)| bytes.len()).sum();
+    let mut needed: usize = size(&told);
+    // The page shows rows; other formats of them are offered where they leave half of the room to trees.
+    if needed > room / 2 {
+        told.retain(|(_, format, _)| *format == SHOWN);
+        needed = size(&told);
+    }
     if needed > room {
         return Err(PageError::TooLarge(format!(
-            "the rows need {} bytes more: --first says how many are shown, and --max-size how large the page may be",
-            (needed - room) * 4 / 3
+            "the page needs {} bytes at least: --first says how many rows are shown, and --max-size how large it may be",
+            fixed + (needed + OF_SHARE).div_ceil(3) * 4
         )));
     }
     let shares = (content.runs.len() + usize::from(content.union.is_some())).max(1);
@@ -78,13 +91,32 @@ pub fn write(
         outlines.push(outline(database, run, request.source, request.sql, room)?);
     }
     let of_sql = outlines.iter().map(Outline::bytes_of_sql).sum();
-    let sql = sql_of(content, request, of_sql, room - needed)?;
-    let taken: usize = sql.iter().flatten().map(|(_, bytes)| bytes.len()).sum();
-    let room = ((room - needed - taken) / shares).saturating_sub(4096);
+    let mut sql = sql_of(content, request, of_sql, room - needed)?;
+    let taken = |sql: &Option<Blocks>| -> usize {
+        sql.iter().flatten().map(|(_, bytes)| bytes.len()).sum()
+    };
+    let share = |taken: usize| ((room - needed - taken) / shares).saturating_sub(OF_SHARE);
+    // What has to be there comes first.
+    let has_room =
+        |outline: &Outline| outline.least() + outline.bytes_of_sql() <= share(taken(&sql));
+    if !outlines.iter().all(has_room) {
+        sql = None;
+    }
+    let taken = taken(&sql);
+    let room = share(taken);
     let union = content.union.as_ref().map(|union| union.blocks(room));
     let mut parts = Vec::new();
     for ((database, run), outline) in content.runs.iter().zip(outlines) {
         parts.push(part(database, run, outline, sql.is_some(), room)?);
+    }
+    let largest = parts.iter().max_by_key(|part| part.bytes);
+    if let Some(part) = largest.filter(|part| part.bytes > room) {
+        // Each run has the same share of the room.
+        let least = needed + taken + (part.bytes + OF_SHARE) * shares;
+        return Err(PageError::TooLarge(format!(
+            "the page needs {} bytes at least, with no lines and hardly a place of trees: --max-size says how large it may be",
+            fixed + least.div_ceil(3) * 4
+        )));
     }
     let about = json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -97,16 +129,19 @@ pub fn write(
         "questions": sql.is_some().then(sqlite::questions),
         "sql_is_left": sql.is_none() && request.sql == Sql::Inside,
     });
-    let head = head(&content.title, [SCRIPT, STYLE], sql.is_some());
+    let head = head(&content.title, sql.is_some());
     out.write_all(head.as_bytes())?;
     let mut letters = Letters::new();
     let mut block = |name: &str, bytes: &[u8]| letters.write(name, bytes, out);
     block("about", &column::text(&about.to_string()))?;
-    for (at, bytes) in told.iter().enumerate() {
-        block(&format!("told/{at}"), bytes)?;
+    if !content.runs.is_empty() {
+        block("columns", &column::text(&columns().to_string()))?;
+    }
+    for (name, _, bytes) in &told {
+        block(name, bytes)?;
     }
     for (name, bytes) in union.iter().flat_map(|union| &union.blocks) {
-        block(name, bytes)?;
+        block(&format!("union/{name}"), bytes)?;
     }
     for (name, bytes) in sql.iter().flatten() {
         block(name, bytes)?;
@@ -117,7 +152,49 @@ pub fn write(
         }
     }
     writeln!(out, "<script>{SCRIPT}</script>\n</body>\n</html>")?;
-    Ok(())
+    Ok(left_out(
+        content,
+        request,
+        &parts,
+        union.as_ref(),
+        sql.is_some(),
+    ))
+}
+
+/// What does not fit, in sentences.
+fn left_out(
+    content: &Content<'_>,
+    request: &Request,
+    parts: &[Part],
+    union: Option<&UnionBlocks>,
+    has_sql: bool,
+) -> Vec<String> {
+    let size = render::bytes(request.max_size);
+    let mut said = Vec::new();
+    for ((_, run), part) in content.runs.iter().zip(parts) {
+        if !part.left.is_empty() {
+            let left = part.left.join("; ");
+            said.push(format!(
+                "{}: not in the page, which has {size} at most: {left}",
+                run.said()
+            ));
+        }
+    }
+    if let Some(left) = union
+        .map(|union| &union.about["left"])
+        .filter(|left| left.is_object())
+    {
+        let (kept, of) = (&left["kept"], &left["of"]);
+        said.push(format!(
+            "not in the page, which has {size} at most: all but the {kept} most expensive of {of} places of both trees"
+        ));
+    }
+    if !has_sql && request.sql == Sql::Inside && !content.runs.is_empty() {
+        said.push(format!(
+            "the page, which has {size} at most, cannot be asked in SQL"
+        ));
+    }
+    said
 }
 
 /// What the page has for SQL besides what its runs have for that, which is so many bytes: nothing where it is not wanted, has
@@ -139,15 +216,12 @@ fn sql_of(
 }
 
 /// All up to the blocks.
-fn head(title: &str, [script, style]: [&str; 2], has_sql: bool) -> String {
+fn head(title: &str, has_sql: bool) -> String {
     let title = plain(title)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;");
-    let [script_hash, style_hash] = [script, style].map(|text| {
-        let hash = BASE64_STANDARD.encode(Sha256::digest(text));
-        format!("'sha256-{hash}'")
-    });
+    let [script_hash, style_hash] = DIGESTS.map(|digest| format!("'sha256-{digest}'"));
     // SQLite is a program for browsers, and runs in a thread that is made of bytes of the page.
     let (programs, workers, types) = if has_sql {
         (" 'wasm-unsafe-eval'", "worker-src blob:; ", "profdb-worker")
@@ -161,7 +235,7 @@ fn head(title: &str, [script, style]: [&str; 2], has_sql: bool) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <noscript>This page answers questions by scripts, which are off here.</noscript>\n<div id=\"page\"></div>\n"
     )
 }

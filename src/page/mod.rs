@@ -22,4 +22,4 @@ pub use error::PageError;
 pub use run::Source;
 pub use served::{Served, about, blocks, index, script, style};
 pub use sqlite::Sql;
-pub use told::{Told, UnionTree};
+pub use told::{Told, UnionBlocks, UnionTree};

@@ -14,6 +14,7 @@ use super::numbers::{Numbers, numbers};
 use super::sqlite::Sql;
 use super::statements::statements;
 use super::tree::{Cut, Functions, LABELS, Tree, tree};
+use crate::report::render::{self, plain};
 use crate::store::{Database, FunctionRow, MetricInfo, RunInfo, SetLabel, StoredIdentity};
 
 /// How often a tree is cut anew until it fits.
@@ -26,6 +27,9 @@ const SAMPLE: u64 = 1 << 15;
 const BYTES_OF_NODE: u64 = 8;
 const BYTES_OF_COST: u64 = 10;
 
+/// Bytes of a column of a tree that has one place, which stands for all that was left out.
+const EMPTY_TREE: usize = 40;
+
 /// Labels that a page offers to choose from; any may be asked for (limit: labels in a drop-down).
 const MOST_LABELS: usize = 1000;
 
@@ -35,6 +39,10 @@ pub(super) struct Part {
     pub(super) about: Value,
     /// Names and compressed bytes.
     pub(super) blocks: Vec<(String, Vec<u8>)>,
+    /// How many these are.
+    pub(super) bytes: usize,
+    /// What was left out as it does not fit, in words.
+    pub(super) left: Vec<String>,
 }
 
 /// Whether stored source is written.
@@ -164,6 +172,11 @@ pub(super) fn outline(
 }
 
 impl Outline {
+    /// Bytes of what is there in any case, a tree of no places among it.
+    pub(super) fn least(&self) -> usize {
+        size(&self.blocks) + EMPTY_TREE * (4 + 2 * self.metrics.len())
+    }
+
     /// Bytes of what only SQL asks for.
     pub(super) fn bytes_of_sql(&self) -> usize {
         size(&self.of_sql)
@@ -272,25 +285,49 @@ pub(super) fn part(
         }
     }
     let places = tree_of.as_ref().map_or(0, |tree| tree.places);
-    let mut blocks = outline.blocks;
+    let mut blocks = std::mem::take(&mut outline.blocks);
     if keeps_lines {
-        blocks.extend(outline.with_lines);
+        blocks.extend(std::mem::take(&mut outline.with_lines));
     }
     blocks.extend(tree_of.into_iter().flat_map(|tree| tree.blocks));
-    let bytes = size(&blocks);
-    if bytes > room {
-        return Err(PageError::TooLarge(format!(
-            "{} needs {} bytes more, without its lines and with a tree of its most expensive places only; \
-             --max-size says how large the page may be",
-            run.said(),
-            (bytes - room) * 4 / 3
-        )));
-    }
     let mut about = about(database, run, &outline.metrics, places, &left)?;
     for (at, is_recorded) in outline.recorded.iter().enumerate() {
         about["metrics"][at]["recorded"] = json!(is_recorded);
     }
-    Ok(Part { about, blocks })
+    Ok(Part {
+        about,
+        bytes: size(&blocks),
+        blocks,
+        left: said(&left, &outline.metrics),
+    })
+}
+
+/// What does not fit into the page, in words.
+fn said(left: &Value, metrics: &[MetricInfo]) -> Vec<String> {
+    let mut said = Vec::new();
+    if left["labels"] == true {
+        said.push("what samples with labels cost".to_owned());
+    }
+    if let Some(lines) = left["lines"].as_u64() {
+        said.push(format!("{lines} lines"));
+    }
+    if let Some(others) = left["metrics"].as_array() {
+        let names: Vec<&str> = others.iter().filter_map(Value::as_str).collect();
+        said.push(format!("paths in {}", plain(&names.join(", "))));
+    }
+    let places = &left["places"];
+    if let (Some(kept), Some(of), Some(cost)) = (
+        places["kept"].as_u64(),
+        places["of"].as_u64(),
+        places["cost"].as_f64(),
+    ) {
+        let cost = render::part(&metrics[0], cost);
+        said.push(format!(
+            "{} of {of} places of the tree, which cost {cost}",
+            of - kept
+        ));
+    }
+    said
 }
 
 /// What is known of a run besides its figures: `left` is what the page leaves out.
@@ -316,6 +353,7 @@ pub(super) fn about(
         "fidelity": run.fidelity,
         "default_metric": run.default_metric,
         "first_node": first_node,
+        "has_others": database.has_several_runs()?,
         "places": places,
         "metrics": metrics.iter().map(|metric| json!({
             "metric_id": metric.metric_id,

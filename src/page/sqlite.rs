@@ -44,7 +44,7 @@ pub(super) fn blocks(
         ("sqlite/program".to_owned(), PROGRAM.to_vec()),
         ("sqlite/loader".to_owned(), LOADER.to_vec()),
         ("sqlite/worker".to_owned(), column::text(WORKER)),
-        ("sqlite/script".to_owned(), column::rows(script.as_bytes())),
+        ("sqlite/script".to_owned(), column::text(&script)),
     ];
     let taken: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
     Ok((taken + of_runs <= room / LARGEST_PART).then_some(blocks))

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::error::PageError;
-use crate::report::{self, ALL_LINES, Argument, Base, Request, Shape};
+use crate::report::{self, ALL_LINES, Argument, Base, Request, Shape, render};
 use crate::store::{MetricInfo, RunInfo};
 
 /// Reports that a page answers.
@@ -15,6 +15,16 @@ const OF_FUNCTIONS: [&str; 4] = ["calls", "call_lines", "callees", "function"];
 
 /// The flag that asks for labels.
 const LABEL: &str = "label";
+
+/// The columns that formats with titles have of the reports.
+pub(super) fn columns() -> Value {
+    let names = OF_RUNS.into_iter().chain(OF_FUNCTIONS);
+    let titled = names.filter_map(|name| {
+        let columns = report::by_name(name)?.header().columns;
+        Some((name.to_owned(), render::titled(&columns)))
+    });
+    titled.collect::<Map<_, _>>().into()
+}
 
 /// All statements of a run: `texts`, and by report, metric and flags the number of the SELECT, those of its parts and the
 /// values of parameters.

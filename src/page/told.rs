@@ -9,7 +9,7 @@ use super::tree::EVERYTHING;
 use crate::compare::PlaceItem;
 use crate::compare::tree::Place;
 use crate::report::Answer;
-use crate::report::render::{Format, Layout, RenderError, render};
+use crate::report::render::{Format, Layout, RenderError, render, titled};
 
 /// What a union tree is in SQL.
 const UNION: &str = include_str!("../../queries/page/union.sql");
@@ -28,12 +28,22 @@ pub struct Told {
     pub sql: Option<String>,
     /// What is above its table for people.
     lines: Vec<String>,
-    /// The object that `--format json` writes.
-    json: Vec<u8>,
+    /// What the command writes in each of the formats, the first of which is what the page shows.
+    texts: [Vec<u8>; FORMATS.len()],
 }
 
+/// The format of what a page shows.
+pub(super) const SHOWN: &str = "json";
+
+/// Formats by their names on the command line. The page offers all of them.
+const FORMATS: [(&str, Format); 3] = [
+    (SHOWN, Format::Json),
+    ("csv", Format::Csv),
+    ("markdown", Format::Markdown),
+];
+
 impl Told {
-    /// Takes an answer as `--format json` writes it.
+    /// Takes an answer as the formats write it. People may be told it in other rows.
     ///
     /// # Errors
     /// When a database fails.
@@ -41,24 +51,23 @@ impl Told {
         view: &'static str,
         words: Vec<String>,
         answer: &mut Answer<'_>,
+        mut for_people: Option<&mut Answer<'_>>,
     ) -> Result<Self, PageError> {
-        let layout = Layout {
-            format: Format::Json,
-            ..Layout::default()
-        };
-        let mut json = Vec::new();
-        render(answer, &layout, &mut json).map_err(|error| match error {
-            RenderError::Usage(message) => PageError::TooLarge(message),
-            RenderError::Output(error) => error.into(),
-            RenderError::Store(error) => error.into(),
-        })?;
         let heading = answer.heading.as_ref();
+        let lines = heading.map_or_else(Vec::new, |heading| heading.lines.clone());
+        let mut texts = [const { Vec::new() }; FORMATS.len()];
+        for ((_, format), text) in FORMATS.iter().zip(&mut texts) {
+            *text = match (format, &mut for_people) {
+                (Format::Markdown, Some(told)) => written(told, *format)?,
+                _ => written(answer, *format)?,
+            };
+        }
         Ok(Self {
             view,
             words,
             sql: None,
-            lines: heading.map_or_else(Vec::new, |heading| heading.lines.clone()),
-            json,
+            lines,
+            texts,
         })
     }
 
@@ -67,10 +76,28 @@ impl Told {
         json!({"view": self.view, "words": self.words, "sql": self.sql, "lines": self.lines})
     }
 
-    /// Its compressed rows.
-    pub(super) fn block(&self) -> Vec<u8> {
-        column::text(&String::from_utf8_lossy(&self.json))
+    /// Its rows as compressed texts: names of formats, that which the page shows first.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+        FORMATS
+            .iter()
+            .zip(&self.texts)
+            .map(|((name, _), text)| (*name, column::bytes(text)))
     }
+}
+
+/// An answer in a format.
+fn written(answer: &mut Answer<'_>, format: Format) -> Result<Vec<u8>, PageError> {
+    let layout = Layout {
+        format,
+        ..Layout::default()
+    };
+    let mut text = Vec::new();
+    render(answer, &layout, &mut text).map_err(|error| match error {
+        RenderError::Usage(message) => PageError::TooLarge(message),
+        RenderError::Output(error) => error.into(),
+        RenderError::Store(error) => error.into(),
+    })?;
+    Ok(text)
 }
 
 /// The union of the trees of two sides.
@@ -84,9 +111,38 @@ pub struct UnionTree<'t> {
     pub words: Vec<String>,
     /// A statement that gives the same where names are the same, if the runs are in a database.
     pub sql: Option<String>,
+    /// The columns of the command by format, as [`titled`] has them.
+    titled: Value,
+    /// What is above its table for people.
+    lines: Vec<String>,
+    /// The object of the command, without rows.
+    object: Vec<u8>,
 }
 
-impl UnionTree<'_> {
+impl<'t> UnionTree<'t> {
+    /// The union of places; `answer` is that of the command of these words, without rows.
+    ///
+    /// # Errors
+    /// When a database fails.
+    pub fn of(
+        (places, items): (&'t [Place], &'t [PlaceItem]),
+        words: Vec<String>,
+        answer: &mut Answer<'_>,
+        sql: Option<String>,
+    ) -> Result<Self, PageError> {
+        let heading = answer.heading.as_ref();
+        let lines = heading.map_or_else(Vec::new, |heading| heading.lines.clone());
+        Ok(Self {
+            places,
+            items,
+            words,
+            sql,
+            titled: titled(&answer.columns),
+            lines,
+            object: written(answer, Format::Json)?,
+        })
+    }
+
     /// The statement for runs of a database, those of base and those of new.
     #[must_use]
     pub fn statement(metric: &str, [base, new]: [&[i64]; 2]) -> String {
@@ -105,16 +161,17 @@ impl UnionTree<'_> {
 }
 
 /// A union tree as blocks.
-pub(super) struct UnionBlocks {
+pub struct UnionBlocks {
     /// What the page knows of it before it is opened.
-    pub(super) about: Value,
+    pub about: Value,
     /// Names and compressed bytes.
-    pub(super) blocks: Vec<(String, Vec<u8>)>,
+    pub blocks: Vec<(String, Vec<u8>)>,
 }
 
 impl UnionTree<'_> {
-    /// The tree, of which the places that cost least are left out until it fits.
-    pub(super) fn blocks(&self, room: usize) -> UnionBlocks {
+    /// The tree, of which the places that cost least are left out until it fits so many bytes.
+    #[must_use]
+    pub fn blocks(&self, room: usize) -> UnionBlocks {
         let mut found = self.cut(EVERYTHING);
         if size(&found) <= room {
             return found;
@@ -175,7 +232,13 @@ impl UnionTree<'_> {
             "file": all(&|item| json!(item.names[2])),
             "verdict": all(&|item| json!(item.verdict.map(crate::compare::judge::Verdict::name))),
         });
-        let mut about = json!({"words": self.words, "sql": self.sql, "places": writer.written});
+        let mut about = json!({
+            "words": self.words,
+            "sql": self.sql,
+            "places": writer.written,
+            "titled": self.titled,
+            "lines": self.lines,
+        });
         if kept < self.places.len() as u64 {
             about["left"] =
                 json!({"kept": kept, "of": self.places.len(), "base": left[0], "new": left[1]});
@@ -184,11 +247,12 @@ impl UnionTree<'_> {
         UnionBlocks {
             about,
             blocks: vec![
-                ("union/names".to_owned(), column::text(&names.to_string())),
-                ("union/steps".to_owned(), writer.steps.finish()),
-                ("union/items".to_owned(), writer.items.finish()),
-                ("union/own-0".to_owned(), base.finish()),
-                ("union/own-1".to_owned(), new.finish()),
+                ("names".to_owned(), column::text(&names.to_string())),
+                ("object".to_owned(), column::bytes(&self.object)),
+                ("steps".to_owned(), writer.steps.finish()),
+                ("items".to_owned(), writer.items.finish()),
+                ("own-0".to_owned(), base.finish()),
+                ("own-1".to_owned(), new.finish()),
             ],
         }
     }

@@ -7,7 +7,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::browser;
-use crate::shown::{DOUBLE, Shown, profdb, said};
+use crate::shown::{DOUBLE, Shown, first_difference, profdb, said};
 use crate::support::browser::Click;
 
 /// Numbers that look like chance and are the same in every run.
@@ -78,36 +78,18 @@ fn page(shown: &Shown, words: &[&str]) {
 fn told(shown: &mut Shown, within: &str) -> Value {
     let command = shown.offered_as(within, "Command");
     let json = shown.offered_as(within, "JSON");
-    let json: Value = serde_json::from_str(&json).expect("JSON");
     let words = shlex::split(command.trim_end()).expect("words of a shell");
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     assert_eq!(words.remove(0), "profdb");
+    shown.texts_are_as_said(within, &words);
     words.extend(["--format", "json"]);
-    let answer: Value = serde_json::from_str(&said(&shown.folder, &words)).expect("JSON");
-    let (page, said) = if json["report"] == "diff_tree" {
-        (&json["rows"], &answer["rows"])
-    } else {
-        (&json, &answer)
-    };
-    assert_eq!(as_read(page), as_read(said), "{command}");
-    answer
-}
-
-/// A value as JavaScript knows it, where 1 is 1.0.
-fn as_read(value: &Value) -> Value {
-    match value {
-        Value::Number(number) => json!(number.as_f64()),
-        Value::Array(values) => values.iter().map(as_read).collect(),
-        Value::Object(members) => {
-            let members = members.iter();
-            Value::Object(
-                members
-                    .map(|(name, value)| (name.clone(), as_read(value)))
-                    .collect(),
-            )
-        }
-        value => value.clone(),
-    }
+    let said = said(&shown.folder, &words);
+    assert!(
+        json == said,
+        "{command}: {}",
+        first_difference(&json, &said)
+    );
+    serde_json::from_str(&said).expect("JSON")
 }
 
 /// A cell as people read it: without the sign in front of a verdict.

@@ -526,13 +526,23 @@ fn runs_are_opened_rows_saved_and_the_version_told() {
         printed(&shown, &["summary", "--run", "1"])
     );
     shown.is_as_said(".pane.functions");
-    let csv = shown.offered_as(".pane.functions", "CSV");
-    assert!(csv.starts_with("function,seen,calls,"), "{csv}");
-    assert_eq!(csv.lines().count(), 1 + shown.rows(".pane.functions").len());
-    let markdown = shown.offered_as(".pane.functions", "Markdown");
+    for (what, name, format) in [
+        ("CSV", "summary.csv", "csv"),
+        ("Markdown", "summary.md", "markdown"),
+    ] {
+        let words = [
+            "report", "summary", "--db", "x.db", "--run", "1", "--format",
+        ];
+        let expected = said(&shown.folder, &[&words[..], &[format]].concat());
+        assert_eq!(
+            shown.saved(".pane.functions", what),
+            (name.to_owned(), expected)
+        );
+    }
+    let json = shown.offered_as(".pane.functions", "JSON");
     assert_eq!(
-        markdown.lines().count(),
-        2 + shown.rows(".pane.functions").len()
+        shown.saved(".pane.functions", "JSON"),
+        ("summary.json".to_owned(), json)
     );
     shown.browser.key("?");
     shown.wait("document.querySelector('dialog[open]') !== null");

@@ -278,6 +278,10 @@ fn a_million_places_are_drawn() {
     shown.was_quiet();
 }
 
+/// A size that is too small for the run, and its bytes.
+const SIZE: &str = "230kB";
+const MOST: u64 = 230_000;
+
 /// What does not fit is left out from below, and the page says how much that is.
 #[test]
 fn what_does_not_fit_is_left_out_and_said() {
@@ -285,12 +289,23 @@ fn what_does_not_fit_is_left_out_and_said() {
         "small",
         "many.folded",
         &bushy(50_000),
-        &["--max-size", "220kB"],
+        &["--max-size", SIZE],
     ) else {
         return;
     };
     let bytes = fs::metadata(&shown.html).expect("a page").len();
-    assert!(bytes < 220_000, "{bytes}");
+    assert!(bytes < MOST, "{bytes}");
+    // The terminal is told the same as the page.
+    let words = [
+        "report",
+        "--db",
+        "x.db",
+        "--html",
+        "page.html",
+        "--max-size",
+    ];
+    let written = crate::shown::profdb(&shown.folder, &[&words[..], &[SIZE]].concat());
+    let told = String::from_utf8_lossy(&written.stderr).into_owned();
     shown.open(&[("view", "overview")]);
     let text = shown.text("main");
     let total = said(
@@ -311,6 +326,14 @@ fn what_does_not_fit_is_left_out_and_said() {
         kept > 100.0 && kept < of && (of - 51_111.0).abs() < 0.5,
         "{sentence}"
     );
+    let left = format!(
+        "{} of {of} places of the tree, which cost {cost} ({share} %)",
+        of - kept
+    );
+    assert!(
+        told.contains(&left) && told.contains("cannot be asked in SQL"),
+        "{told}: {left}"
+    );
     let all = total["total"].as_f64().expect("a total");
     assert!((100.0 * cost / all - share).abs() < 0.06, "{sentence}");
     // The whole run is complete, and what is in the tree adds up to it.
@@ -318,7 +341,7 @@ fn what_does_not_fit_is_left_out_and_said() {
     shown.is_as_said(".pane.functions");
     shown.go(&[("view", "tree")]);
     let rows = shown.rows(".tree");
-    assert_eq!(rows[0][3].parse::<f64>().ok(), Some(all));
+    assert_eq!(rows[0][2].parse::<f64>().ok(), Some(all));
     shown.go(&[("view", "flame"), ("search", "(left out)")]);
     let found = shown.text(".found");
     assert!(
@@ -344,6 +367,19 @@ fn what_does_not_fit_is_left_out_and_said() {
         "{errors}"
     );
     assert_eq!(fs::read(&shown.html).expect("a page"), before);
+    // What it is said to need at least is enough, and hardly more than that.
+    let least: u64 = errors
+        .split(|character: char| !character.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .max()
+        .expect("a number of bytes");
+    for (size, is_enough) in [(least, true), (least - 64, false)] {
+        let size = format!("{size}B");
+        let words = [&words[..words.len() - 1], &[size.as_str()]].concat();
+        let written = crate::shown::profdb(&shown.folder, &words);
+        assert_eq!(written.status.success(), is_enough, "{size}");
+    }
+    assert!(fs::metadata(&shown.html).expect("a page").len() <= least);
 }
 
 /// Lines go first, and functions stay as they are.

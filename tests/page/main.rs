@@ -25,6 +25,8 @@ mod from_file {
     mod equal;
     #[path = "gestures.rs"]
     mod gestures;
+    #[path = "rows.rs"]
+    mod rows;
     #[path = "sql.rs"]
     mod sql;
     #[path = "strangers.rs"]
@@ -46,6 +48,8 @@ mod served {
     mod equal;
     #[path = "gestures.rs"]
     mod gestures;
+    #[path = "rows.rs"]
+    mod rows;
     #[path = "runs.rs"]
     mod runs;
     #[path = "strangers.rs"]

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::browser;
-use crate::shown::{DOUBLE, Shown, said};
+use crate::shown::{DOUBLE, Shown, repository, said};
 use crate::support::browser::Click;
 
 /// A database with two runs of one program, the later one slower.
@@ -89,9 +89,103 @@ fn a_run_is_chosen_and_two_are_compared() {
         sql.contains("FROM history\nWHERE run_id IN (1, 2)"),
         "{sql}"
     );
+    let sides = ["--db", "x.db", "--base", "1", "--new", "2"];
+    shown.texts_are_as_said(".diff", &[&["diff"][..], &sides].concat());
+    // The trees of both are one picture.
+    shown.click(".views button", "Flame graph of both", Click::default());
+    assert_eq!(shown.state("view"), "union");
+    let trees = [&["report", "diff_tree"][..], &sides].concat();
+    assert_eq!(
+        shown.offered_as(".union", "Command").trim_end(),
+        format!("profdb {}", trees.join(" "))
+    );
+    let expected: Vec<Vec<String>> = json(
+        &shown,
+        &trees[..2]
+            .iter()
+            .chain(&sides[2..])
+            .copied()
+            .collect::<Vec<_>>(),
+    )["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| {
+            let sign = row["delta"].as_f64().expect("a number");
+            let change = match sign {
+                0.0 => "0".to_owned(),
+                more if more > 0.0 => format!("+{more}"),
+                less => format!("−{}", -less),
+            };
+            vec![
+                row["function"].as_str().expect("a name").to_owned(),
+                row["base"].to_string(),
+                row["new"].to_string(),
+                change,
+            ]
+        })
+        .collect();
+    assert!(expected.len() > 3, "{expected:?}");
+    let rows = shown.rows(".union .tree");
+    let names = |row: &Vec<String>| row[0].trim_start_matches(['▾', '▸']).trim().to_owned();
+    let found: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| [vec![names(row)], row[1..4].to_vec()].concat())
+        .collect();
+    assert_eq!(found, expected);
+    let label = "document.querySelector('.union canvas').getAttribute('aria-label')";
+    let label = shown.browser.value(label);
+    assert!(
+        label
+            .as_str()
+            .expect("text")
+            .contains(&format!("{} places", expected.len())),
+        "{label}"
+    );
+    shown.texts_are_as_said(".union", &trees);
+    let object = shown.offered_as(".union", "JSON");
+    assert_eq!(
+        object,
+        said(&shown.folder, &[&trees[..], &["--format", "json"]].concat())
+    );
+    assert!(shown.offered_as(".union", "SQL").contains("node_id"));
     for view in ["history", "steps"] {
         shown.go(&[("view", view)]);
-        assert!(!shown.text("main").is_empty());
+        shown.texts_are_as_said(
+            "main",
+            if view == "history" {
+                &["history", "--db", "x.db", "--steps"]
+            } else {
+                &["steps", "--db", "x.db"]
+            },
+        );
+    }
+    // A picture takes all the room that there is, though it was made before it came into the page.
+    shown.go(&[("view", "history")]);
+    let wide = "document.querySelector('.chart').clientWidth >= document.querySelector('.chart-place').clientWidth";
+    shown.wait(wide);
+    shown.go(&[("view", "runs")]);
+    shown.texts_are_as_said("main", &["runs", "--db", "x.db"]);
+    assert_eq!(shown.text("h1"), "x.db");
+    shown.was_quiet();
+}
+
+/// What cannot be put into one picture says why.
+#[test]
+fn trees_that_cannot_be_compared_say_why() {
+    let Some(mut shown) = two_runs("no-union") else {
+        return;
+    };
+    shown.import(&repository("tests/samples/pstats/work.pstats"), &[]);
+    for (base, new, expected) in [
+        ("", "", "Choose two runs"),
+        ("1", "3", "--metric"),
+        ("3", "3", "knows no paths"),
+        ("1", "99", "99"),
+    ] {
+        shown.open(&[("view", "union"), ("base", base), ("new", new)]);
+        let text = shown.text("main");
+        assert!(text.contains(expected), "{base} {new}: {text}");
     }
     shown.was_quiet();
 }
@@ -179,6 +273,7 @@ fn statements_only_read_and_end() {
         ("ATTACH 'y.db' AS y", "not authorized"),
         ("SELEC 1", "syntax error"),
         ("SELECT 1; SELECT 2", "one statement at a time"),
+        ("SELECT * FROM pragma_database_list", "not authorized"),
     ] {
         let said = asked(&mut shown, sql);
         assert!(said.contains(expected), "{sql}: {said}");

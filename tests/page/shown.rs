@@ -208,10 +208,15 @@ impl Shown {
                 return;
             }
             assert_eq!(self.browser.fault, None, "{expression}");
-            let turn = json!({"expression": "new Promise((done) => setTimeout(done, 1))", "awaitPromise": true});
-            self.browser.ask("Runtime.evaluate", &turn);
+            self.wait_a_moment();
         }
         panic!("{expression} has not become true: {}", self.text("body"));
+    }
+
+    /// Lets the page do what it has to do.
+    fn wait_a_moment(&mut self) {
+        let turn = json!({"expression": "new Promise((done) => setTimeout(done, 1))", "awaitPromise": true});
+        self.browser.ask("Runtime.evaluate", &turn);
     }
 
     /// What the address says after `#`: names and values.
@@ -336,6 +341,17 @@ impl Shown {
     /// One of the texts that are offered.
     #[track_caller]
     pub(crate) fn offered_as(&mut self, within: &str, what: &str) -> String {
+        self.show_offered(within, what);
+        let text = self
+            .browser
+            .value("document.querySelector('dialog[open] textarea').value");
+        self.close_dialog();
+        text.as_str().expect("text").to_owned()
+    }
+
+    /// Opens one of the texts that are offered.
+    #[track_caller]
+    fn show_offered(&mut self, within: &str, what: &str) {
         let selector = json!(format!("{within} .offers"));
         self.wait(&format!(
             "document.querySelector({selector})?.disabled === false"
@@ -348,13 +364,14 @@ impl Shown {
         );
         self.browser.value(&entry);
         self.wait("Boolean(document.querySelector('dialog[open] textarea')?.value)");
-        let text = self
-            .browser
-            .value("document.querySelector('dialog[open] textarea').value");
+    }
+
+    /// Closes the window in front of the page.
+    #[track_caller]
+    fn close_dialog(&mut self) {
         self.browser
             .value("document.querySelector('dialog[open]').close()");
         self.wait("document.querySelector('dialog') === null");
-        text.as_str().expect("text").to_owned()
     }
 
     /// Compares what is offered with what the command that is offered says, and gives the latter.
@@ -369,7 +386,47 @@ impl Shown {
         are_equal(&json, &answer, &command);
         let shown = said(&self.folder, &[&words[1..], &["--show-sql"]].concat());
         assert_eq!(sql, shown, "{command}");
+        self.texts_are_as_said(within, &words[1..]);
         answer
+    }
+
+    /// Compares CSV and Markdown, byte by byte, with what the command of these words writes.
+    #[track_caller]
+    pub(crate) fn texts_are_as_said(&mut self, within: &str, words: &[&str]) {
+        for (what, format) in [("CSV", "csv"), ("Markdown", "markdown")] {
+            let found = self.offered_as(within, what);
+            let expected = said(&self.folder, &[words, &["--format", format]].concat());
+            assert!(
+                found == expected,
+                "{words:?}: {what}: {}",
+                first_difference(&found, &expected)
+            );
+        }
+    }
+
+    /// Keeps one of the texts that are offered, by the button for that: the name of the file, and what is in it.
+    #[track_caller]
+    pub(crate) fn saved(&mut self, within: &str, what: &str) -> (String, String) {
+        let folder = self.folder.join("saved");
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).expect("a folder");
+        let behaviour = json!({"behavior": "allow", "downloadPath": folder});
+        self.browser.ask("Page.setDownloadBehavior", &behaviour);
+        self.show_offered(within, what);
+        self.click("dialog .buttons button", "Save", Click::default());
+        self.close_dialog();
+        // It has another name until it is complete.
+        for _ in 0..LOOKS {
+            let file = fs::read_dir(&folder).expect("a folder").next();
+            let name = file.map(|file| file.expect("a file").file_name());
+            let name = name.map(|name| name.into_string().expect("text"));
+            if let Some(name) = name.filter(|name| !name.ends_with(".crdownload")) {
+                let text = fs::read_to_string(folder.join(&name)).expect("text");
+                return (name, text);
+            }
+            self.wait_a_moment();
+        }
+        panic!("{what} was not kept");
     }
 
     /// Nothing was complained of, and nothing but the file was loaded.
@@ -388,6 +445,22 @@ impl Shown {
             assert!(is_ours, "{request:.200}");
         }
     }
+}
+
+/// The first line that two texts do not share.
+pub(crate) fn first_difference(one: &str, other: &str) -> String {
+    let lines = |text: &str| -> Vec<String> {
+        let lines = text
+            .split('\n')
+            .map(|line| line.chars().take(400).collect());
+        lines.chain([String::new()]).collect()
+    };
+    let (one, other) = (lines(one), lines(other));
+    let at = one.iter().zip(&other).position(|(one, other)| one != other);
+    at.map_or_else(
+        || format!("{} and {} lines", one.len(), other.len()),
+        |at| format!("line {at}: {:?} is not {:?}", one[at], other[at]),
+    )
 }
 
 /// A double click.

@@ -10,13 +10,14 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::super::database::{DatabaseArgs, find_run, open_to_read};
+use super::super::diff_tree;
 use super::super::failure::{Failure, complain, unanswered};
 use super::super::heard;
 use super::flags::CarriedOut;
 use super::statement;
 use super::words::{Words, pairs, set, words};
 use crate::base::error::Stop;
-use crate::page::{self, PageError, Served};
+use crate::page::{self, PageError, Served, UnionBlocks};
 use crate::serve::{Body, Head, Question, Reply};
 use crate::store::{Database, RunInfo};
 
@@ -43,6 +44,8 @@ pub(super) struct Answers {
     carried_out: CarriedOut,
     /// The run whose tree was asked for last, and the columns that were found along with what was asked.
     kept: Option<(String, Blocks)>,
+    /// The words of the comparison that was asked for last, and the trees of both sides.
+    union: Option<(Vec<OsString>, UnionBlocks)>,
 }
 
 /// Why there is no answer.
@@ -76,6 +79,7 @@ impl Answers {
             program,
             carried_out,
             kept: None,
+            union: None,
         }
     }
 
@@ -104,6 +108,7 @@ impl Answers {
         match path {
             "about" => self.about(&pairs, stop),
             "tree" => self.tree(&pairs, writer, stop),
+            "union" => self.union(pairs, writer, stop),
             path => {
                 let found = words(&self.program, path, &pairs).ok_or(Refusal::Unknown)?;
                 let Words { words, kind } = found.map_err(Refusal::Wrong)?;
@@ -120,6 +125,12 @@ impl Answers {
 
     /// Carries out a command.
     fn carried_out(&mut self, words: &[String], stop: &Stop) -> Result<(), Failure> {
+        let all = self.with_database(words);
+        (self.carried_out)(&mut self.program, &all, stop)
+    }
+
+    /// The words of a command with the name of the program and that of the database.
+    fn with_database(&self, words: &[String]) -> Vec<OsString> {
         let mut all: Vec<OsString> = vec!["profdb".into()];
         // The name of the database comes before what may be words without flags.
         let at = words
@@ -131,7 +142,45 @@ impl Answers {
         all.extend(words[..at].iter().map(OsString::from));
         all.push(named);
         all.extend(words[at..].iter().map(OsString::from));
-        (self.carried_out)(&mut self.program, &all, stop)
+        all
+    }
+
+    /// What is known of the trees of two sides as one, or a column of them.
+    fn union(
+        &mut self,
+        mut pairs: Vec<(String, String)>,
+        writer: &Writer,
+        stop: &Stop,
+    ) -> Result<(), Refusal> {
+        let block = pairs.iter().position(|(name, _)| name == "block");
+        let block = block.map(|at| pairs.remove(at).1);
+        let is_given = |side: &str| pairs.iter().any(|(name, _)| name == side);
+        if !(is_given("base") && is_given("new")) {
+            return Err(Refusal::Wrong("union: expected base and new".to_owned()));
+        }
+        let path = format!("report/{}", diff_tree::TREE);
+        let found = words(&self.program, &path, &pairs).ok_or(Refusal::Unknown)?;
+        let all = self.with_database(&found.map_err(Refusal::Wrong)?.words);
+        // Columns are asked for one after the other; rules may change before the next question.
+        let is_kept = self.union.as_ref().is_some_and(|(of, _)| *of == all);
+        if !is_kept || block.is_none() {
+            let matches = self.program.try_get_matches_from_mut(&all);
+            let matches = matches.map_err(|error| Refusal::Wrong(error.to_string()))?;
+            let matches = matches.subcommand().and_then(|(_, all)| all.subcommand());
+            let (_, matches) = matches.ok_or(Refusal::Unknown)?;
+            self.union = Some((all, diff_tree::union_blocks(matches, stop)?));
+        }
+        let Some((_, union)) = &self.union else {
+            return Err(Refusal::Nothing);
+        };
+        let Some(block) = block else {
+            return written(union.about.to_string().as_bytes());
+        };
+        let known = union.blocks.iter().find(|(name, _)| *name == block);
+        let (_, bytes) = known.ok_or(Refusal::Nothing)?;
+        writer.0.borrow_mut().kind = "application/octet-stream";
+        writer.0.borrow_mut().is_compressed = true;
+        written(bytes)
     }
 
     fn open(&self, stop: &Stop) -> Result<Database, Failure> {

@@ -7,6 +7,7 @@ mod layout;
 mod markdown;
 mod table;
 mod text;
+mod titled;
 mod xml;
 
 use std::io::Write;
@@ -14,11 +15,13 @@ use std::io::Write;
 use super::answer::Answer;
 use crate::store::MetricInfo;
 use crate::text::csv::Dialect;
+use crate::text::number::fixed;
 pub use crate::text::plain::{is_unsafe, plain};
 pub use crate::text::scale::Unit;
 use crate::text::scale::figure;
 pub use dyalog::titles;
 pub use layout::{Format, Layout, RenderError};
+pub use titled::titled;
 
 /// Writes an answer.
 ///
@@ -43,6 +46,24 @@ pub fn render(
         Format::JsonLines => json::write_lines(answer, out),
         Format::Markdown => markdown::write(answer, layout, out),
     }
+}
+
+/// A part of the total of a metric: `1.2 msec (3.4 %)`.
+#[must_use]
+pub fn part(metric: &MetricInfo, cost: f64) -> String {
+    let figure = figure(&metric.name, &metric.unit, cost);
+    if metric.total == 0.0 {
+        return figure;
+    }
+    let share = fixed(100.0 * cost / metric.total, layout::DECIMALS);
+    format!("{figure} ({share} %)")
+}
+
+/// So many bytes.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "it is rounded anyway")]
+pub fn bytes(bytes: u64) -> String {
+    figure("size", "bytes", bytes as f64)
 }
 
 /// The total of a metric with its unit.

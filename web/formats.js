@@ -1,0 +1,169 @@
+// Answers as CSV and Markdown, letter by letter as the command writes them (`src/report/render`, `src/text/csv.rs`).
+import { figure, fixed, ofColumn, readable, rounded, shortest, significant } from './numbers.js';
+import { plain } from './texts.js';
+
+/** @typedef {{title: string, kind: string, value: (row: number) => any}} Shown A column: numbers are figures in their base units, and `BigInt` are whole. */
+/** @typedef {{name: string, unit: string, total: number, selected: number | null}} Measure */
+/** @typedef {{count: number, shown: Shown[], measure: Measure | null}} Csv */
+/** @typedef {Csv & {above: string[], depth: ((row: number) => number | null) | null, place: ((row: number) => [string, string]) | null}} Markdown Above are paragraphs; a place is a module and a file. */
+
+/** The power of ten of costs in CSV, by their base unit. @param {string} unit */
+const powerOf = (unit) => (unit === 'ns' ? -6 : 0);
+
+/** @param {string} text */
+const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+
+/** A title whose `Time` is what is measured. @param {Shown} column @param {Measure | null} measure */
+function csvTitle({ title, kind }, measure) {
+  if (measure === null || (kind !== 'cost' && kind !== 'raw')) return title;
+  const letters = [...measure.name];
+  const name = (letters[0] ?? '').toUpperCase() + letters.slice(1).join('');
+  const quantity = measure.unit === 'bytes' ? `${name}(bytes)` : measure.unit === 'ns' && name !== 'Time' ? `${name}(msec)` : name;
+  return title.replaceAll('Time', () => quantity);
+}
+
+/** @param {Csv} answer */
+export function csvOf({ count, shown, measure }) {
+  const titles = shown.map((column) => csvTitle(column, measure));
+  // Only what can be read again has a name for what has none.
+  const isProfile = ['ExclusiveTime', 'InclusiveTime'].every((title) => titles.includes(title));
+  const power = powerOf(measure?.unit ?? '');
+  const isTime = measure?.unit === 'ns';
+  const field = (/** @type {any} */ value, /** @type {string} */ kind, /** @type {string} */ title) => {
+    if (value === null || value === undefined) return '';
+    if (typeof value === 'string') return quoted(value === '' && isProfile && title === 'Element' ? '(no name)' : value);
+    if (typeof value === 'bigint') return String(value);
+    if (measure !== null && (kind === 'cost' || kind === 'raw')) return kind === 'cost' && isTime ? significant(value, power) : shortest(value, power);
+    return kind === 'percent' ? significant(value) : shortest(value);
+  };
+  const lines = [titles.map(quoted).join(',')];
+  for (let row = 0; row < count; row++) lines.push(shown.map(({ kind, value }, at) => field(value(row), kind, titles[at])).join(','));
+  return `${lines.join('\n')}\n`;
+}
+
+/** Bytes of the longest text that is shown whole. */
+const LONGEST = 16 * 1024;
+
+/** A text, without its middle if it is very long. @param {string} text */
+function cut(text) {
+  if (text.length * 3 <= LONGEST) return text;
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= LONGEST) return text;
+  const boundary = (/** @type {number} */ at) => {
+    while (at < bytes.length && (bytes[at] & 0xc0) === 0x80) at++;
+    return at;
+  };
+  const decoded = (/** @type {Uint8Array} */ part) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(part);
+  return `${decoded(bytes.subarray(0, boundary(LONGEST / 2)))}…${decoded(bytes.subarray(boundary(bytes.length - LONGEST / 2)))}`;
+}
+
+/** Text that Markdown shows as it is. @param {string} text */
+function escaped(text) {
+  const core = text.replace(/^ +| +$/g, '');
+  const before = text.length - text.replace(/^ +/, '').length;
+  const blanks = (/** @type {number} */ count) => '&#32;'.repeat(count);
+  const signs = core.replace(/[<>&\\`*_[|~$]/g, (sign) => ({ '<': '&lt;', '>': '&gt;', '&': '&amp;' })[sign] ?? `\\${sign}`);
+  return blanks(before) + signs + blanks(text.length - core.length - before);
+}
+
+/** What tells functions of one name apart: their modules, else their files.
+ * @param {Markdown} answer @returns {(name: string, row: number) => string | null} */
+function namesApart({ count, shown, place }) {
+  const names = shown.filter(({ kind }) => kind === 'name' || kind === 'node');
+  if (place === null) return () => null;
+  /** @type {Map<string, Map<string, Set<string>>>} */
+  const all = new Map();
+  for (let row = 0; row < count; row++) {
+    for (const { value } of names) {
+      const name = value(row);
+      if (typeof name !== 'string') continue;
+      const [module, file] = place(row);
+      let modules = all.get(name);
+      if (!modules) all.set(name, (modules = new Map()));
+      const files = modules.get(module);
+      if (files) files.add(file);
+      else modules.set(module, new Set([file]));
+    }
+  }
+  return (name, row) => {
+    const modules = all.get(name);
+    if (!modules || (modules.size === 1 && [...modules.values()][0].size === 1)) return null;
+    const [module, file] = place(row);
+    const isAlone = modules.get(module)?.size === 1;
+    const said = (isAlone && module !== '') || file === '' ? module : file;
+    return said === '' ? null : said;
+  };
+}
+
+/** Levels of a tree that are shown by blanks. */
+const INDENTED = 60;
+
+/** @param {Markdown} answer */
+export function markdownOf(answer) {
+  const { count, shown, measure, above, depth } = answer;
+  const scale = measure && ofColumn(measure.name, measure.unit, measure.total, measure.selected ?? measure.total);
+  const apart = namesApart(answer);
+  const cell = (/** @type {any} */ value, /** @type {string} */ kind, /** @type {number} */ row) => {
+    if (value === null || value === undefined) return ['line', 'text', 'any', 'name', 'node'].includes(kind) ? '' : '-';
+    if (typeof value === 'bigint') return String(value);
+    if (typeof value === 'number') {
+      if (kind === 'percent') return fixed(value, 1);
+      return scale && (kind === 'cost' || kind === 'raw') ? rounded(scale, value) : readable(value);
+    }
+    const more = kind === 'name' || kind === 'node' ? apart(value, row) : null;
+    return plain(cut(value)) + (more === null ? '' : ` (${plain(cut(more))})`);
+  };
+  const indent = (/** @type {string} */ kind, /** @type {number} */ row) => {
+    const levels = kind === 'node' && depth ? (depth(row) ?? 0) : 0;
+    return '&nbsp;'.repeat(Math.min(levels, INDENTED)) + (levels > INDENTED ? `+${levels - INDENTED} ` : '');
+  };
+  const isRight = shown.map(({ kind }) => !['name', 'node', 'text'].includes(kind));
+  const line = (/** @type {string[]} */ cells) => `|${cells.map((text) => ` ${text} |`).join('')}`;
+  const rows = [];
+  for (let row = 0; row < count; row++) {
+    rows.push(
+      line(
+        shown.map(({ kind, value }, at) => {
+          const found = value(row);
+          if (typeof found === 'string') isRight[at] = false;
+          return indent(kind, row) + escaped(cell(found, kind, row));
+        }),
+      ),
+    );
+  }
+  const heads = shown.map(({ title }) => escaped(plain(title.replaceAll('@', () => scale?.title ?? ''))));
+  const paragraphs = above.map((text) => `${escaped(plain(text))}\n\n`).join('');
+  return `${paragraphs}${[line(heads), line(isRight.map((is) => (is ? '---:' : ':---'))), ...rows].join('\n')}\n`;
+}
+
+/** What stands above a table about one run: `Total time: 58.2 msec; Selected time: 23.8 msec`.
+ * @param {Measure} measure @param {{instead: boolean, isExclusiveLeft: boolean, callers?: number | null}} header */
+export function totalsOf({ name, unit, total, selected }, { instead, isExclusiveLeft, callers }) {
+  const scale = ofColumn(name, unit, total, selected ?? total);
+  const cost = (/** @type {number} */ value) => `${rounded(scale, value)} ${scale.unit}`.trimEnd();
+  return [
+    `Total ${name}: ${figure(name, unit, total)}`,
+    ...(selected === null ? [] : [`Selected ${name}: ${cost(selected)}`]),
+    ...(instead ? [`Shown: exclusive ${name}, for cumulative ${name} is unknown`] : []),
+    ...(isExclusiveLeft ? [`Exclusive ${name}: what is left below callees`] : []),
+    ...(callers === undefined ? [] : [`Callers ${name}: ${callers === null ? 'not known of all' : cost(callers)}`]),
+  ].join('; ');
+}
+
+/** Rows of plain SQL, whose columns may share a name. @param {string[]} columns @param {any[][]} rows @returns {Markdown} */
+export function plainRows(columns, rows) {
+  const shown = columns.map((title, at) => ({ title, kind: 'any', value: (/** @type {number} */ row) => rows[row][at] }));
+  return { count: rows.length, shown, measure: null, above: [], depth: null, place: null };
+}
+
+/** The same as JSON. @param {string[]} columns @param {any[][]} rows */
+export function jsonOfRows(columns, rows) {
+  const names = columns.map((name) => JSON.stringify(name));
+  const value = (/** @type {any} */ value) => {
+    if (typeof value === 'bigint') return String(value);
+    if (typeof value === 'number') return Number.isFinite(value) ? shortest(value) : 'null';
+    return JSON.stringify(value);
+  };
+  const objects = rows.map((row) => `\n{${row.map((one, at) => `${names[at]}:${value(one)}`).join(',')}}`);
+  return `{"schema_version":1,"rows":[${objects.join(',')}\n]}\n`;
+}
