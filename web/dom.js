@@ -81,6 +81,17 @@ export function gestures(element, find, handle, { clicked, pressed }) {
   });
 }
 
+/** Does something once an element is seen: views are made before they are in the page, and a server may let them wait.
+ * @param {Element} element @param {() => void} act */
+export function onceSeen(element, act) {
+  const observer = new ResizeObserver(() => {
+    if (element.clientWidth === 0) return;
+    observer.disconnect();
+    act();
+  });
+  observer.observe(element);
+}
+
 /** Where names are searched: what is written goes into the address. @param {import('./state.js').State} state @param {(changes: Record<string, string>, isSmall?: boolean) => void} go */
 export function searchBox(state, go) {
   const search = make('input', { type: 'search', id: 'search', value: state.search, placeholder: 'Search', 'aria-label': 'Search for names', oninput: () => go({ search: search.value }, true) });

@@ -1,7 +1,7 @@
 // Flame graphs: the tree of calls, and of one function what led to it and what it called.
 import { handleOf } from './actions.js';
 import { ask, askTree, shareOf } from './ask.js';
-import { button, choice, div, make, note, searchBox } from './dom.js';
+import { button, choice, div, make, note, onceSeen, searchBox } from './dom.js';
 import { figure, percent } from './numbers.js';
 import { Picture, arrange } from './picture.js';
 import { LEFT_OUT } from './profile.js';
@@ -30,45 +30,43 @@ function colours(run) {
   return (of) => (of < names.name.length ? (known[of] ??= hash(`${names.module[of]} ${names.name[of]}`)) : 0);
 }
 
-/** Pictures have hardly more pixels: what costs less than this part of half of one is not drawn. */
-const PIXELS = 4096;
+/** Pictures have no more pixels than the window, while that is not made wider: what costs less than half of one is not drawn. */
+const pixels = () => Math.max(innerWidth, 800);
 
 /** What is known of the function places of what is selected without arranging them: how many they are and how deep, their roots
  * together, and whether one costs less than nothing. @param {any} seen */
 function extentOf({ tree, costs, of }) {
-  const { line, last } = tree;
   const { all } = costs;
-  const level = tree.levels();
+  const { level, deepest, functions } = tree.extents();
+  const negative = negativeBefore(tree, costs);
   let [count, depths, total, isBelow] = [0, 0, 0, false];
-  // One loop: browsers that see loops of a few rounds within one of many make both of them slow.
-  let [roots, next, end, above] = [0, 0, -1, 0];
-  for (;;) {
-    if (next > end) {
-      if (roots === of.outermost.length) break;
-      next = of.outermost[roots++];
-      end = last[next];
-      above = level[next] - 1;
-      if (all[next] > 0) total += all[next];
-    }
-    const place = next++;
-    if (line[place] >= 0) continue;
-    count++;
-    if (all[place] < 0) isBelow = true;
-    if (level[place] - above > depths) depths = level[place] - above;
+  for (const root of of.outermost) {
+    const end = tree.last[root] + 1;
+    if (all[root] > 0) total += all[root];
+    count += functions[end] - functions[root];
+    if (negative[end] > negative[root]) isBelow = true;
+    if (deepest[root] - level[root] >= depths) depths = deepest[root] - level[root] + 1;
   }
   return { count, depths, total, isBelow };
 }
 
+/** How many function places before each one cost less than nothing, found once. @param {import('./profile.js').Tree} tree @param {any} costs @returns {Int32Array} */
+export function negativeBefore({ count, line }, costs) {
+  if (costs.negative) return costs.negative;
+  const { all } = costs;
+  const before = new Int32Array(count + 1);
+  for (let at = 0; at < count; at++) before[at + 1] = before[at] + (all[at] < 0 && line[at] < 0 ? 1 : 0);
+  return (costs.negative = before);
+}
+
 /** The function places of what is selected that cost so much, as boxes to be arranged, and what the others cost that each has
- * called. @param {import('./profile.js').Run} run @param {any} seen @param {number} count How many there are at most. @param {number} least */
-function placesOf(run, { tree, costs, of }, count, least) {
-  let largest = 0;
-  for (const root of of.outermost) largest = Math.max(largest, tree.last[root] - root + 1);
-  const [places, parent, cost] = [new Int32Array(count), new Int32Array(count), new Float64Array(count)];
+ * called. @param {import('./profile.js').Run} run @param {any} seen @param {number} least */
+function placesOf(run, { tree, costs, of }, least) {
+  /** Few of many, mostly: memory for all of them would have to be cleared. @type {[number[], number[], number[]]} */
+  const [places, parent, cost] = [[], [], []];
   // One more, that of the roots first.
-  const rest = new Float64Array(count + 1);
-  // By how many places they are after their root.
-  const numbers = new Int32Array(largest);
+  const rest = [0];
+  const numbers = tree.scratch();
   const { line, parent: above, last } = tree;
   const { all } = costs;
   let found = 0;
@@ -85,26 +83,27 @@ function placesOf(run, { tree, costs, of }, count, least) {
     let caller = -1;
     if (place !== root) {
       caller = above[place];
-      caller = numbers[(line[caller] >= 0 ? above[caller] : caller) - root];
+      caller = numbers[line[caller] >= 0 ? above[caller] : caller];
     }
     if (all[place] < least) {
       if (all[place] > 0) rest[caller + 1] += all[place];
       next = last[place] + 1;
       continue;
     }
-    numbers[place - root] = found;
-    places[found] = place;
-    parent[found] = caller;
-    cost[found++] = all[place];
+    numbers[place] = found++;
+    places.push(place);
+    parent.push(caller);
+    cost.push(all[place]);
+    rest.push(0);
   }
   const colour = colours(run);
   return {
     places,
     boxes: {
       count: found,
-      parent: parent.subarray(0, found),
-      cost: cost.subarray(0, found),
-      rest: rest.subarray(0, found + 1),
+      parent: Int32Array.from(parent),
+      cost: Float64Array.from(cost),
+      rest: Float64Array.from(rest),
       name: (/** @type {number} */ at) => run.names.name[tree.function[places[at]]] ?? LEFT_OUT,
       colour: (/** @type {number} */ at) => colour(tree.function[places[at]]),
     },
@@ -256,6 +255,7 @@ export async function flameView(context) {
       const picture = new Picture({
         label: `${label} of ${shown(state.fn)}: ${boxes.count} boxes; the tables of callers and callees have the same figures`,
         isUp,
+        levels: 12,
         handle: handleOf(context, functionOf, (at) => select(boxes.name(arranged.index[at]))),
         describe: (at) => say(arranged.name(at), boxes.cost[arranged.index[at]], null, NaN),
         zoomed: (at) => picture.show(arranged, at === picture.zoom ? -1 : at),
@@ -263,6 +263,8 @@ export async function flameView(context) {
       element.append(make('h2', { text: label }), picture.element);
       pictures.push(picture);
       picture.show(arranged, -1);
+      // The function itself is where both meet.
+      if (isUp) onceSeen(picture.box, () => (picture.box.scrollTop = picture.box.scrollHeight));
     }
     mark(state.search);
     element.append((await callsView({ ...context, state: { ...state, function: '' } })).element);
@@ -270,12 +272,13 @@ export async function flameView(context) {
   }
   const extent = extentOf(seen);
   const arrangedFrom = (/** @type {number} */ least) => {
-    const { places, boxes } = placesOf(run, seen, extent.count, least);
+    const { places, boxes } = placesOf(run, seen, least);
     return { ...arrange(boxes, state.order), depths: extent.depths, places };
   };
   // In another order, what cannot be seen is between what can.
   const isPart = state.order === 'cost' && extent.total > 0;
-  let arranged = arrangedFrom(isPart ? extent.total / (2 * PIXELS) : -Infinity);
+  const most = pixels();
+  let arranged = arrangedFrom(isPart ? extent.total / (2 * most) : -Infinity);
   const placeOf = (/** @type {number} */ at) => arranged.places[arranged.index[at]];
   const functionOf = (/** @type {number} */ at) => {
     const of = tree.function[placeOf(at)];
@@ -288,7 +291,7 @@ export async function flameView(context) {
     handle: handleOf(context, functionOf, (at) => select(arranged.name(at))),
     describe: (at) => say(arranged.name(at), costs.all[placeOf(at)], costs.own[placeOf(at)], tree.calls[placeOf(at)]),
     zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
-    pixels: isPart ? PIXELS : Infinity,
+    pixels: isPart ? most : Infinity,
     whole: (at) => {
       const place = at < 0 ? -1 : placeOf(at);
       arranged = arrangedFrom(-Infinity);
@@ -306,6 +309,6 @@ export async function flameView(context) {
   pictures.push(picture);
   element.append(...[belowZero(extent.isBelow), picture.element, (await treeView(context)).element].filter((part) => part !== null));
   update();
-  if (isUp) requestAnimationFrame(() => (picture.box.scrollTop = picture.box.scrollHeight));
+  if (isUp) onceSeen(picture.box, () => (picture.box.scrollTop = picture.box.scrollHeight));
   return { element, answer: () => ask(run, question), small: WITHIN, update };
 }

@@ -59,7 +59,8 @@ function ticks(low, high, unit) {
   const rough = 10 ** Math.floor(Math.log10(span / 4));
   const step = [1, 2, 2.5, 5, 10].map((times) => times * rough).find((step) => span / step <= 5) ?? rough * 10;
   const all = [];
-  for (let tick = Math.ceil(low / unit / step) * step; tick * unit <= high * (1 + 1e-9); tick += step) all.push(tick * unit);
+  // From the one below to the one above.
+  for (let at = Math.floor(low / unit / step + 1e-9); all.length === 0 || all[all.length - 1] < high * (1 - 1e-9); at++) all.push(at * step * unit);
   return all;
 }
 
@@ -70,22 +71,24 @@ function chart(context, answer, subject, wide) {
   const costs = subject.points.map((point) => point.cost);
   const [least, most] = [Math.min(...costs), Math.max(...costs)];
   const isFromZero = state.zero !== 'no' || least === most;
-  const high = most + 0.08 * (isFromZero ? most : most - least) || 1;
-  const low = isFromZero ? Math.min(0, least) : least - 0.08 * (most - least);
+  const scale = ofColumn(metric, unit, most, 0);
+  const bottom = isFromZero ? Math.min(0, least) : least - 0.08 * (most - least);
+  const top = most + 0.08 * (isFromZero ? most : most - least) || 1;
+  const marks = ticks(bottom, top, scale.size);
+  const [low, high] = [Math.min(bottom, ...marks), Math.max(top, ...marks)];
   const count = answer.positions.length;
   const width = wide - LEFT - RIGHT;
   const height = HIGH - TOP - BOTTOM;
   const each = width / count;
   const x = (/** @type {number} */ position) => LEFT + (position + 0.5) * each;
   const y = (/** @type {number} */ cost) => TOP + height * (1 - (cost - low) / (high - low));
-  const scale = ofColumn(metric, unit, most, 0);
   const changes = subject.changes.filter((change) => change.change === 'step');
   const byRun = new Map(answer.positions.flatMap((/** @type {any} */ position, /** @type {number} */ at) => position.runs.map((/** @type {number} */ run) => [run, at])));
   const at = (/** @type {any} */ change) => byRun.get(change.run_id) ?? 0;
   const said = `${shown(subject.name || 'Whole run')} over ${count} positions: from ${figure(metric, unit, subject.medians[0])} to ${figure(metric, unit, subject.medians[count - 1])}, ${changes.length === 1 ? '1 step' : `${changes.length} steps`}. The table below has every point.`;
   const picture = make('svg', { class: 'chart', viewBox: `0 0 ${wide} ${HIGH}`, width: wide, height: HIGH, role: 'group', 'aria-label': said });
   const text = (/** @type {number} */ atX, /** @type {number} */ atY, /** @type {string} */ words, /** @type {string} */ kind) => picture.append(make('text', { x: atX, y: atY, class: kind, text: words }));
-  for (const tick of ticks(low, high, scale.size)) {
+  for (const tick of marks) {
     picture.append(make('path', { class: 'grid', d: `M${LEFT} ${y(tick)}H${wide - RIGHT}` }));
     text(LEFT - 8, y(tick) + 4, `${rounded(scale, tick)} ${scale.unit}`.trimEnd(), 'tick y');
   }
@@ -256,8 +259,8 @@ export async function historyView(context) {
     div('beside', div('rows-place', make('h2', { text: 'Steps' }), steps, make('h2', { text: 'Points' }), rows), aside),
   );
   update();
-  const observer = new ResizeObserver(() => (place.isConnected ? draw() : observer.disconnect()));
-  requestAnimationFrame(() => observer.observe(place));
+  // Also when it comes into the page, and its width is known.
+  new ResizeObserver(() => (place.clientWidth > 0 ? draw() : undefined)).observe(place);
   return { element, update, small: WITHIN_HISTORY };
 }
 

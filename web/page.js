@@ -5,7 +5,7 @@ import { button, choice, dialog, div, make, note } from './dom.js';
 import { askTotal } from './ask.js';
 import { diffView } from './diff.js';
 import { keepFocus } from './focus.js';
-import { flameView } from './flame.js';
+import { flameView, negativeBefore } from './flame.js';
 import { historyView, stepsView } from './history.js';
 import { panesView, resetSplits } from './panes.js';
 import { Run } from './profile.js';
@@ -70,14 +70,14 @@ async function start() {
     about = await json('about');
   } catch (error) {
     // A server's database may be gone, locked or damaged.
-    page.append(make('main', { id: 'view' }, note(plain(/** @type {Error} */ (error).message))));
+    page.append(make('main', { id: 'view' }, make('h1', { class: 'unseen', text: 'profdb' }), note(plain(/** @type {Error} */ (error).message))));
     page.dataset.shown = location.hash;
     return;
   }
   /** @type {Run[]} */
   const runs = about.runs.map((/** @type {any} */ run) => new Run(run));
   const has = (/** @type {string} */ what) => {
-    if (isServed()) return what !== 'union';
+    if (isServed()) return true;
     if (what === 'runs') return runs.length > 0;
     if (what === 'sql') return about.sql;
     return what === 'union' ? about.union !== null : inFile.some((/** @type {Told} */ one) => one.view === what);
@@ -103,6 +103,14 @@ async function start() {
   let context = null;
 
   const say = (/** @type {string} */ text) => (message.textContent = text);
+  /** The page without a run. @param {...Element} content */
+  const only = (...content) => {
+    [view, context] = [null, null];
+    const title = plain(about.database ?? about.title);
+    top.replaceChildren(make('h1', { class: 'title', text: title, title }));
+    main.replaceChildren(...content);
+    page.dataset.shown = location.hash;
+  };
   const go = (/** @type {Record<string, string>} */ changes, isSmall = false) => {
     const next = { ...readState(location.hash), ...changes };
     // Databases number their runs from 1 on: the uid tells which run is meant.
@@ -154,24 +162,19 @@ async function start() {
     const isAny = state.run === '' && state.uid === '';
     const run = isAny ? runs[0] : (asked.find(({ number }) => String(number) === state.run) ?? asked[0]);
     if (!run && runs.length === 0 && inFile.length === 0) {
-      main.replaceChildren(note('The database has no runs any more: `profdb import` adds some, and they are here when the page is loaded again.'));
-      page.dataset.shown = address;
+      only(note('The database has no runs any more: `profdb import` adds some, and they are here when the page is loaded again.'));
       return;
     }
     const viewOf = VIEWS[state.view]?.[2] ?? 'runs';
     if (!run && runs.length > 0 && ['runs', 'sql'].includes(viewOf)) {
       const said = `There is no run ${plain(state.run)}${state.uid === '' ? '' : ` (${plain(state.uid)})`} ${isServed() ? 'in this database' : 'in this page'}: it was deleted, or the address is that of another one.`;
-      [view, context] = [null, null];
-      top.replaceChildren();
-      main.replaceChildren(note(said), div('buttons', ...(isServed() ? [button('Runs', () => go({ run: '', view: 'runs' }))] : []), button(`Show run ${runs[0].number}`, () => go({ ...ANY, run: String(runs[0].number) }))));
-      page.dataset.shown = address;
+      only(note(said), div('buttons', ...(isServed() ? [button('Runs', () => go({ run: '', view: 'runs' }))] : []), button(`Show run ${runs[0].number}`, () => go({ ...ANY, run: String(runs[0].number) }))));
       return;
     }
     try {
       await run?.open();
     } catch (error) {
-      main.replaceChildren(note(plain(/** @type {Error} */ (error).message)));
-      page.dataset.shown = address;
+      if (mine === turn) only(note(plain(/** @type {Error} */ (error).message)));
       return;
     }
     const told = isServed() ? askedOf(state, about) : inFile;
@@ -202,7 +205,8 @@ async function start() {
     if (searches) document.getElementById('search')?.focus({ preventScroll: true });
     else giveFocusBack();
     searches = false;
-    document.title = `${plain(run?.about.name ?? about.title)} · profdb`;
+    const isOfRun = run && VIEWS[state.view]?.[2] === 'runs';
+    document.title = `${plain(isOfRun ? run.about.name : isServed() ? about.database : (about.title ?? ''))} · profdb`;
     page.dataset.shown = address;
     // Who drills down does not wait for what can be unpacked before.
     if (header && run.isTree && !isServed()) /** @type {any} */ (globalThis).requestIdleCallback?.(() => void unpack(run, run.metrics.indexOf(header.metric)));
@@ -213,18 +217,17 @@ async function start() {
     const entries = views.map(([name, [title]]) => button(title, () => go({ view: name }), { 'aria-current': state.view === name ? 'page' : null }));
     const tools = div('tools');
     const nav = make('nav', { class: 'views', 'aria-label': 'Views' }, ...entries);
-    const helps = button('?', help, { title: 'Keys, and what this is', 'aria-label': 'Help' });
+    const helps = button('?', help, { class: 'helps', title: 'Keys, and what this is', 'aria-label': 'Help' });
     if (!run || VIEWS[state.view]?.[2] !== 'runs') {
-      const title = plain(run?.about.name ?? about.title);
-      tools.append(make('h1', { class: 'title', text: title, title }), helps);
-      top.replaceChildren(nav, tools);
+      const title = plain(isServed() ? about.database : about.title);
+      top.replaceChildren(nav, make('h1', { class: 'title', text: title, title }), helps);
       return;
     }
-    if (runs.length > 1 && runs.length <= MOST_OFFERED) {
-      tools.append(make('h1', { class: 'unseen', text: plain(run.about.name) }));
+    const isOffered = runs.length > 1 && runs.length <= MOST_OFFERED;
+    const name = plain(run.about.name);
+    const title = make('h1', { class: isOffered ? 'unseen' : 'title', text: name, title: name });
+    if (isOffered) {
       tools.append(choice('Run', String(run.number), runs.map((run) => [String(run.number), `${run.number}: ${plain(run.about.name)}`]), (to) => go({ ...ANY, run: to })));
-    } else {
-      tools.append(make('h1', { class: 'title', text: plain(run.about.name) }));
     }
     if (run.metrics.length > 1) {
       tools.append(choice('Metric', state.metric || run.about.default_metric, run.metrics.map((/** @type {any} */ metric) => [metric.name, plain(metric.name)]), (to) => go({ metric: to === run.about.default_metric ? '' : to, place: '' })));
@@ -262,7 +265,6 @@ async function start() {
     } else if (view?.answer && state.view !== 'calls') {
       tools.append(offers(now, state.view === 'tree' || state.view === 'flame' ? 'tree' : state.view === 'source' ? 'function' : 'summary', view.answer));
     }
-    tools.append(helps);
     const actions = actionsOf(now);
     const path = div(
       'path',
@@ -272,7 +274,7 @@ async function start() {
       button('Show Calls', () => actions.calls(run.named(actions.steps.at(-1)?.name ?? '')[0]), { disabled: actions.steps.length === 0 || run.isFlat || state.report === 'calls' }),
     );
     const missing = leftOut(run).length > 0 ? note('Parts of the run are not in this page: Overview says which.') : '';
-    top.replaceChildren(nav, tools, path, missing);
+    top.replaceChildren(nav, title, helps, tools, path, missing);
   };
 
   const help = () =>
@@ -318,10 +320,11 @@ async function start() {
 /** Unpacks what a drill-down needs. @param {Run} run @param {number} metric */
 async function unpack(run, metric) {
   try {
-    await run.costs(metric);
+    const costs = await run.costs(metric);
     const tree = await run.tree();
     tree.sorted();
-    tree.levels();
+    tree.extents();
+    negativeBefore(tree, costs);
   } catch {
     // Who asks for it is told.
   }

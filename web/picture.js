@@ -21,7 +21,7 @@ const REST = -1;
 
 /** A picture of boxes. */
 export class Picture {
-  /** @param {{label: string, isUp: boolean, paint?: (at: number) => string, sign?: (at: number) => string, isHatched?: (at: number) => boolean, handle: import('./actions.js').Handle, describe: (at: number) => string, zoomed: (at: number) => void, pixels?: number, whole?: (at: number) => {boxes: Boxes, at: number}}} of Pictures of no more pixels are shown a part of their boxes, and `whole` gives all of them, with the number there of one that has the focus. */
+  /** @param {{label: string, isUp: boolean, paint?: (at: number) => string, sign?: (at: number) => string, isHatched?: (at: number) => boolean, handle: import('./actions.js').Handle, describe: (at: number) => string, zoomed: (at: number) => void, pixels?: number, levels?: number, whole?: (at: number) => {boxes: Boxes, at: number}}} of Pictures of no more pixels are shown a part of their boxes, `levels` are those that are seen at once, and `whole` gives all of them, with the number there of one that has the focus. */
   constructor(of) {
     this.of = of;
     this.canvas = make('canvas', { role: 'img', tabindex: 0, 'aria-label': of.label, 'aria-roledescription': 'flame graph' });
@@ -35,6 +35,8 @@ export class Picture {
     this.at = -1;
     /** Levels that there is room for, as last looked at: asking the browser for each box would take longer than drawing it. */
     this.rows = 0;
+    /** Width and height that were painted last. */
+    this.painted = [-1, -1];
     /** @type {(at: number) => boolean} */
     this.isFound = () => false;
     this.isAsked = false;
@@ -44,7 +46,11 @@ export class Picture {
 
   listen() {
     const { canvas, box, of } = this;
-    new ResizeObserver(() => this.draw()).observe(box);
+    // It is told the first size as well, which has been painted by then, and that the picture has gone.
+    new ResizeObserver(() => {
+      if (!box.isConnected) return;
+      if (box.clientWidth !== this.painted[0] || box.clientHeight !== this.painted[1]) this.draw();
+    }).observe(box);
     box.addEventListener('scroll', () => this.draw());
     canvas.addEventListener('mousemove', (/** @type {MouseEvent} */ event) => {
       const at = this.hit(event);
@@ -88,7 +94,8 @@ export class Picture {
     this.boxes = boxes;
     this.zoom = zoom;
     this.space.style.height = `${boxes.depths * LEVEL}px`;
-    this.box.style.height = `${Math.min(Math.max(boxes.depths, 3) * LEVEL + 2, 22 * LEVEL)}px`;
+    const most = this.of.levels ?? Math.max(22, Math.floor((0.5 * innerHeight) / LEVEL));
+    this.box.style.height = `${Math.min(Math.max(boxes.depths, 3) * LEVEL + 2, most * LEVEL)}px`;
     this.draw();
   }
 
@@ -132,6 +139,7 @@ export class Picture {
     if (!boxes) return;
     const { left, scale, width } = this.view();
     const [height, scrolled] = [box.clientHeight, box.scrollTop];
+    this.painted = [width, height];
     const ratio = devicePixelRatio;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);

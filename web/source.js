@@ -1,6 +1,6 @@
 // A function line by line, with its source where the run has it.
 import { ask, shareOf } from './ask.js';
-import { div, note } from './dom.js';
+import { div, note, onceSeen } from './dom.js';
 import { ofColumn, percent, rounded } from './numbers.js';
 import { table } from './table.js';
 import { Unanswered, plain, shown } from './texts.js';
@@ -75,6 +75,6 @@ export function sourceTable({ run, state }, answer, line) {
   };
   const lines = table({ label: `Lines of ${shown(String(answer.rows[0]?.[0] ?? ''))}`, columns, items: rows, isFixed: true, isSelected: isShown, rowClass: heat });
   const said = hasCode ? null : `No source of it is stored with run ${run.number}: \`profdb import --source DIR\` keeps it.`;
-  requestAnimationFrame(() => lines.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'center' }));
+  onceSeen(lines, () => lines.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'center' }));
   return div('lines', said ? note(said) : null, lines);
 }

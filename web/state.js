@@ -49,7 +49,9 @@ export function readState(fragment) {
   /** @type {State} */
   const state = { ...USUAL };
   for (const [key, value] of given) if (Object.hasOwn(USUAL, key)) state[key] = value;
-  return { ...state, label: labelText(given.getAll('label')) };
+  // A flag without a value is set, as on the command line.
+  const isExclusive = given.has('exclusive') && ['', 'yes', 'true'].includes(state.exclusive);
+  return { ...state, exclusive: isExclusive ? 'yes' : '', label: labelText(given.getAll('label')) };
 }
 
 /** Labels as one text, and back. @param {string[]} labels */

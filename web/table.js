@@ -168,8 +168,8 @@ export function table(shown) {
   };
   fill();
   if (order.length > FEW) {
-    // How high the box is is known once it is in the page.
-    requestAnimationFrame(() => fill());
+    // How high the box is is known once it is in the page, and windows change.
+    new ResizeObserver(() => (box.clientHeight > 0 ? fill() : undefined)).observe(box);
     box.addEventListener('page-prints', () => fill(order.length <= 5000));
   }
   return box;

@@ -97,7 +97,7 @@ export async function treeView(context) {
     handle: handleOf(context, functionOf, (place) => (functionOf(place) >= 0 ? go({ function: run.names.name[functionOf(place)] }, true) : undefined)),
     columns: [
       { title: 'Element', isText: true, value: (place) => shown(placeName(run, tree, lines, place)) },
-      { title: 'Calls', value: (place) => orNull(tree.calls[place]) },
+      ...(tree.hasCalls ? [{ title: 'Calls', value: (/** @type {number} */ place) => orNull(tree.calls[place]) }] : []),
       { title: `${scale.title} own`, value: (place) => rounded(scale, orNull(costs.own[place])) },
       { title: `${scale.title} in all`, value: (place) => rounded(scale, orNull(costs.all[place])) },
       { title: '%', value: (place) => percent(share(place)), share },

@@ -165,6 +165,38 @@ fn views_of_several_runs_are_for_everybody() {
     );
 }
 
+#[cfg(feature = "serve")]
+#[test]
+fn views_of_a_database_are_for_everybody() {
+    let Some(axe) = axe() else { return };
+    let way = crate::shown::Way::Server;
+    let Some(mut shown) = crate::shown::browser_for("accessible", way) else {
+        return;
+    };
+    for (name, text) in [
+        ("a.folded", "main;a 5\nmain;b 9\n"),
+        ("b.folded", "main;a 9\n"),
+    ] {
+        fs::write(shown.folder.join(name), text).expect("a file");
+        shown.import(&shown.folder.join(name), &[]);
+    }
+    shown.write(&[]);
+    look(
+        &mut shown,
+        &axe,
+        &[
+            &[("view", "runs")],
+            &[("view", "diff"), ("base", "1"), ("new", "2")],
+            &[("view", "union"), ("base", "1"), ("new", "2")],
+            &[("view", "union")],
+            &[("view", "history")],
+            &[("view", "sql"), ("sql", "SELECT 1")],
+            &[("run", "99")],
+            &[("fn", "nowhere")],
+        ],
+    );
+}
+
 /// The check can fail.
 #[test]
 fn what_is_wrong_is_found() {

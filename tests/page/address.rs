@@ -266,3 +266,25 @@ fn pages_can_be_read_in_windows_of_any_width() {
     }
     shown.was_quiet();
 }
+
+/// Flags are what the words of the command make of them.
+#[test]
+fn a_flag_without_a_value_is_set_and_one_with_no_is_not() {
+    let Some(mut shown) = two_runs("flags") else {
+        return;
+    };
+    for (value, is_set) in [
+        ("", true),
+        ("yes", true),
+        ("true", true),
+        ("no", false),
+        ("false", false),
+        ("<b>", false),
+    ] {
+        shown.open(&[("run", "2"), ("functions", "table"), ("exclusive", value)]);
+        let heads = shown.texts(".pane.functions th");
+        let is_own = heads.iter().any(|head| head.ends_with("own"));
+        assert_eq!(is_own, is_set, "{value:?}: {heads:?}");
+    }
+    shown.was_quiet();
+}
