@@ -143,24 +143,24 @@ impl RowSource for RunRows<'_> {
         let mut row = vec![Value::Null; self.width];
         let mut tags = self.tags.values.iter().peekable();
         let place = |name: &str| self.read.iter().position(|column| column.name == name);
+        let (total, unit, uid) = (place(TOTAL), place(UNIT), place(UID));
         let mut rows = statement.query([&self.runs])?;
         while let Some(next) = rows.next()? {
             read_row(next, &self.read, Author::Us, &mut found)?;
             if self.is_scaled
-                && let (Some(total), Some(unit)) = (place(TOTAL), place(UNIT))
+                && let (Some(total), Some(unit)) = (total, unit)
                 && let (Value::Real(cost), Value::Text(unit)) = (&found[total], &found[unit])
             {
                 found[total] = Value::Text(figure("", unit, *cost));
             }
-            if let (Some(uids), Some(at)) = (&self.uids, place(UID))
+            if let (Some(uids), Some(at)) = (&self.uids, uid)
                 && let Value::Text(uid) = &mut found[at]
             {
                 uid.truncate(uids.short(uid).len());
             }
-            let is_shown = |column: &Column<'_>| !self.is_scaled || column.name != UNIT;
-            let found = found.iter_mut().zip(&self.read);
-            let found = found.filter(|(_, column)| is_shown(column));
-            for (shown, (found, _)) in row.iter_mut().zip(found).take(self.shown) {
+            let found = found.iter_mut().enumerate();
+            let found = found.filter(|(at, _)| !self.is_scaled || Some(*at) != unit);
+            for (shown, (_, found)) in row.iter_mut().zip(found).take(self.shown) {
                 // The text of an earlier row is written over by the next one.
                 mem::swap(shown, found);
             }

@@ -30,7 +30,7 @@ fn bash_completes_commands_flags_and_names() {
     let mut asked = text(&script.stdout);
     // The script asks the program.
     let own = Path::new(PROFDB).parent().expect("a folder");
-    asked.push_str(&format!("\nPATH='{}':$PATH\n", own.display()));
+    asked.extend(["\nPATH='", &own.display().to_string(), "':$PATH\n"]);
     asked.push_str(
         r#"
         complete -p profdb | grep -q -- '-F _profdb' || echo 'profdb is not completed'

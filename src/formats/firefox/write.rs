@@ -473,7 +473,7 @@ impl<'p> Threads<'p> {
         let mut unknown = String::new();
         for (name, known) in [(UNKNOWN_PROCESS, &process), (UNKNOWN_THREAD, &name)] {
             if known.is_none() {
-                unknown += &format!(",\"{name}\":true");
+                unknown.extend([",\"", name, "\":true"]);
             }
         }
         let name = name
