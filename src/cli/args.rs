@@ -68,6 +68,30 @@ pub(super) fn tag(text: &str) -> Result<Tag, String> {
     }
 }
 
+/// Words of other profilers for what rows are sorted by, and what it is called here.
+const ORDERS_ELSEWHERE: &[(&str, &[&str])] = &[
+    ("calls", &["ncalls", "count"]),
+    ("exclusive", &["tottime", "self", "own", "flat"]),
+    ("cumulative", &["cumtime", "cum", "total", "inclusive"]),
+];
+
+/// Reads one of some words, also by what other profilers call it.
+pub(super) fn choice(words: &[&'static str]) -> impl TypedValueParser<Value = String> {
+    let others = |word: &str| {
+        let known = ORDERS_ELSEWHERE.iter().find(|(own, _)| *own == word);
+        known.map_or(&[][..], |(_, others)| *others)
+    };
+    let values = words
+        .iter()
+        .map(|word| PossibleValue::new(*word).aliases(others(word).iter().copied()));
+    PossibleValuesParser::new(values).map(|given| {
+        let known = ORDERS_ELSEWHERE
+            .iter()
+            .find(|(_, others)| others.contains(&&*given));
+        known.map_or(given, |(own, _)| (*own).to_owned())
+    })
+}
+
 /// Checks a label of samples.
 pub(super) fn label(text: &str) -> Result<String, String> {
     let key = text.split('=').next().unwrap_or_default();

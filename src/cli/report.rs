@@ -8,7 +8,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::args::sentence;
-use super::args::{Groups, OLD_LABEL_KEY, count, dialect, label, milliseconds, percentage, share};
+use super::args::{
+    Groups, OLD_LABEL_KEY, choice, count, dialect, label, milliseconds, percentage, share,
+};
 use super::diff_tree;
 use super::failure::{Failure, complain, database, explain, say, unanswered};
 use super::folder::Sources;
@@ -247,7 +249,7 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
             flag.value_name("N").value_parser(share)
         }
         Parameter::Percentage => flag.value_name("N").value_parser(percentage),
-        Parameter::Choice(words) => flag.value_name("WORD").value_parser(words.clone()),
+        Parameter::Choice(words) => flag.value_name("WORD").value_parser(choice(words)),
         Parameter::Groups(words) => flag.value_name("WORD").value_parser(Groups(words.clone())),
         Parameter::Label => flag
             .value_name("KEY=VALUE")
