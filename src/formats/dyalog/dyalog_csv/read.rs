@@ -19,6 +19,7 @@
 //! - The labels of inclusive and exclusive, which 0.9.0 swaps: ticks decide which is which, else that callers cost what they and
 //!   their callees say. Notes say so, also where it stays undecided.
 //! - Empty figures as unknown ones, as profdb writes them of other profilers' runs: calls, and what lines called.
+//! - Files that end after a row: a tree has a note, as its inclusive times tell of rows that are missing; of data nothing tells it.
 //! - Times as they are. A tree with ticks is of 0.9.0 and corrected by an unknown bias (`runs.bias_applied` is NULL);
 //!   everything else is raw (0).
 //!
