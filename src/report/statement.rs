@@ -14,7 +14,7 @@ use hashbrown::{HashMap, HashSet};
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, Statement};
 
-use super::dialect::{Dialect, spelled};
+use super::dialect::{Dialect, spelled_with};
 use crate::base::hex::hex;
 
 /// Parts that SQLite is to look into rather than to compute as a whole: they are read in ranges.
@@ -112,20 +112,24 @@ impl Parts {
         } = of_run;
         let (own, select) = split(report);
         let (tables, _) = split(RUN);
-        let (portable, _) = split(PORTABLE);
-        let uid = dialect.literal(uid);
+        let portable = PORTABLE.map(|(ours, theirs)| (parts_of(ours), parts_of(theirs)));
+        // Values come last: nothing in them is a word of the statement.
         let finish = |text: &str| {
             let text = with_lists(&self.spelled_out(text), &self.values, places);
             // The number that the run has among the tables of one run.
-            let text = replace_word(&text, ":run", "1");
-            renamed(&self.with_values(&text))
+            renamed(&replace_word(&text, ":run", "1"))
         };
         let body = |name: &str| {
             if let Some(table) = tables.get(name) {
-                return Some(table.replace(":uid", &uid));
+                return Some(table.clone());
             }
             let text = own.get(name).or_else(|| self.parts.get(name))?;
-            Some(finish(portable.get(name).unwrap_or(text)))
+            // Other files have parts of the same names.
+            let theirs = portable.iter().find_map(|(ours, theirs)| {
+                let is_ours = ours.get(name) == Some(text);
+                theirs.get(name).filter(|_| is_ours)
+            });
+            Some(finish(theirs.unwrap_or(text)))
         };
         let mut bodies = Vec::new();
         let select = finish(&select);
@@ -147,7 +151,11 @@ impl Parts {
         if words_of(&sql).any(|word| ONLY_SQLITE.contains(&word)) {
             return Err("it has words that only SQLite has");
         }
-        let sql = spelled(&sql, *dialect);
+        let sql = spelled_with(&sql, *dialect, &|name| match self.values.get(name) {
+            _ if name == "uid" => Some(dialect.literal(uid)),
+            Some(SqlValue::Text(text)) => Some(dialect.text_value(text)),
+            value => value.map(literal),
+        });
         Ok(format!("{sql}{};\n", dialect.settings()))
     }
 
@@ -298,12 +306,21 @@ const ONLY_SQLITE: [&str; 5] = [
     "PRINTF",
 ];
 
-/// Parts in words that all engines have.
-const PORTABLE: &str = concat!(
-    include_str!("../../queries/dataset/fragments.sql"),
-    "\n",
-    include_str!("../../queries/dataset/left_nodes.sql")
-);
+/// Files of parts that have words only SQLite has, each with the file that has some of them in words of all engines.
+const PORTABLE: [(&str, &str); 3] = [
+    (
+        include_str!("../../queries/fragments/containers.sql"),
+        include_str!("../../queries/dataset/containers.sql"),
+    ),
+    (
+        include_str!("../../queries/fragments/label_groups.sql"),
+        include_str!("../../queries/dataset/label_groups.sql"),
+    ),
+    (
+        include_str!("../../queries/fragments/left_nodes.sql"),
+        include_str!("../../queries/dataset/left_nodes.sql"),
+    ),
+];
 
 /// Tables whose rows are those of a run.
 const TABLES: [&str; 11] = [

@@ -85,6 +85,10 @@ fn recursing() -> String {
     )
 }
 
+/// Stacks of functions whose names are words of statements.
+const WORDS: &str = "main;FROM nodes 5\nmain;FROM nodes;JOIN functions 3\nmain;a ROWS UNBOUNDED PRECEDING b;t.line IS e.line 2\n\
+    main:run WINDOW w AS (x);${env:HOME} 7\nmain;it's FROM runs;leaf 1\n";
+
 /// A database of cases, all or some, and of so many runs that are made up, and the dataset of it.
 fn corpus(cases: &[&str], made_up: u64) -> (TempDir, PathBuf, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -133,6 +137,7 @@ fn corpus(cases: &[&str], made_up: u64) -> (TempDir, PathBuf, PathBuf) {
         ("callgrind.out.1", calls_of_one()),
         ("tree.csv", tree_of_roots()),
         ("recursing.folded", recursing()),
+        ("words.folded", WORDS.to_owned()),
     ] {
         let path = folder.path().join(name);
         fs::write(&path, text).expect("room");

@@ -250,6 +250,32 @@ def views():
     say(f"changes: {compared('changes', columns, expected, rows(sql))} rows")
 
 
+def asked_of(run, name, flags):
+    """Asks a report about a run, and compares the answers: how many rows they have; None where SQLite gives none."""
+    asked = ["report", name, "--db", path, "--run", str(run), *flags, "--show-sql"]
+    code, ours, _ = printed(*asked)
+    if code:
+        return None
+    code, theirs, why = printed(*asked, "--dialect", dialect)
+    what = f"report {name} {' '.join(flags)} of run {run}"
+    if code:
+        return differs(f"{what}: {why.strip()}")
+    cursor = database.execute(ours)
+    columns = [column[0] for column in cursor.description]
+    # Numbers of functions are those of the database; nodes begin with 1 in a dataset.
+    kept = [number for number, column in enumerate(columns) if column != "id"]
+    shift = (first_nodes[run] or 1) - 1
+    expected = [
+        tuple(row[number] - shift if columns[number] in NODES and row[number] is not None else row[number] for number in kept)
+        for row in cursor.fetchall()
+    ]
+    try:
+        found = [tuple(row[number] for number in kept) for row in rows(theirs)]
+    except Exception as error:
+        return differs(f"{what}: {engine} says {str(error)[:600]} of\n{theirs}")
+    return compared(what, [columns[number] for number in kept], expected, found, in_order=True)
+
+
 def reports():
     count = collections.Counter()
     step = max(1, len(runs) // MOST_REPORTED)
@@ -261,34 +287,35 @@ def reports():
             flags = FLAGS[(at + number) % len(FLAGS)]
             if name in ("calls", "callees"):
                 flags = flags + (["--fn", named] if named and (at + number) % 2 else ["--fn", "*"])
-            asked = ["report", name, "--db", path, "--run", str(run), *flags, "--show-sql"]
-            code, ours, _ = printed(*asked)
-            if code:
-                continue
-            code, theirs, why = printed(*asked, "--dialect", dialect)
-            what = f"report {name} {' '.join(flags)} of run {run}"
-            if code:
-                differs(f"{what}: {why.strip()}")
-                continue
-            cursor = database.execute(ours)
-            columns = [column[0] for column in cursor.description]
-            # Numbers of functions are those of the database; nodes begin with 1 in a dataset.
-            kept = [number for number, column in enumerate(columns) if column != "id"]
-            shift = (first_nodes[run] or 1) - 1
-            expected = [
-                tuple(
-                    row[number] - shift if columns[number] in NODES and row[number] is not None else row[number] for number in kept
-                )
-                for row in cursor.fetchall()
-            ]
-            try:
-                found = [tuple(row[number] for number in kept) for row in rows(theirs)]
-            except Exception as error:
-                differs(f"{what}: {engine} says {str(error)[:600]} of\n{theirs}")
-                continue
-            count[name] += compared(what, [columns[number] for number in kept], expected, found, in_order=True)
+            count[name] += asked_of(run, name, flags) or 0
     for name in REPORTS:
         say(f"report {name}: {count[name]} rows")
+
+
+# Questions about runs of the corpus, by the names of their files: what users write is no word of a statement, and labels are asked for
+# in every way.
+QUESTIONS = [
+    ("words.folded", ["calls", "--fn", "FROM nodes"]),
+    ("words.folded", ["calls", "--fn", "JOIN functions"]),
+    ("words.folded", ["callees", "--fn", "a ROWS UNBOUNDED PRECEDING b"]),
+    ("words.folded", ["summary", "--fn", "t.line IS e.line"]),
+    ("words.folded", ["summary", "--fn", "main:run WINDOW w AS (x)"]),
+    ("words.folded", ["summary", "--fn", "${env:HOME}"]),
+    ("words.folded", ["tree", "--focus", "it's FROM runs"]),
+    ("run.pb", ["labels"]),
+    ("run.pb", ["labels", "--label", "thread=io"]),
+    ("run.pb", ["summary", "--by", "label:thread"]),
+    ("run.pb", ["summary", "--by", "label:bytes"]),
+    ("run.pb", ["summary", "--label", "thread=io"]),
+    ("run.pb", ["tree", "--label", "thread"]),
+]
+
+
+def questions():
+    for name, asked in QUESTIONS:
+        found = database.execute("SELECT run_id FROM runs WHERE source_name LIKE '%' || ? AND first_node IS NOT NULL", (name,))
+        counts = [asked_of(run, asked[0], asked[1:]) for (run,) in found.fetchall()[:3]]
+        say(f"question {' '.join(asked)}: {sum(count or 0 for count in counts)} rows")
 
 
 def finished_tasks():
@@ -349,6 +376,7 @@ if uids != sorted(runs.values()):
     differs(f"runs: {len(runs)} of SQLite, {len(uids)} of {engine}, {len(set(uids))} of them different")
 views()
 reports()
+questions()
 # What is added up over runs leaves 64 bits.
 expected = sum(calls for (calls,) in database.execute("SELECT calls FROM summary WHERE calls IS NOT NULL"))
 [(found,)] = rows("SELECT SUM(calls) FROM summary")

@@ -1,5 +1,7 @@
 //! Engines that read datasets, and their words for types and texts.
 
+use crate::base::hex::hex;
+
 /// An engine that reads datasets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
@@ -72,8 +74,18 @@ impl Dialect {
         }
     }
 
+    /// Text of a user in a statement. What would end a line or the text early is given by its bytes, and so is what Spark would put
+    /// a variable in the place of, in quotes or not.
+    pub(in crate::report) fn text_value(self, text: &str) -> String {
+        if text.contains(char::is_control) || (self == Self::Spark && text.contains("${")) {
+            self.bytes(&hex(text.as_bytes()))
+        } else {
+            self.literal(text)
+        }
+    }
+
     /// Text that is given by its bytes, in hexadecimal digits.
-    pub(super) fn bytes(self, digits: &str) -> String {
+    fn bytes(self, digits: &str) -> String {
         match self {
             Self::Spark => format!("CAST(X'{digits}' AS STRING)"),
             Self::DuckDb => format!("decode(unhex('{digits}'))"),

@@ -5,3 +5,4 @@ mod rewrite;
 
 pub use engine::Dialect;
 pub use rewrite::spelled;
+pub(super) use rewrite::spelled_with;

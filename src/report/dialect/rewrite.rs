@@ -10,17 +10,29 @@ use super::engine::Dialect;
 enum Token {
     /// A word or a number.
     Word(String),
-    /// A text, without its quotes.
+    /// A text of ours, without its quotes.
     Text(String),
+    /// The name of a value, without its colon: what it is comes when all else has been written.
+    Value(String),
     /// Any other character.
     Sign(char),
     /// Blanks and ends of lines.
     Space(String),
 }
 
-/// A statement in the words of an engine.
+/// A statement without values in the words of an engine.
 #[must_use]
 pub fn spelled(sql: &str, dialect: Dialect) -> String {
+    spelled_with(sql, dialect, &|_| None)
+}
+
+/// A statement in the words of an engine. Its values, `:name`, are written by a function when nothing is rewritten any more, so that no
+/// words in them are taken for words of the statement.
+pub(in crate::report) fn spelled_with(
+    sql: &str,
+    dialect: Dialect,
+    value: &dyn Fn(&str) -> Option<String>,
+) -> String {
     let tokens = tokens(sql);
     let tokens = windows(tokens);
     let tokens = sums(&tokens);
@@ -32,7 +44,7 @@ pub fn spelled(sql: &str, dialect: Dialect) -> String {
     if dialect == Dialect::ClickHouse {
         lengthen(&mut tokens);
     }
-    written(&tokens, dialect)
+    written(&tokens, dialect, value)
 }
 
 /// Gives names of one letter a second sign. `ClickHouse` takes `functions` for `p.functions` in a database called `p`, and that for a
@@ -95,6 +107,11 @@ fn tokens(sql: &str) -> Vec<Token> {
             }
             tokens.push(Token::Text(text));
             at
+        } else if first == ':' && rest[1..].starts_with(is_of_a_word) {
+            let end = rest[1..].find(|character| !is_of_a_word(character));
+            let end = end.map_or(rest.len(), |end| 1 + end);
+            tokens.push(Token::Value(rest[1..end].to_owned()));
+            end
         } else {
             tokens.push(Token::Sign(first));
             first.len_utf8()
@@ -359,25 +376,19 @@ fn functions(tokens: &[Token], dialect: Dialect) -> Vec<Token> {
             }
             ("CAST", _) => {
                 let body = &tokens[open + 1..close];
-                if let [Token::Word(x), Token::Text(digits), ..] = body
-                    && x.eq_ignore_ascii_case("x")
-                {
-                    out.push(Token::Space(dialect.bytes(digits)));
+                let kind = match body.last() {
+                    Some(Token::Word(kind)) if kind == "TEXT" => dialect.text(),
+                    Some(Token::Word(kind)) if kind == "DOUBLE" => dialect.double(),
+                    _ => "",
+                };
+                out.extend([tokens[at].clone(), Token::Sign('(')]);
+                if kind.is_empty() {
+                    out.extend(inner(body));
                 } else {
-                    let kind = match body.last() {
-                        Some(Token::Word(kind)) if kind == "TEXT" => dialect.text(),
-                        Some(Token::Word(kind)) if kind == "DOUBLE" => dialect.double(),
-                        _ => "",
-                    };
-                    out.extend([tokens[at].clone(), Token::Sign('(')]);
-                    if kind.is_empty() {
-                        out.extend(inner(body));
-                    } else {
-                        out.extend(inner(&body[..body.len() - 1]));
-                        out.push(Token::Space(kind.to_owned()));
-                    }
-                    out.push(Token::Sign(')'));
+                    out.extend(inner(&body[..body.len() - 1]));
+                    out.push(Token::Space(kind.to_owned()));
                 }
+                out.push(Token::Sign(')'));
             }
             _ => {
                 out.extend_from_slice(&tokens[at..=open]);
@@ -536,16 +547,26 @@ fn orders(tokens: &[Token]) -> Vec<Token> {
     out
 }
 
-fn written(tokens: &[Token], dialect: Dialect) -> String {
-    let mut text = String::new();
+fn written(tokens: &[Token], dialect: Dialect, value: &dyn Fn(&str) -> Option<String>) -> String {
+    let (mut text, mut piece) = (String::new(), String::new());
     for token in tokens {
         match token {
-            Token::Word(word) => text.push_str(word),
-            Token::Text(value) => text.push_str(&dialect.literal(value)),
-            Token::Sign(sign) => text.push(*sign),
-            Token::Space(space) => text.push_str(space),
+            Token::Word(word) => piece.push_str(word),
+            Token::Text(value) => piece.push_str(&dialect.literal(value)),
+            Token::Sign(sign) => piece.push(*sign),
+            Token::Space(space) => piece.push_str(space),
+            Token::Value(name) => {
+                text.push_str(&in_words_of_all(&piece));
+                piece.clear();
+                text.push_str(&value(name).unwrap_or_else(|| format!(":{name}")));
+            }
         }
     }
+    text + &in_words_of_all(&piece)
+}
+
+/// A text of ours without what only some engines understand.
+fn in_words_of_all(text: &str) -> String {
     // A frame that begins without an end ends at the row itself, which not all engines let go without saying.
     text.replace(
         "ROWS UNBOUNDED PRECEDING",
@@ -557,7 +578,7 @@ fn written(tokens: &[Token], dialect: Dialect) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Dialect, spelled};
+    use super::{Dialect, spelled, spelled_with};
 
     #[test]
     fn texts_of_sqlite_become_those_of_engines() {
@@ -599,13 +620,31 @@ mod tests {
                 "SELECT CASE WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls, SUM(CASE WHEN a THEN b ELSE c / 4294967296 END) FROM e",
             ),
             (
-                "SELECT CAST(a AS TEXT), CAST(b AS DOUBLE), CAST(x'610a' AS TEXT) WHERE r.cum_pct <= 65.0 + 1e-9",
+                "SELECT CAST(a AS TEXT), CAST(b AS DOUBLE) WHERE r.cum_pct <= 65.0 + 1e-9",
                 Dialect::ClickHouse,
-                "SELECT CAST(a_ AS Nullable(String)), CAST(b_ AS Nullable(Float64)), unhex('610a') WHERE r_.cum_pct <= 65.0 + 1e-9",
+                "SELECT CAST(a_ AS Nullable(String)), CAST(b_ AS Nullable(Float64)) WHERE r_.cum_pct <= 65.0 + 1e-9",
             ),
         ];
         for (sql, dialect, expected) in cases {
             assert_eq!(spelled(sql, dialect), expected);
         }
+    }
+
+    /// What is in a value stays as it is, though it be words of statements.
+    #[test]
+    fn values_are_no_words() {
+        let values = |name: &str| {
+            let text = match name {
+                "a" => "FROM nodes ROWS UNBOUNDED PRECEDING",
+                "b" => "x = :a WINDOW w AS (ORDER BY x) t.line IS e.line",
+                _ => return None,
+            };
+            Some(format!("'{text}'"))
+        };
+        let sql = "SELECT IIF(n = :a, :b, ':a') FROM t ORDER BY :b";
+        let expected = "SELECT CASE WHEN n = 'FROM nodes ROWS UNBOUNDED PRECEDING' THEN \
+             'x = :a WINDOW w AS (ORDER BY x) t.line IS e.line' ELSE ':a' END FROM t ORDER BY \
+             'x = :a WINDOW w AS (ORDER BY x) t.line IS e.line' NULLS FIRST";
+        assert_eq!(spelled_with(sql, Dialect::DuckDb, &values), expected);
     }
 }

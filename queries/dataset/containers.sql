@@ -1,6 +1,6 @@
--- Parts of statements that the database's texts have in words of SQLite, in those that all engines have.
+-- What threads or processes cost, in words of all engines.
 
--- What threads or processes cost, without columns that are not grouped by.
+-- Without columns that are not grouped by.
 known_groups AS (
   SELECT f.function_id AS group_id, MIN(f.name) AS name, MIN(f.kind) AS kind, SUM(n.cumulative) AS cost
   FROM subtrees AS s CROSS JOIN containers AS c CROSS JOIN $nodes AS n CROSS JOIN functions AS f
