@@ -1,5 +1,8 @@
 //! `profdb schema [NAME]`
 
+use std::fs;
+use std::path::Path;
+
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 
@@ -8,6 +11,7 @@ use super::failure::{Failure, complain};
 use super::output::Target;
 use super::pager::{Lines, PagerArgs};
 use crate::base::error::Stop;
+use crate::dataset::about::ABOUT;
 use crate::dataset::views;
 use crate::report::Dialect;
 
@@ -34,8 +38,12 @@ pub(super) struct Schema {
 
 pub(super) fn run(schema: &Schema, stop: &Stop) -> Result<(), Failure> {
     if let Some(dialect) = schema.dialect {
-        let script =
-            views(dialect, &schema.dataset).map_err(|fault| complain(fault, Failure::Usage))?;
+        let folder = Path::new(&schema.dataset);
+        // Of an address nothing is known here, and engines take a path for one of their own.
+        let is_known = folder.join(ABOUT).is_file();
+        let has_files = |table: &str| !is_known || has_files(&folder.join(table));
+        let script = views(dialect, &schema.dataset, &has_files)
+            .map_err(|fault| complain(fault, Failure::Usage))?;
         return Target::Screen.write(stop, |out| Ok(out.write_all(script.as_bytes())?));
     }
     let target = schema.pager.target(Lines::Wrapped);
@@ -45,6 +53,19 @@ pub(super) fn run(schema: &Schema, stop: &Stop) -> Result<(), Failure> {
         .and_then(section)
         .unwrap_or_else(page);
     target.write(stop, |out| Ok(out.write_all(text.as_bytes())?))
+}
+
+/// Whether a table has a file on any day, as far as can be seen.
+fn has_files(table: &Path) -> bool {
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    let days: Vec<_> = entries(table).collect();
+    days.iter().any(|day| {
+        let mut names = entries(&day.path()).map(|file| file.file_name());
+        names.any(|name| {
+            let name = name.as_encoded_bytes();
+            name.ends_with(b".parquet") && !name.starts_with(b".") && !name.starts_with(b"_")
+        })
+    })
 }
 
 /// All that is said. The comment before the title is for those who would edit it.

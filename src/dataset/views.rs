@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::tables::{Rule, TABLES, Table};
+use super::tables::{Kind, Rule, TABLES, Table};
 use crate::report::{Dialect, spelled};
 
 /// The text of a view.
@@ -45,11 +45,17 @@ const RULES: &str = include_str!("../../queries/dataset/columns.sql");
 /// Columns whose values are added up by whoever asks, and whose sums may need more than 64 bits.
 const ADDED_UP: [&str; 2] = ["calls", "primitive"];
 
-/// The statements that make the tables and views of a dataset known to an engine. `dataset` is its folder, or the address of it.
+/// The statements that make the tables and views of a dataset known to an engine. `dataset` is its folder, or the address of it;
+/// `has_files` says of which tables it has files: engines refuse to look for those that are not there, so that all others are
+/// tables without rows.
 ///
 /// # Errors
 /// When the engine takes signs in the name for patterns of names and has no way to quote them; in words.
-pub fn views(dialect: Dialect, dataset: &str) -> Result<String, String> {
+pub fn views(
+    dialect: Dialect,
+    dataset: &str,
+    has_files: &dyn Fn(&str) -> bool,
+) -> Result<String, String> {
     let dataset = match dataset.trim_end_matches('/') {
         "" => "/",
         trimmed => trimmed,
@@ -68,7 +74,11 @@ pub fn views(dialect: Dialect, dataset: &str) -> Result<String, String> {
         let _ = writeln!(script, "{set};");
     }
     for table in &TABLES {
-        let select = read(dialect, &place, table);
+        let select = if has_files(table.name) {
+            read(dialect, &place, table)
+        } else {
+            nothing(dialect, table)
+        };
         let _ = writeln!(script, "\n{create} {} AS\n{select};", table.name);
     }
     let _ = writeln!(script, "\n{create} run_tags AS\n{};", tags(dialect));
@@ -186,6 +196,23 @@ fn read(dialect: Dialect, dataset: &str, table: &Table) -> String {
         ),
     };
     format!("SELECT {}, {day} AS day\nFROM {from}", columns.join(", "))
+}
+
+/// A SELECT of no rows, with the columns that those of a table have.
+fn nothing(dialect: Dialect, table: &Table) -> String {
+    let mut columns = Vec::new();
+    for column in table.columns {
+        let name = column.name;
+        columns.push(match column.kind {
+            Kind::Tags => format!("{} AS {name}", dialect.no_tags()),
+            _ if ADDED_UP.contains(&name) => format!("CAST(NULL AS {}) AS {name}", dialect.whole()),
+            Kind::Text | Kind::Function => format!("CAST(NULL AS {}) AS {name}", dialect.text()),
+            Kind::Integer => format!("CAST(NULL AS {}) AS {name}", dialect.integer()),
+            Kind::Real | Kind::Scale => format!("CAST(NULL AS {}) AS {name}", dialect.double()),
+        });
+    }
+    let day = format!("CAST(NULL AS {}) AS day", dialect.text());
+    format!("SELECT {}, {day}\nWHERE 1 = 0", columns.join(", "))
 }
 
 /// The function by which `ClickHouse` reads files of a place.

@@ -386,6 +386,70 @@ fn signs_of_patterns_in_a_folder_are_signs() {
     }
 }
 
+/// Of a table without rows engines write no file when they put small files together, and trees are kept for less time than sums: to
+/// an engine such a table is an empty one, and all others answer.
+#[test]
+fn tables_without_files_are_empty_ones() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    let (database, dataset, profile) = (
+        root.join("a.db"),
+        root.join("dataset"),
+        root.join("words.folded"),
+    );
+    fs::write(&profile, WORDS).expect("room");
+    let [db, out, profile] =
+        [&database, &dataset, &profile].map(|path| path.to_str().expect("plain"));
+    done(&["import", "--db", db, profile]);
+    done(&["export", "--db", db, "--format", "parquet", "--out", out]);
+    for table in ["nodes", "node_costs", "node_labels", "notes"] {
+        fs::remove_dir_all(dataset.join(table)).expect("it is there");
+    }
+    for table in ["source_texts", "label_sets"] {
+        let day = dataset.join(table).join("day=unknown");
+        for file in fs::read_dir(day).expect("it is there") {
+            fs::remove_file(file.expect("a file").path()).expect("it is there");
+        }
+    }
+    for (dialect, module) in [
+        ("duckdb", "duckdb"),
+        ("clickhouse", "chdb"),
+        ("spark", "pyspark"),
+    ] {
+        let asked = profdb(&["schema", "--dialect", dialect, "--dataset", out]);
+        let script = String::from_utf8_lossy(&asked.stdout).into_owned();
+        assert_eq!(script.matches("\nWHERE 1 = 0;").count(), 6, "{script}");
+        // Of an address nothing is known.
+        let far = profdb(&["schema", "--dialect", dialect, "--dataset", "s3://a/b"]);
+        let far = String::from_utf8_lossy(&far.stdout).into_owned();
+        assert!(
+            far.contains("VIEW nodes AS") && !far.contains("1 = 0"),
+            "{far}"
+        );
+        let is_there = has_module(module) && (dialect != "spark" || tools::find("java").is_some());
+        if !is_there {
+            continue;
+        }
+        let place = root.join(format!("{dialect}.sql"));
+        fs::write(&place, script).expect("room");
+        let mut python = Command::new(tools::find("python3").expect("it has been found"));
+        python.args(["tests/support/dataset_places.py", dialect, "--all"]);
+        let asked = python.arg(place).env(JAVA_OPTIONS.0, JAVA_OPTIONS.1);
+        let asked = asked.output().expect("it can be started");
+        let (told, wrong) = (
+            String::from_utf8_lossy(&asked.stdout),
+            String::from_utf8_lossy(&asked.stderr),
+        );
+        assert!(asked.status.success(), "{dialect}: {told}\n{wrong}");
+        for counted in ["runs 1, ", "functions 9, ", "summary 9", "history 9"] {
+            assert!(told.contains(counted), "{dialect}: {told}\n{wrong}");
+        }
+        for empty in ["nodes", "tree", "labels"] {
+            assert!(!told.contains(empty), "{dialect}: {told}");
+        }
+    }
+}
+
 #[test]
 fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
     if !has_module("pyspark") || tools::find("java").is_none() {

@@ -1,13 +1,19 @@
 """Carries out scripts of `profdb schema --dialect`, and says which runs each of them makes known.
 
-usage: dataset_places.py ENGINE SCRIPT...
+usage: dataset_places.py ENGINE [--all] SCRIPT...
+
+With --all every view is made and asked, and the line has the rows of those that have some. Without it the first tables do.
 
 ENGINE is duckdb, clickhouse or spark. A line for each script: the names of the runs' files. In ClickHouse each script is carried out in
 databases of names as short as those in statements are."""
 
+import re
 import sys
 
 engine, *scripts = sys.argv[1:]
+is_all = scripts[0] == "--all"
+if is_all:
+    scripts = scripts[1:]
 
 
 def statements(path):
@@ -50,7 +56,21 @@ else:
         return [tuple(row) for row in spark.sql(sql).collect()]
 
 
+def all_views(script):
+    names = []
+    for statement in statements(script):
+        rows(statement)
+        names += re.findall(r"^CREATE OR REPLACE (?:TEMPORARY )?VIEW (\w+) AS", statement)
+    counts = []
+    for name in names:
+        [(count,)] = rows(f"SELECT COUNT(*) FROM {name}")
+        counts += [f"{name} {count}"] if int(count) else []
+    return ", ".join(counts)
+
+
 def runs(script):
+    if is_all:
+        return all_views(script)
     # All views name their files in the same way, and Spark looks into files for each: two tables are enough.
     for statement in statements(script):
         rows(statement)

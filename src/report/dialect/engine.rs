@@ -54,6 +54,25 @@ impl Dialect {
         }
     }
 
+    /// What it calls a whole number of 64 bits that may be NULL.
+    #[must_use]
+    pub fn integer(self) -> &'static str {
+        match self {
+            Self::Spark | Self::DuckDb => "BIGINT",
+            Self::ClickHouse => "Nullable(Int64)",
+        }
+    }
+
+    /// A map from text to text without anything in it.
+    #[must_use]
+    pub fn no_tags(self) -> &'static str {
+        match self {
+            Self::Spark => "CAST(MAP() AS MAP<STRING, STRING>)",
+            Self::DuckDb => "CAST(MAP {} AS MAP(VARCHAR, VARCHAR))",
+            Self::ClickHouse => "CAST(map() AS Map(String, String))",
+        }
+    }
+
     /// What it calls a whole number of 38 digits that may be NULL: sums of numbers of 64 bits do not leave it.
     #[must_use]
     pub fn whole(self) -> &'static str {
