@@ -70,6 +70,13 @@ const KEY_BYTES: usize = 12;
 
 /// The key of a function: of kind, name, module, file, and the line and the column of its definition.
 fn key(parts: &[Cell<'_>]) -> String {
+    let mut key = digest(parts);
+    key.truncate(2 * KEY_BYTES);
+    key
+}
+
+/// The whole hash, of which the key is the beginning. Keys of earlier versions had more of it.
+fn digest(parts: &[Cell<'_>]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         let number;
@@ -84,7 +91,29 @@ fn key(parts: &[Cell<'_>]) -> String {
         hash.update(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
         hash.update(bytes);
     }
-    hex(&hash.finalize()[..KEY_BYTES])
+    hex(&hash.finalize())
+}
+
+/// Refuses a row of `functions` whose key is that of another function: all that is said by the key would be said of this one.
+///
+/// # Errors
+/// When it is none of it; what has no key is refused where functions are taken.
+pub(super) fn check(row: &[Cell<'_>]) -> Result<(), DatasetError> {
+    let expected = digest(&row[2..8]);
+    let is_key =
+        |found: &[u8]| found.len() >= 2 * KEY_BYTES && expected.as_bytes().starts_with(found);
+    match row[1] {
+        Cell::Text(found) if !is_key(found) => Err(DatasetError::Content(format!(
+            "expected the key {} of the function {}, found {}",
+            &expected[..2 * KEY_BYTES],
+            match row[3] {
+                Cell::Text(name) => String::from_utf8_lossy(name),
+                _ => "".into(),
+            },
+            String::from_utf8_lossy(found)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

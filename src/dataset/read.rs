@@ -4,19 +4,20 @@
 use std::fs::File;
 use std::mem::take;
 
-use parquet::basic::Type as Physical;
+use parquet::basic::{Compression, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
 
 use super::error::DatasetError;
+use super::functions;
 use super::made::Layout;
 use super::tables::{Column, Kind, TABLES, Table};
 use crate::base::error::Stop;
 use crate::base::panics::caught;
 use crate::source::Stopped;
-use crate::store::{Cell, OwnedCell, RowsOfRuns, StoreError};
+use crate::store::{Cell, FillError, OwnedCell, RowsOfRuns, StoreError};
 
 /// Rows that are in memory at once.
 const PIECE: usize = 4096;
@@ -60,6 +61,7 @@ pub fn read(
 ) -> Result<(), DatasetError> {
     let mut runs: Vec<Run> = Vec::new();
     let mut observations: Vec<Vec<OwnedCell>> = Vec::new();
+    let mut notes: Vec<Vec<OwnedCell>> = Vec::new();
     for table in &TABLES {
         files(table, &mut |file| {
             guarded(table, file, stop, &mut |cells, tags| {
@@ -67,8 +69,18 @@ pub fn read(
                     runs.push(run(cells, tags)?);
                     return Ok(());
                 }
-                if table.name == "metrics" && cells[8] != Cell::Null {
-                    observations.push(owned(cells));
+                // A run is there when its row in `runs` is: others are being written or copied.
+                if matches!(cells[0], Cell::Text(uid) if !rows.has_run(uid)) {
+                    return Ok(());
+                }
+                match table.name {
+                    "metrics" if cells[8] != Cell::Null => observations.push(owned(cells)),
+                    "notes" => {
+                        notes.push(owned(cells));
+                        return Ok(());
+                    }
+                    "functions" => functions::check(cells)?,
+                    _ => {}
                 }
                 Ok(rows.row(table.name, cells)?)
             })
@@ -84,22 +96,53 @@ pub fn read(
                         .iter()
                         .map(|(key, value)| (key.data().to_vec(), value.data().to_vec()))
                         .collect();
-                    rows.run_row(&run.uid, &cells, &tags)?;
+                    rows.run_row(&run.uid, &cells, &tags)
+                        .map_err(of_run(&run.uid))?;
                 }
             }
             "metrics" => {
                 for run in take(&mut runs) {
-                    rows.default_metric(&run.uid, &run.cells[DEFAULT_METRIC].borrowed())?;
+                    let metric = run.cells[DEFAULT_METRIC].borrowed();
+                    rows.default_metric(&run.uid, &metric)
+                        .map_err(of_run(&run.uid))?;
                 }
                 for cells in take(&mut observations) {
                     rows.observations(&borrowed(&cells))?;
                 }
             }
             "functions" => rows.number_functions()?,
+            "notes" => {
+                // Engines that make large files of small ones need not keep the order of rows.
+                let mut notes: Vec<Vec<Cell<'_>>> =
+                    notes.iter().map(|note| borrowed(note)).collect();
+                notes.sort_by_key(|note| note_place(note));
+                for note in notes {
+                    rows.row(table.name, &note)
+                        .map_err(of_run(note_place(&note).0))?;
+                }
+            }
             _ => {}
         }
     }
     Ok(())
+}
+
+/// An error that is about a run, and not about a file.
+fn of_run(uid: &[u8]) -> impl Fn(FillError) -> DatasetError {
+    |error| match error {
+        FillError::Row(what) => {
+            DatasetError::Content(format!("run {}: {what}", String::from_utf8_lossy(uid)))
+        }
+        error @ FillError::Store(_) => error.into(),
+    }
+}
+
+/// The place of a note: its run, and which of its notes it is.
+fn note_place<'r>(note: &[Cell<'r>]) -> (&'r [u8], i64) {
+    match note {
+        [Cell::Text(uid), Cell::Integer(position), ..] => (uid, *position),
+        _ => (&[], 0),
+    }
 }
 
 /// Places among the columns of a run after its uid.
@@ -214,6 +257,19 @@ fn places(schema: &SchemaDescriptor, columns: &[&Column]) -> Result<Vec<Vec<usiz
     Ok(places)
 }
 
+/// What a column is compressed with, if profdb does not know how.
+fn unknown_codec(compression: Compression) -> Option<&'static str> {
+    match compression {
+        Compression::UNCOMPRESSED
+        | Compression::SNAPPY
+        | Compression::GZIP(_)
+        | Compression::ZSTD(_) => None,
+        Compression::LZO => Some("lzo"),
+        Compression::BROTLI(_) => Some("brotli"),
+        Compression::LZ4 | Compression::LZ4_RAW => Some("lz4"),
+    }
+}
+
 fn rows_of_group(
     table: &'static Table,
     group: &dyn RowGroupReader,
@@ -221,6 +277,15 @@ fn rows_of_group(
     stop: &Stop,
     each: &mut EachRow<'_>,
 ) -> Result<(), DatasetError> {
+    for leaf in places.iter().flatten() {
+        let compression = group.metadata().column(*leaf).compression();
+        if let Some(codec) = unknown_codec(compression) {
+            return Err(DatasetError::Content(format!(
+                "expected columns that are compressed with zstd, snappy or gzip, or not at all, found {codec}: have the engine write the \
+                 file anew (Spark: SET spark.sql.parquet.compression.codec=zstd; DuckDB: COMPRESSION zstd)"
+            )));
+        }
+    }
     let open = |leaf: &usize| group.get_column_reader(*leaf);
     let mut readers = places
         .iter()

@@ -450,6 +450,108 @@ fn tables_without_files_are_empty_ones() {
     }
 }
 
+/// Datasets whose files an engine has written come back as they were, whatever the order of their rows and however these are
+/// compressed; what is no row of profdb's is refused in its words.
+#[test]
+fn what_an_engine_has_written_comes_back() {
+    if !has_module("duckdb") {
+        return;
+    }
+    let (_folder, database, dataset) = corpus(&SOME, 1);
+    let root = dataset.parent().expect("a folder");
+    let database = database.to_str().expect("plain");
+    let questions = [
+        "SELECT run_uid, title, nodes FROM runs JOIN run_list USING (run_id) ORDER BY run_uid",
+        "SELECT run_uid, severity, message FROM notes JOIN runs USING (run_id) ORDER BY run_uid, note_id",
+        "SELECT run_uid, s.function, s.metric, s.calls, s.exclusive, s.cumulative FROM summary AS s JOIN runs USING (run_id) ORDER BY 1, 2, 3, 4, 5, 6",
+        "SELECT run_uid, node_id - first_node AS node, t.function, t.line, t.exclusive, t.cumulative FROM tree AS t JOIN runs USING (run_id) \
+         WHERE metric = (SELECT name FROM metrics WHERE metric_id = default_metric_id) ORDER BY 1, 2",
+    ];
+    let answers = |db: &str| {
+        questions.map(|question| {
+            let asked = profdb(&["sql", "--db", db, "--format", "csv", question]);
+            let told = String::from_utf8_lossy(&asked.stdout).into_owned();
+            assert!(
+                asked.status.success() && told.lines().count() > 2,
+                "{question}: {told}{}",
+                String::from_utf8_lossy(&asked.stderr)
+            );
+            told
+        })
+    };
+    let expected = answers(database);
+    let written = |name: &str, codec: &str, replaced: &str| {
+        let to = root.join(name);
+        let mut python = Command::new(tools::find("python3").expect("it has been found"));
+        python.arg("tests/support/dataset_rewritten.py");
+        python.args([&dataset, &to]).args([codec, replaced]);
+        let done = python.output().expect("it can be started");
+        let wrong = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{name}: {wrong}");
+        let db = root.join(format!("{name}.db"));
+        let [to, db] = [&to, &db].map(|path| path.to_str().expect("plain"));
+        let imported = profdb(&["import", "--from", "dataset", "--db", db, to]);
+        let said = String::from_utf8_lossy(&imported.stderr).into_owned();
+        (imported.status.code(), said, db.to_owned())
+    };
+    for codec in ["snappy", "gzip", "zstd", "uncompressed"] {
+        let (code, said, db) = written(codec, codec, "");
+        assert_eq!(code, Some(0), "{codec}: {said}");
+        assert_eq!(answers(&db), expected, "{codec}");
+    }
+    for (name, codec, replaced, refused) in [
+        (
+            "lz4",
+            "lz4_raw",
+            "",
+            "expected columns that are compressed with zstd, snappy or gzip, or not at all, found lz4: have the engine write the file anew",
+        ),
+        (
+            "brotli",
+            "brotli",
+            "",
+            "expected columns that are compressed with zstd, snappy or gzip, or not at all, found brotli",
+        ),
+        (
+            "keys",
+            "zstd",
+            "functions:'f' || substr(function_key, 2) AS function_key",
+            "/part-0.parquet: expected the key ",
+        ),
+        (
+            "severity",
+            "zstd",
+            "notes:'bad' AS severity",
+            ": a row that cannot be: severity is none of what it can be\n",
+        ),
+        (
+            "back",
+            "zstd",
+            "edges:7::BIGINT AS back",
+            "/part-0.parquet: a row that cannot be: back is none of what it can be\n",
+        ),
+        (
+            "fidelity",
+            "zstd",
+            "runs:'bad' AS fidelity",
+            ": a row that cannot be: fidelity is none of what it can be\n",
+        ),
+    ] {
+        let (code, said, db) = written(name, codec, replaced);
+        assert_eq!(code, Some(3), "{name}: {said}");
+        assert!(said.contains(refused), "{name}: {said}");
+        // What is found when all files of a table have been read is in none of them by itself: it is said of the run.
+        let is_of_run = refused.starts_with(": a row");
+        assert_eq!(
+            said.contains("/part-0.parquet: "),
+            !is_of_run,
+            "{name}: {said}"
+        );
+        assert_eq!(said.contains(": run "), is_of_run, "{name}: {said}");
+        assert!(!Path::new(&db).exists(), "{name}");
+    }
+}
+
 #[test]
 fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
     if !has_module("pyspark") || tools::find("java").is_none() {

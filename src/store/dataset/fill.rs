@@ -157,10 +157,29 @@ fn row_error(what: impl Into<String>) -> FillError {
     FillError::Row(what.into())
 }
 
+/// A row that the database does not take. What SQLite says of a check is the text of our schema, with the comments in it.
+fn refused(error: &rusqlite::Error) -> FillError {
+    let said = error.to_string();
+    let checked = said.strip_prefix("CHECK constraint failed: ");
+    row_error(
+        match checked.and_then(|text| text.split_whitespace().next()) {
+            Some(column) => {
+                format!("a row that cannot be: {column} is none of what it can be")
+            }
+            None => format!("a row that cannot be: {said}"),
+        },
+    )
+}
+
 impl RowsOfRuns<'_> {
     /// How many runs there are so far.
     pub fn runs(&self) -> usize {
         self.runs.len()
+    }
+
+    /// Whether its row in `runs` has been taken.
+    pub fn has_run(&self, uid: &[u8]) -> bool {
+        self.runs.contains_key(uid)
     }
 
     fn run(&self, uid: &Cell<'_>) -> Result<FilledRun, FillError> {
@@ -206,9 +225,7 @@ impl RowsOfRuns<'_> {
             .connection
             .prepare_cached(sql)
             .and_then(|mut insert| insert.execute(values));
-        inserted
-            .map(|_| ())
-            .map_err(|error| row_error(format!("a row that cannot be: {error}")))
+        inserted.map(|_| ()).map_err(|error| refused(&error))
     }
 
     /// Takes a row of `runs`, whose columns are those of `queries/dataset/rows/runs.sql` after the uid, and the tags.
@@ -504,7 +521,7 @@ impl RowsOfRuns<'_> {
             let key = identity.key();
             let row: [&dyn ToSql; 7] = std::array::from_fn(|at| &cells[at + 1] as &dyn ToSql);
             let StoredFunction(number) = function_id(self.connection, row, &identity, &key)
-                .map_err(|error| row_error(format!("a row that cannot be: {error}")))?;
+                .map_err(|error| refused(&error))?;
             let Cell::Text(key) = cells[0] else {
                 return Err(row_error("expected the key of a function, found none"));
             };
