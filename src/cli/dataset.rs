@@ -4,6 +4,7 @@
 //! below the folder of a dataset is reached through a symbolic link: where a link leads is not what the user has named.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use super::draft::{Draft, folder};
 use super::extent::extent;
 use super::failure::{Failure, complain, database, line, say, unread, unwritten};
 use super::progress::Progress;
+use super::scratch::Scratch;
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::dataset::about::{self, ABOUT, MOST_BYTES};
@@ -52,6 +54,15 @@ pub(super) fn export(
             outcome => outcome?,
         }
     }
+    if written.new + written.changed > 0 {
+        progress.says("waiting for the disk".to_owned());
+        sync(out).map_err(|error| {
+            unwritten(
+                &format!("{}: cannot write the dataset", out.display()),
+                error,
+            )
+        })?;
+    }
     drop(progress);
     let Written {
         new, changed, same, ..
@@ -61,6 +72,29 @@ pub(super) fn export(
         out.display(),
         new + changed + same
     ))
+}
+
+/// Waits until what was written would survive a loss of power: the database that it is from may be deleted next.
+#[cfg(target_os = "linux")]
+fn sync(out: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(out)?)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync(out: &Path) -> io::Result<()> {
+    let mut folders = vec![out.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                File::open(entry.path())?.sync_all()?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn interrupted(done: usize, all: usize, out: &Path) -> Failure {
@@ -107,7 +141,7 @@ fn begin(out: &Path) -> Result<(), Failure> {
     }
     let file = out.join(ABOUT);
     let put = || -> io::Result<()> {
-        let mut draft = Draft::of(&file)?;
+        let mut draft = Draft::new_of(&file)?;
         io::Write::write_all(&mut draft, text.as_bytes())?;
         draft.finish()
     };
@@ -148,8 +182,7 @@ fn kind(found: &fs::Metadata) -> &'static str {
 /// Refuses a table of which an engine has put files of a day together: a run of it would be there twice.
 fn takes_runs(out: &Path, table: &Table, day: &str) -> Result<(), Failure> {
     for file in files(out, table, day)? {
-        let name = file.file_stem().and_then(|name| name.to_str());
-        if !name.is_some_and(place::is_name) {
+        if !is_of_run(&file) {
             let name = file.display();
             return Err(complain(
                 format!(
@@ -192,7 +225,7 @@ fn export_run(
         let about = format!("{}: cannot write it", file.display());
         let is_there = ready(out, &file).map_err(|error| unwritten(&about, error))?;
         let put = || -> Result<bool, DatasetError> {
-            let mut draft = Draft::of(&file)?;
+            let mut draft = Draft::new_of(&file)?;
             rows.write(table, &mut draft)?;
             if stop.is_set() {
                 return Err(StoreError::from(crate::source::Stopped).into());
@@ -286,8 +319,27 @@ fn not_written(error: DatasetError, out: &Path, stop: &Stop) -> Failure {
 struct Day {
     name: String,
     bytes: u64,
-    /// Files of the table `runs`.
-    runs: usize,
+    /// Names of the files of the table `runs`.
+    runs: HashSet<OsString>,
+}
+
+impl Day {
+    /// Whether a file is of a run that is not there: it is being written or copied, or was left by a program that has ended. A run is
+    /// there when its file in `runs` is; where engines have put those together, rows say which runs there are.
+    fn is_of_no_run(&self, file: &Path) -> bool {
+        let is_named = |name: &OsString| is_of_run(Path::new(name));
+        is_of_run(file)
+            && self.runs.iter().all(is_named)
+            && file
+                .file_name()
+                .is_some_and(|name| !self.runs.contains(name))
+    }
+}
+
+/// Whether the name of a file is that of a run.
+fn is_of_run(file: &Path) -> bool {
+    let stem = file.file_stem().and_then(|stem| stem.to_str());
+    stem.is_some_and(place::is_name)
 }
 
 /// Brings the runs of datasets into a database.
@@ -329,7 +381,7 @@ fn import_one(folder: &Path, target: &Path, wait: &WaitArgs, stop: &Stop) -> Res
     };
     let tables = fault.map_err(|fault| complain(fault, Failure::Input))?;
     let days = days(folder)?;
-    if days.iter().all(|day| day.runs == 0) {
+    if days.iter().all(|day| day.runs.is_empty()) {
         let fault = format!("{name} has no runs: its table `runs` has no files");
         return Err(complain(fault, Failure::Input));
     }
@@ -376,7 +428,10 @@ fn days(folder: &Path) -> Result<Vec<Day>, Failure> {
         days.push(Day {
             name: day.to_owned(),
             bytes,
-            runs: files(folder, &dataset::TABLES[0], day)?.len(),
+            runs: files(folder, &dataset::TABLES[0], day)?
+                .iter()
+                .filter_map(|file| Some(file.file_name()?.to_owned()))
+                .collect(),
         });
     }
     Ok(days)
@@ -389,20 +444,15 @@ fn missing(
     tables: &[&'static Table],
     day: &Day,
 ) -> Result<Option<PathBuf>, Failure> {
-    let is_of_run = |file: &PathBuf| {
-        file.file_stem()
-            .and_then(|stem| stem.to_str())
-            .is_some_and(place::is_name)
-    };
     let runs = files(folder, &dataset::TABLES[0], &day.name)?;
     let mut found = Vec::new();
     for table in tables {
         found.push((table, files(folder, table, &day.name)?));
     }
     let mut all = found.iter().flat_map(|(_, files)| files);
-    let is_as_written = all.all(is_of_run);
+    let is_as_written = all.all(|file| is_of_run(file));
     for (table, files) in &found {
-        if !is_as_written && (files.is_empty() || !files.iter().all(is_of_run)) {
+        if !is_as_written && (files.is_empty() || !files.iter().all(|file| is_of_run(file))) {
             continue;
         }
         let there: HashSet<_> = files.iter().filter_map(|file| file.file_name()).collect();
@@ -475,7 +525,7 @@ fn import_days(
         ),
         failure => failure,
     };
-    let scratch = tempfile::tempdir_in(super::draft::folder(target)).map_err(|error| {
+    let scratch = Scratch::new(super::draft::folder(target)).map_err(|error| {
         let name = super::draft::folder(target).display().to_string();
         unwritten(&format!("{name}: cannot make a folder there"), error)
     })?;
@@ -509,6 +559,9 @@ fn import_days(
                     for day in days {
                         let found = files(folder, table, &day.name);
                         for file in found.map_err(|failure| said(failure, &mut is_said))? {
+                            if day.is_of_no_run(&file) {
+                                continue;
+                            }
                             at.clone_from(&file);
                             let found = fs::symlink_metadata(&file)?;
                             if !found.is_file() {
@@ -517,6 +570,8 @@ fn import_days(
                             each(File::open(&file)?)?;
                         }
                     }
+                    // What is found when all have been read is in none of them by itself.
+                    folder.clone_into(&mut at);
                     Ok(())
                 },
                 stop,

@@ -51,6 +51,8 @@ struct Place {
     /// What is there so far.
     old: Option<Metadata>,
     draft: Name,
+    /// A new file always takes the place of the old one: nothing is copied into that.
+    is_new: bool,
 }
 
 /// The name of a draft until it is whole.
@@ -69,6 +71,20 @@ impl Draft {
     /// # Errors
     /// When the file can neither be made nor replaced nor written to.
     pub(super) fn of(file: &Path) -> io::Result<Self> {
+        Self::begun(file, false)
+    }
+
+    /// Begins a new file, which takes the place of what is there even where that has other names or another owner: what these lead
+    /// to stays as it is, and nobody reads a file that is being written.
+    ///
+    /// # Errors
+    /// When no file can be made there.
+    #[cfg(feature = "parquet")]
+    pub(super) fn new_of(file: &Path) -> io::Result<Self> {
+        Self::begun(file, true)
+    }
+
+    fn begun(file: &Path, is_new: bool) -> io::Result<Self> {
         let named = match destination(file) {
             // Before it is looked at: what Rust puts in the place of an output that is closed could be written to.
             Ok(Destination::Open(number)) => {
@@ -105,19 +121,24 @@ impl Draft {
         let (file, draft) = match (begin(&path, old.is_some()), &old) {
             (Ok(begun), _) => begun,
             // A folder may refuse new files and still hold one that can be written.
-            (Err(_), Some(old)) => {
+            (Err(_), Some(old)) if !is_new => {
                 opened(&path, old)?;
                 // It lies in the system's folder for such files, and can only be copied from there.
                 (tempfile::tempfile()?, Name::Elsewhere)
             }
-            (Err(error), None) => return Err(error),
+            (Err(error), _) => return Err(error),
         };
         if let (Name::Random(name), Ok(mut named)) = (&draft, NAMED.lock()) {
             named.push(name.to_path_buf());
         }
         Ok(Self {
             file,
-            place: Some(Place { path, old, draft }),
+            place: Some(Place {
+                path,
+                old,
+                draft,
+                is_new,
+            }),
         })
     }
 
@@ -178,12 +199,24 @@ impl Draft {
     /// into it.
     pub(super) fn finish(self) -> io::Result<()> {
         let Self { file, place } = self;
-        let Some(Place { path, old, draft }) = place else {
+        let Some(Place {
+            path,
+            old,
+            draft,
+            is_new,
+        }) = place
+        else {
             return Ok(());
         };
         let Some(old) = old else {
             return put(&file, draft, &path);
         };
+        if is_new {
+            // Its mode is that of the old one, whoever that belongs to; of the rest it has what it can have.
+            file.set_permissions(old.permissions())?;
+            takes_after(&file, &path, &old);
+            return put(&file, draft, &path);
+        }
         // What a rename would lose, another owner or other names of the file, is kept by writing
         // into it.
         let is_alone = !matches!(draft, Name::Elsewhere) && takes_after(&file, &path, &old);

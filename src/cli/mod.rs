@@ -50,6 +50,8 @@ mod progress;
 mod report;
 mod runs;
 mod schema;
+#[cfg(feature = "parquet")]
+mod scratch;
 mod screen;
 mod serve;
 mod shell_words;

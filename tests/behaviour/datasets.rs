@@ -20,7 +20,7 @@ use crate::support::long::Form;
 use crate::support::random::Random;
 
 /// Runs the program in a folder, which has to end well.
-fn done(folder: &Path, arguments: &[&str]) -> String {
+pub(super) fn done(folder: &Path, arguments: &[&str]) -> String {
     let done = profdb(folder, arguments)
         .output()
         .expect("the program is there");
@@ -32,7 +32,7 @@ fn done(folder: &Path, arguments: &[&str]) -> String {
     text(&done.stdout)
 }
 
-fn tried(folder: &Path, arguments: &[&str]) -> Output {
+pub(super) fn tried(folder: &Path, arguments: &[&str]) -> Output {
     profdb(folder, arguments)
         .output()
         .expect("the program is there")
@@ -59,13 +59,13 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
 }
 
 /// The same without the times.
-fn bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(super) fn bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = files(folder).into_iter();
     files.map(|(name, (bytes, _))| (name, bytes)).collect()
 }
 
 /// The names of runs that a dataset has, from the files of the table that says so.
-fn runs(dataset: &Path) -> Vec<String> {
+pub(super) fn runs(dataset: &Path) -> Vec<String> {
     let files = bytes(dataset).into_keys();
     let runs = files.filter(|name| name.starts_with("runs"));
     runs.map(|name| name.to_string_lossy().into_owned())
@@ -73,7 +73,7 @@ fn runs(dataset: &Path) -> Vec<String> {
 }
 
 /// Profiles of all formats, long ones, and one that has a source.
-fn import(folder: &Path, database: &str, profiles: &[PathBuf]) {
+pub(super) fn import(folder: &Path, database: &str, profiles: &[PathBuf]) {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/cli/code/case.in");
     for (at, profile) in profiles.iter().enumerate() {
         let tag = format!("place=p{at}");
@@ -94,7 +94,7 @@ fn import(folder: &Path, database: &str, profiles: &[PathBuf]) {
     }
 }
 
-fn some() -> Vec<PathBuf> {
+pub(super) fn some() -> Vec<PathBuf> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let code = cases.join("cli/code/case.in");
     let code = fs::read_dir(code)

@@ -10,6 +10,7 @@ mod concurrency;
 mod corpus;
 mod crashes;
 mod datasets;
+mod datasets_in_use;
 mod doubts;
 mod endings;
 mod examples;
