@@ -71,7 +71,7 @@ say "a master and $workers workers are at $master"
 
 "$profdb" schema --dialect spark --dataset "$dataset" >"$scratch/ask.sql"
 if [ $# -eq 0 ]; then
-    set -- 'SELECT s.function, s.unit, COUNT(*) AS runs, SUM(s.calls) AS calls, SUM(s.exclusive) AS exclusive
+    set -- 'SELECT s.function, s.unit, COUNT(DISTINCT s.run_uid) AS runs, SUM(s.calls) AS calls, SUM(s.exclusive) AS exclusive
 FROM summary AS s JOIN runs AS r ON r.run_uid = s.run_uid AND r.default_metric = s.metric
 GROUP BY s.function, s.unit ORDER BY exclusive DESC, s.function LIMIT 10'
 fi
