@@ -292,28 +292,30 @@ def reports():
         say(f"report {name}: {count[name]} rows")
 
 
-# Questions about runs of the corpus, by the names of their files: what users write is no word of a statement, and labels are asked for
-# in every way.
+# Questions about runs of the corpus, by what these are known: what users write is no word of a statement, and labels are asked for in
+# every way.
+WORDS = "source_name LIKE '%words.folded'"
+LABELS = "run_id IN (SELECT run_id FROM label_sets WHERE key = 'thread' AND value = 'io')"
 QUESTIONS = [
-    ("words.folded", ["calls", "--fn", "FROM nodes"]),
-    ("words.folded", ["calls", "--fn", "JOIN functions"]),
-    ("words.folded", ["callees", "--fn", "a ROWS UNBOUNDED PRECEDING b"]),
-    ("words.folded", ["summary", "--fn", "t.line IS e.line"]),
-    ("words.folded", ["summary", "--fn", "main:run WINDOW w AS (x)"]),
-    ("words.folded", ["summary", "--fn", "${env:HOME}"]),
-    ("words.folded", ["tree", "--focus", "it's FROM runs"]),
-    ("run.pb", ["labels"]),
-    ("run.pb", ["labels", "--label", "thread=io"]),
-    ("run.pb", ["summary", "--by", "label:thread"]),
-    ("run.pb", ["summary", "--by", "label:bytes"]),
-    ("run.pb", ["summary", "--label", "thread=io"]),
-    ("run.pb", ["tree", "--label", "thread"]),
+    (WORDS, ["calls", "--fn", "FROM nodes"]),
+    (WORDS, ["calls", "--fn", "JOIN functions"]),
+    (WORDS, ["callees", "--fn", "a ROWS UNBOUNDED PRECEDING b"]),
+    (WORDS, ["summary", "--fn", "t.line IS e.line"]),
+    (WORDS, ["summary", "--fn", "main:run WINDOW w AS (x)"]),
+    (WORDS, ["summary", "--fn", "${env:HOME}"]),
+    (WORDS, ["tree", "--focus", "it's FROM runs"]),
+    (LABELS, ["labels"]),
+    (LABELS, ["labels", "--label", "thread=io"]),
+    (LABELS, ["summary", "--by", "label:thread"]),
+    (LABELS, ["summary", "--by", "label:bytes"]),
+    (LABELS, ["summary", "--label", "thread=io"]),
+    (LABELS, ["tree", "--label", "thread"]),
 ]
 
 
 def questions():
-    for name, asked in QUESTIONS:
-        found = database.execute("SELECT run_id FROM runs WHERE source_name LIKE '%' || ? AND first_node IS NOT NULL", (name,))
+    for condition, asked in QUESTIONS:
+        found = database.execute(f"SELECT run_id FROM runs WHERE {condition}")
         counts = [asked_of(run, asked[0], asked[1:]) for (run,) in found.fetchall()[:3]]
         say(f"question {' '.join(asked)}: {sum(count or 0 for count in counts)} rows")
 
