@@ -64,12 +64,13 @@ fn remove_abandoned(parent: &Path) {
 #[cfg(not(unix))]
 fn remove_abandoned(_: &Path) {}
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use super::*;
-
+    #[cfg(target_os = "linux")]
     #[test]
     fn what_is_used_stays_and_what_was_left_goes() {
+        use super::{PREFIX, Scratch};
+        use std::fs;
         let parent = tempfile::tempdir().expect("a folder");
         let used = Scratch::new(parent.path()).expect("room");
         let left = parent.path().join(format!("{PREFIX}left"));

@@ -33,7 +33,7 @@ const BUILD_SCRIPTS: &[&str] = &[
     // These compile the C code that they bring along.
     "libsqlite3-sys",
     "zstd-sys",
-    // The others look at compiler and platform, and compile nothing.
+    // The others look at compiler and platform, or write tables of numbers, and compile nothing.
     "ahash",
     "cpp_demangle",
     "crc32fast",
@@ -52,6 +52,7 @@ const BUILD_SCRIPTS: &[&str] = &[
     "serde_core",
     "serde_json",
     "signal-hook",
+    "snap",
     "thiserror",
     "tiny-keccak",
     "zerocopy",
