@@ -52,13 +52,6 @@ pub(in crate::formats) struct Sample<'s> {
     pub(in crate::formats) is_leaf: bool,
 }
 
-impl Sample<'_> {
-    /// Whether it is what a thread or the like cost itself.
-    pub(in crate::formats) fn is_of_container(&self) -> bool {
-        self.stack.len() == 1 && self.stack.last() == self.around_frames.last()
-    }
-}
-
 /// The frames that there are, and what has been met of the run.
 pub(in crate::formats) struct Frames {
     pub(in crate::formats) places: Vec<FrameKey>,

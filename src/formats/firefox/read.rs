@@ -25,8 +25,6 @@
 //! - Functions by name, resource (the module: a library, a host, an add-on), source file and place of definition. Lines and columns
 //!   of frames become lines of the functions.
 //! - Samples without a stack count for their thread.
-//! - Of files that profdb has written, processes and threads by the names that the run has, and none where it has none; others are
-//!   called by their names with their numbers.
 //! - Categories and subcategories, as the labels `category` and `subcategory` of samples: those of the stack, else of its innermost
 //!   frame, else of the frame around it. Where no frame has one, or there is one category only, nothing is said. A file
 //!   without a list of categories means that of the viewer; before version 12 there was none.
@@ -51,11 +49,9 @@
 use hashbrown::HashMap;
 
 use super::categories::{Category, HAS_CATEGORIES, category, labels};
-use super::own_members::{
-    OWN_NAMES, OWN_STACKS, UNKNOWN_INTERVAL, UNKNOWN_PROCESS, UNKNOWN_THREAD,
-};
 use super::stack_nodes::StackNodes;
 use super::tables::{NONE, Tables, View, columns, numbers};
+use super::unknown_interval::UNKNOWN_INTERVAL;
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
     FunctionDef, FunctionId, Kind, LabelsId, MetricId, Noise, RunFact, Sample, Severity, Sink, Unit,
@@ -73,7 +69,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "firefox",
     summary: "Firefox Profiler's processed profiles: Firefox, samply",
-    revision: 6,
+    revision: 5,
     sniff,
     options: &[],
     import,
@@ -166,11 +162,6 @@ struct Thread {
     samples: Samples,
     /// Where tables of allocations are.
     allocations: Vec<Position>,
-    /// It stands for no process, or for no thread.
-    no_process: bool,
-    no_thread: bool,
-    /// Stacks of what it cost itself.
-    own_stacks: Vec<u32>,
 }
 
 /// What `meta` says that figures depend on.
@@ -179,8 +170,6 @@ struct Meta {
     /// Nanoseconds between two samples, and whether they are unknown.
     interval: f64,
     no_interval: bool,
-    /// Names of processes and threads tell them apart without their numbers.
-    own_names: bool,
     /// The metric of processor time, and the factor.
     cpu: Option<(usize, f64)>,
     /// `None` if the numbers of categories mean nothing.
@@ -291,9 +280,6 @@ impl<'f> File<'f> {
                 meta.cpu = self.cpu_unit(json)?;
             } else if name == UNKNOWN_INTERVAL.as_bytes() {
                 meta.no_interval = json.is_next(b't')?;
-                json.skip()?;
-            } else if name == OWN_NAMES.as_bytes() {
-                meta.own_names = json.is_next(b't')?;
                 json.skip()?;
             } else if name == b"symbolicated" {
                 let at = json.place()?;
@@ -414,20 +400,6 @@ impl<'f> File<'f> {
                 b"processType" if thread.process.is_empty() => &mut thread.process,
                 b"pid" => &mut thread.pid,
                 b"tid" => &mut thread.tid,
-                _ if name == UNKNOWN_PROCESS.as_bytes() => {
-                    thread.no_process = json.is_next(b't')?;
-                    json.skip()?;
-                    continue;
-                }
-                _ if name == UNKNOWN_THREAD.as_bytes() => {
-                    thread.no_thread = json.is_next(b't')?;
-                    json.skip()?;
-                    continue;
-                }
-                _ if name == OWN_STACKS.as_bytes() && json.is_next(b'[')? => {
-                    thread.own_stacks = numbers(json)?;
-                    continue;
-                }
                 b"samples" => {
                     thread.samples = self.samples(json, at)?;
                     continue;
@@ -541,28 +513,18 @@ impl<'f> File<'f> {
                 format!("one of {length}"),
             ));
         }
-        let meta = self.meta.as_ref();
-        let are_own = meta.is_some_and(|meta| meta.own_names);
         let mut container = |kind, word: &str, name: &str, id: &str| {
-            let with_id = format!("{} {id}", if name.is_empty() { word } else { name });
-            let is_whole = are_own && !name.is_empty();
-            let name = if is_whole { name } else { with_id.trim() };
+            let name = format!("{} {id}", if name.is_empty() { word } else { name });
             Location::of(self.sink.function(FunctionDef {
                 kind,
-                ..FunctionDef::named(name)
+                ..FunctionDef::named(name.trim())
             }))
         };
-        let mut top = TOP;
-        if !thread.no_process {
-            let process = container(Kind::Process, "process", &thread.process, &thread.pid);
-            top = self.tree.below(top, process);
-        }
-        // Samples without a stack are of something.
-        let is_needed = top == TOP && stacks.contains(&NONE);
-        if !thread.no_thread || is_needed {
-            let location = container(Kind::Thread, "thread", &thread.name, &thread.tid);
-            top = self.tree.below(top, location);
-        }
+        let process = container(Kind::Process, "process", &thread.process, &thread.pid);
+        let location = container(Kind::Thread, "thread", &thread.name, &thread.tid);
+        let above = self.tree.below(TOP, process);
+        let top = self.tree.below(above, location);
+        let meta = self.meta.as_ref();
         let interval = meta
             .filter(|meta| !meta.no_interval)
             .map(|meta| meta.interval);
@@ -574,19 +536,13 @@ impl<'f> File<'f> {
             .filter(|names| names.len() > 1 || names.iter().any(|one| one.subcategories.len() > 1));
         let categories = view.categories();
         let mut own_functions = HashMap::new();
-        let mut nodes = vec![TOP; view.stacks.prefix.len()];
-        for stack in &thread.own_stacks {
-            if let Some(node) = nodes.get_mut(*stack as usize) {
-                *node = top;
-            }
-        }
         let mut places = StackNodes {
             view,
             tree: &mut self.tree,
             sink: &mut *self.sink,
             at,
             top,
-            nodes,
+            nodes: vec![TOP; view.stacks.prefix.len()],
             // Numbers of functions mean the same in all threads only where all that they point to
             // is shared.
             functions: if thread.tables.shares_functions() {
@@ -598,9 +554,7 @@ impl<'f> File<'f> {
             end,
         };
         // The thread is there also if it has no sample.
-        if top != TOP {
-            self.costs.of(top, None);
-        }
+        self.costs.of(top, None);
         for (number, stack) in stacks.iter().enumerate() {
             let node = places.node(*stack, samples_at)?;
             let labels = match categories.get(*stack as usize) {

@@ -6,14 +6,11 @@
 //!
 //! # What is written
 //! - A thread for each thread of the run, below its process; what is in none has a thread of its own. Each is a frame
-//!   where it cost something itself, as the viewer shows nothing of samples without one.
+//!   where it cost something itself.
 //! - A sample for each place in the tree of calls that cost something itself or called nothing, with that cost as its weight:
 //!   times in milliseconds, bytes, or a count of samples. The time line is the sum of the weights: when it was is unknown.
 //! - The interval of samples, if the run's `time` is so much for each of them everywhere; otherwise 1 ms, as the viewer wants
 //!   one, and the member `unknownInterval` of `meta`, which it does not know and profdb reads: no time is made of such samples.
-//! - For profdb, as the viewer does not know them: the member `ownNames` of `meta`, which says that names of threads and processes are
-//!   those of the run; of threads, `unknownProcess` and `unknownThread` where the run has none, and `ownStacks`, the stacks
-//!   of the frames that stand for what a thread cost itself. So what is written, read and written again is the same.
 //! - Product, start and system, where the file of the run had them; else the run's title is the product.
 //! - Functions with module (as a library), file, and line and column of definition; frames with line and column, where samples
 //!   have lines of functions.
@@ -30,9 +27,7 @@ use std::io::Write;
 
 use hashbrown::HashMap;
 
-use super::own_members::{
-    OWN_NAMES, OWN_STACKS, UNKNOWN_INTERVAL, UNKNOWN_PROCESS, UNKNOWN_THREAD,
-};
+use super::unknown_interval::UNKNOWN_INTERVAL;
 use crate::base::slices::same;
 use crate::base::spool::Column;
 use crate::events::Kind;
@@ -159,7 +154,7 @@ fn write(
     for (at, function) in profile.functions.iter().enumerate() {
         let is_thread =
             frames.is_around[at] && matches!(function.kind, Kind::Thread | Kind::Process);
-        let is_thread = is_thread && (!frames.is_framed[at] || is_known_by_name(function));
+        let is_thread = is_thread && !frames.is_framed[at];
         losses.add(
             KINDS,
             (frames.placed[at] && function.kind != Kind::Function && !is_thread).into(),
@@ -221,6 +216,7 @@ fn meta(profile: &Profile<'_>, interval: Option<f64>) -> Vec<(&'static str, Stri
         found.map(|(_, text)| text.clone())
     };
     let number = |wanted: &str| property(wanted).filter(|text| is_number(text));
+    let title = profile.run.title.as_ref().unwrap_or(&profile.run.name);
     let ms = |interval: f64| {
         let as_told = number("interval").filter(|text| text.parse() == Ok(interval));
         as_told.unwrap_or_else(|| shortest(interval))
@@ -232,7 +228,10 @@ fn meta(profile: &Profile<'_>, interval: Option<f64>) -> Vec<(&'static str, Stri
             "startTime",
             number("startTime").unwrap_or_else(|| "0".to_owned()),
         ),
-        ("product", product(profile)),
+        (
+            "product",
+            property("product").unwrap_or_else(|| title.clone()),
+        ),
         (
             "importedFrom",
             property("importedFrom").unwrap_or_else(|| "profdb".to_owned()),
@@ -242,14 +241,6 @@ fn meta(profile: &Profile<'_>, interval: Option<f64>) -> Vec<(&'static str, Stri
         meta.extend(property(name).map(|text| (name, text)));
     }
     meta
-}
-
-/// What was profiled: as the file of the run has it, else the title of the run.
-fn product(profile: &Profile<'_>) -> String {
-    let mut properties = profile.properties.iter();
-    let stated = properties.find(|(name, _)| name == "product");
-    let title = profile.run.title.as_ref().unwrap_or(&profile.run.name);
-    stated.map_or(title, |(_, text)| text).clone()
 }
 
 /// Whether a text is a number as JSON has it.
@@ -279,10 +270,7 @@ fn head(
     if !is_timed {
         write!(out, ",\"{UNKNOWN_INTERVAL}\":true")?;
     }
-    write!(
-        out,
-        ",\"{OWN_NAMES}\":true,\"processType\":0,\"stackwalk\":1,\"debug\":false"
-    )?;
+    write!(out, ",\"processType\":0,\"stackwalk\":1,\"debug\":false")?;
     write!(
         out,
         ",\"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}]"
@@ -371,8 +359,6 @@ struct Thread {
     stacks: Column<4>,
     /// For each sample: its weight, which may be less than nothing.
     weights: Column<8>,
-    /// The stack of what it cost itself.
-    own_stack: Option<u32>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -409,19 +395,11 @@ impl<'p> Threads<'p> {
                 last: Vec::new(),
                 stacks: Column::default(),
                 weights: Column::default(),
-                own_stack: None,
             });
         }
         let Some(thread) = &mut self.open else {
             return Ok(());
         };
-        let mut around = sample.around.last().into_iter();
-        let is_own = sample.is_of_container()
-            && around.all(|at| is_known_by_name(&self.profile.functions[*at]));
-        if let (true, Some(stack)) = (is_own, thread.own_stack) {
-            thread.last.clear();
-            thread.last.push((sample.stack[0], stack));
-        }
         // What has stayed is not compared: stacks may be deep, and samples many. A frame that came
         // again has its old stack.
         let kept = sample.kept.min(thread.last.len());
@@ -441,9 +419,6 @@ impl<'p> Threads<'p> {
                 .push(thread.frames.number(*frame) as u64);
         }
         let stack = thread.last.last().map_or(NONE, |(_, stack)| *stack);
-        if is_own {
-            thread.own_stack = Some(stack);
-        }
         thread.stacks.push(stack.into());
         thread.weights.push(sample.values[0].cast_unsigned());
         Ok(())
@@ -463,23 +438,15 @@ impl<'p> Threads<'p> {
                 .find(|at| functions[**at].kind == kind);
             found.map(|at| functions[*at].name.clone())
         };
-        // What names the run when it is read again, too.
-        let title = product(self.profile);
-        let process = of_kind(Kind::Process);
-        let is_process = |at: &&usize| functions[**at].kind == Kind::Process;
-        let other = thread.around.last().filter(|at| !is_process(at));
-        let other = other.map(|at| functions[*at].name.clone());
-        let name = of_kind(Kind::Thread).or(other);
-        let mut unknown = String::new();
-        for (name, known) in [(UNKNOWN_PROCESS, &process), (UNKNOWN_THREAD, &name)] {
-            if known.is_none() {
-                unknown.extend([",\"", name, "\":true"]);
-            }
-        }
-        let name = name
-            .or_else(|| process.clone())
-            .unwrap_or_else(|| title.clone());
-        let process = process.unwrap_or(title);
+        let title = self
+            .profile
+            .run
+            .title
+            .clone()
+            .unwrap_or_else(|| self.profile.run.name.clone());
+        let process = of_kind(Kind::Process).unwrap_or_else(|| title.clone());
+        let other = thread.around.last().map(|at| functions[*at].name.clone());
+        let name = of_kind(Kind::Thread).or(other).unwrap_or(title);
         let next = self.processes.len();
         // Numbers of our own: what a run has of a process is its name.
         let pid = *self.processes.entry(process.clone()).or_insert(next);
@@ -503,11 +470,8 @@ impl<'p> Threads<'p> {
         )?;
         write!(
             out,
-            ",\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]{unknown}"
+            ",\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]"
         )?;
-        if let Some(stack) = thread.own_stack {
-            write!(out, ",\"{OWN_STACKS}\":[{stack}]")?;
-        }
         self.samples(&mut thread, out)?;
         self.tables(thread, places, out)?;
         write!(
@@ -701,11 +665,6 @@ fn push_or_null(number: u64, text: &mut String) {
     } else {
         push_number(number, text);
     }
-}
-
-/// Whether a thread or the like has nothing but its name. All else of it is in its frame alone.
-fn is_known_by_name(function: &FunctionRow) -> bool {
-    function.module.is_empty() && function.file.is_empty() && function.place == (0, 0)
 }
 
 /// Line and column of definition: readers take a column for nothing without a line.

@@ -115,12 +115,6 @@ fn faults_of_format(
                 Ok(again) if lost.is_empty() && own_format == export.name => {
                     (Picture::of(&again)?, export::is_the_same(database, &again))
                 }
-                // A file without threads says nothing of a metric.
-                Ok(again) if export.name == "firefox" && !before.nodes.is_empty() => {
-                    let same =
-                        stays_as_it_is(export, &bytes, &again, lost.contains_key("siblings"));
-                    (Picture::of(&again)?, same)
-                }
                 Ok(again) => (Picture::of(&again)?, Ok(())),
                 Err(fault) => {
                     faults.push(format!("{place}: read: {}", fault.message().unwrap_or("?")));
@@ -165,36 +159,6 @@ fn faults_of_format(
         }
     }
     Ok(faults)
-}
-
-/// What was read from a file of ours is written as it was there: names do not grow. Where calls of one function have become
-/// one, that is so from then on.
-fn stays_as_it_is(
-    export: &'static Export,
-    bytes: &[u8],
-    read: &Database,
-    has_merged: bool,
-) -> Result<(), Failed> {
-    let written = |database: &Database| -> Result<Vec<u8>, Failed> {
-        let run = database.run(None)?.ok_or("there is no run")?;
-        let mut bytes = Vec::new();
-        export.write(database, &run, &Request::default(), &mut bytes)?;
-        Ok(bytes)
-    };
-    let again = written(read)?;
-    let (before, after) = if has_merged {
-        let third = written(&read_again(export, &again)?)?;
-        (again, third)
-    } else {
-        (bytes.to_vec(), again)
-    };
-    if before == after {
-        return Ok(());
-    }
-    let (before, after) = (String::from_utf8(before)?, String::from_utf8(after)?);
-    let lines = before.lines().zip(after.lines());
-    let apart = lines.into_iter().find(|(before, after)| before != after);
-    Err(format!("it is written otherwise: {apart:?}").into())
 }
 
 /// Files above this size are not worth their time.
