@@ -41,10 +41,28 @@ pub(in crate::report) fn spelled_with(
     let tokens = joins(tokens);
     let tokens = aliases(&tokens);
     let mut tokens = orders(&tokens);
+    equalities(&mut tokens);
     if dialect == Dialect::ClickHouse {
         lengthen(&mut tokens);
     }
     written(&tokens, dialect, value)
+}
+
+/// Makes `a.x IS b.y`, which is true where both are equal or unknown, what engines call so.
+fn equalities(tokens: &mut [Token]) {
+    let is_column = |token: &Token| matches!(token, Token::Word(word) if word.contains('.'));
+    let places: Vec<usize> = tokens
+        .windows(3)
+        .enumerate()
+        .filter(|(_, three)| {
+            let is = matches!(&three[0], Token::Word(word) if word == "IS");
+            is && matches!(three[1], Token::Space(_)) && is_column(&three[2])
+        })
+        .map(|(at, _)| at)
+        .collect();
+    for at in places {
+        tokens[at] = Token::Word("IS NOT DISTINCT FROM".to_owned());
+    }
 }
 
 /// Gives names of one letter a second sign. `ClickHouse` takes `functions` for `p.functions` in a database called `p`, and that for a
@@ -572,8 +590,6 @@ fn in_words_of_all(text: &str) -> String {
         "ROWS UNBOUNDED PRECEDING",
         "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
     )
-    // Equal, or both unknown.
-    .replace("t.line IS e.line", "t.line IS NOT DISTINCT FROM e.line")
 }
 
 #[cfg(test)]
@@ -593,6 +609,16 @@ mod tests {
                 Dialect::DuckDb,
                 "SELECT ROW_NUMBER() OVER (ORDER BY x DESC NULLS LAST, y NULLS FIRST) AS rank, \
                  SUM(x) OVER (ORDER BY x DESC NULLS LAST, y NULLS FIRST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM (SELECT 1) AS t",
+            ),
+            (
+                "SELECT t.x FROM t JOIN e ON t.line IS e.line AND t.col IS NULL AND e.x IS NOT NULL",
+                Dialect::ClickHouse,
+                "SELECT t_.x AS x FROM t_ JOIN e_ ON t_.line IS NOT DISTINCT FROM e_.line AND t_.col IS NULL AND e_.x IS NOT NULL",
+            ),
+            (
+                "SELECT c.line IS e.line FROM t",
+                Dialect::DuckDb,
+                "SELECT c.line IS NOT DISTINCT FROM e.line FROM t",
             ),
             (
                 "SELECT MAX(a, b), MAX(c), TOTAL(d) FROM t WHERE s.outermost AND x = 'it''s \\ so' ORDER BY a LIMIT 3",
