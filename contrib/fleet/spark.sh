@@ -76,7 +76,13 @@ FROM summary AS s JOIN runs AS r ON r.run_uid = s.run_uid AND r.default_metric =
 GROUP BY s.function, s.unit ORDER BY exclusive DESC, s.function LIMIT 10'
 fi
 for asked; do
-    if [ -f "$asked" ]; then cat "$asked"; else printf '%s;\n' "${asked%;}"; fi >>"$scratch/ask.sql"
+    if [ -f "$asked" ]; then
+        # The next question begins on a line of its own, and ends the last one of a file that does not.
+        cat "$asked"
+        printf '\n;\n'
+    else
+        printf '%s;\n' "${asked%;}"
+    fi >>"$scratch/ask.sql"
 done
 cd "$scratch"
 "$spark/bin/spark-sql" --master "$master" --conf spark.ui.enabled=false --conf spark.driver.host=127.0.0.1 \
