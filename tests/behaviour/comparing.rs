@@ -621,7 +621,7 @@ fn paths_and_threads_mean_what_either_side_calls_them() {
         let answer = folder.json(&[&exact[..], &["--fn", path]].concat());
         assert_eq!(
             [&answer["total"]["base"], &answer["total"]["new"]],
-            [&json!(150.0), &json!(160.0)],
+            [&json!(150), &json!(160)],
             "{path}: {answer}"
         );
         assert_eq!(row(&answer, "x")["verdict"], "slower", "{path}");
@@ -710,14 +710,14 @@ fn threads_are_those_of_the_name_whatever_their_numbers() {
         json!([answer["total"]["base"], answer["total"]["new"]])
     };
     for (thread, expected) in [
-        ("MainThread", [500.0, 550.0]),
-        ("Thread 11745 \"MainThread\"", [500.0, 550.0]),
-        ("Thread 21745 \"MainThread\"", [500.0, 550.0]),
+        ("MainThread", [500, 550]),
+        ("Thread 11745 \"MainThread\"", [500, 550]),
+        ("Thread 21745 \"MainThread\"", [500, 550]),
         // Several of one name are added up.
-        ("w", [250.0, 330.0]),
-        ("Thread 11746 \"w\"", [250.0, 330.0]),
+        ("w", [250, 330]),
+        ("Thread 11746 \"w\"", [250, 330]),
         // Of these nothing but a number tells which it is.
-        ("Thread_0102", [70.0, 0.0]),
+        ("Thread_0102", [70, 0]),
     ] {
         assert_eq!(totals(thread), json!(expected), "{thread}");
     }
