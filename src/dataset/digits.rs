@@ -13,15 +13,24 @@ const LIMIT: f64 = 1e15;
 #[derive(Debug, Default)]
 pub(super) struct Digits {
     scale: u8,
+    /// The scale of the last digits that are no whole number: most of a profiler's costs have as many.
+    usual: u8,
 }
 
 impl Digits {
     /// The digits of a cost, if few are enough, and the place of what they are divided by.
     #[inline]
     pub(super) fn of(&mut self, cost: f64) -> (Option<i64>, u8) {
+        if let Some(digits) = fewest(cost, self.usual) {
+            self.scale = self.usual;
+            return (Some(digits), self.scale);
+        }
         let found = find(cost);
         if let Some((_, scale)) = found {
             self.scale = scale;
+            if scale > 0 {
+                self.usual = scale;
+            }
         }
         (found.map(|(digits, _)| digits), self.scale)
     }
@@ -31,6 +40,22 @@ impl Digits {
     pub(super) fn scale(&self) -> u8 {
         self.scale
     }
+}
+
+/// The digits of a cost that are divided by this, if they are the fewest: the last one is no zero.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "below the limit")]
+fn fewest(cost: f64, scale: u8) -> Option<i64> {
+    let power = SCALES.get(usize::from(scale))?;
+    let scaled = cost * power;
+    // Not so of what is no number.
+    if scaled.abs() < LIMIT {
+        let digits = (scaled + 0.5_f64.copysign(scaled)) as i64;
+        let is_fewest = scale == 0 || digits % 10 != 0;
+        return Some(digits)
+            .filter(|_| is_fewest && number(digits, *power).to_bits() == cost.to_bits());
+    }
+    None
 }
 
 /// The fewest digits of a cost and the place of what they are divided by. No two numbers with fewer digits than [`LIMIT`] are the
@@ -158,9 +183,14 @@ mod tests {
                         place -= 1;
                     }
                     let cost = number(digits, power);
-                    let found = Digits::default().of(cost);
                     let place = u8::try_from(place).expect("few");
-                    assert_eq!(found, (Some(fewest), place), "{digits} / 1e{scale}");
+                    // Whatever the digits before them were.
+                    for before in 0..SCALES.len() {
+                        let mut known = Digits::default();
+                        known.of(number(7, SCALES[before]));
+                        let found = known.of(cost);
+                        assert_eq!(found, (Some(fewest), place), "{digits} / 1e{scale}");
+                    }
                 }
             }
         }
