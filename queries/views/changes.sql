@@ -1,7 +1,7 @@
 CREATE VIEW changes (
   -- What changed from one run to another: one row per pair of runs, metric that both have, and function of either. Functions
-  -- are one where their identities are, whatever the build. It has rows only where base_run_id is asked for (base_run_id = 1):
-  -- those of all pairs of runs would be too many. Ask with run_id, too. Differences of two runs are noise as well as change:
+  -- are one where their identities are, whatever the build. It has rows only where base_run_id is a number or a bound value
+  -- (base_run_id = 1; a subquery or a join gives none): those of all pairs of runs would be too many. Ask with run_id, too. Differences of two runs are noise as well as change:
   -- `profdb diff` tells the two apart.
   base_run_id,         -- number of the run that is compared with, as text: CAST(base_run_id AS INTEGER) has the number
   run_id,              -- number of the run that is compared

@@ -10,7 +10,9 @@ use super::sides::{SidesArgs, digest_of_rules, not_compared};
 use crate::base::error::Stop;
 use crate::compare::tree::Place;
 use crate::compare::{self, ComparedRun, Comparison, PlaceItem, Request, Shown, View};
-use crate::page::{UnionBlocks, UnionTree};
+#[cfg(feature = "serve")]
+use crate::page::UnionBlocks;
+use crate::page::UnionTree;
 
 /// The names of the two reports.
 pub(super) const TREE: &str = "diff_tree";
@@ -144,6 +146,7 @@ pub(super) fn union<'t>(
 }
 
 /// The same as blocks, nothing left out.
+#[cfg(feature = "serve")]
 pub(super) fn union_blocks(matches: &ArgMatches, stop: &Stop) -> Result<UnionBlocks, Failure> {
     let diff = DiffTree::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let opened = diff.sides.open(stop)?;
