@@ -106,8 +106,12 @@ struct Left<'l> {
     base: f64,
 }
 
+/// Reports that have one order.
+const RANKINGS: [&str; 2] = ["exclusive", "cumulative"];
+
 /// One line of a report that ranks its rows: figures, what comes first where they are equal, and
 /// the rest of the row.
+#[derive(Clone)]
 struct Entry {
     sum: Sum,
     ties: Vec<Value>,
@@ -597,8 +601,19 @@ impl Left<'_> {
     }
 
     /// Order, cut, running sums, and the figures of every row.
+    /// Rows in the order that was asked for; in that of their costs where no row knows what they were to be sorted by.
     fn ranked(&self, report: &str, asked: &Asked, entries: Vec<Entry>) -> Vec<Row> {
-        let is_ranking = ["exclusive", "cumulative"].contains(&report);
+        let is_column = ["calls", "avg", "exclusive", "cumulative"].contains(&asked.sort);
+        let rows = self.ranked_by(report, asked, asked.sort, entries.clone());
+        let is_unknown = |row: &Row| row[asked.sort] == Value::Null;
+        if !RANKINGS.contains(&report) && is_column && rows.first().is_some_and(is_unknown) {
+            return self.ranked_by(report, asked, "cost", entries);
+        }
+        rows
+    }
+
+    fn ranked_by(&self, report: &str, asked: &Asked, sort: &str, entries: Vec<Entry>) -> Vec<Row> {
+        let is_ranking = RANKINGS.contains(&report);
         // Where the cost asked for is unknown in all rows, the own one is shown.
         // What costs nothing has no totals, unless the metric is the run's own choice.
         let from_totals = asked.path.is_none()
@@ -627,7 +642,7 @@ impl Left<'_> {
             let calls = sum.calls.filter(|calls| *calls > 0)?;
             shown(sum).map(|shown| shown / f64::from(u32::try_from(calls).expect("few calls")))
         };
-        let key = |sum: &Sum| match asked.sort {
+        let key = |sum: &Sum| match sort {
             _ if is_ranking => shown(sum),
             "calls" => sum
                 .calls
