@@ -185,9 +185,9 @@ mod tests {
                     let cost = number(digits, power);
                     let place = u8::try_from(place).expect("few");
                     // Whatever the digits before them were.
-                    for before in 0..SCALES.len() {
+                    for before in SCALES {
                         let mut known = Digits::default();
-                        known.of(number(7, SCALES[before]));
+                        known.of(number(7, before));
                         let found = known.of(cost);
                         assert_eq!(found, (Some(fewest), place), "{digits} / 1e{scale}");
                     }
