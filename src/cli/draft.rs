@@ -75,7 +75,7 @@ impl Draft {
     }
 
     /// Begins a new file, which takes the place of what is there even where that has other names or another owner: what these lead
-    /// to stays as it is, and nobody reads a file that is being written.
+    /// to stays as it is, and readers never see a file that is only half there.
     ///
     /// # Errors
     /// When no file can be made there.

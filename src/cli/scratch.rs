@@ -45,7 +45,7 @@ impl Scratch {
     }
 }
 
-/// Removes folders of ours that nobody has locked. What cannot be looked at or removed stays.
+/// Removes folders of programs that have ended: no process holds their locks. What cannot be looked at or removed stays.
 #[cfg(unix)]
 fn remove_abandoned(parent: &Path) {
     use std::os::unix::fs::MetadataExt;

@@ -123,28 +123,7 @@ pub(super) fn session(run: &RunMarks) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Tag;
-
-    fn run(run_id: i64, tags: &[(&str, &str)]) -> RunMarks {
-        RunMarks {
-            run_id,
-            title: None,
-            command: None,
-            format: "folded".to_owned(),
-            tool_version: None,
-            recorded_at: None,
-            recorded_utc: None,
-            imported_at: format!("2026-01-{run_id:02}T00:00:00Z"),
-            recording: None,
-            tags: tags
-                .iter()
-                .map(|(key, value)| Tag {
-                    key: (*key).to_owned(),
-                    value: (*value).to_owned(),
-                })
-                .collect(),
-        }
-    }
+    use crate::store::run_with_tags as run;
 
     fn numbers(runs: &[RunMarks], run_id: i64, second: Option<i64>) -> Vec<i64> {
         let earlier = before(runs.to_vec(), run_id, second);

@@ -123,29 +123,7 @@ fn positions(mut runs: Vec<RunMarks>, order: Order) -> Vec<Position> {
 mod tests {
     use super::*;
     use crate::compare::order::KEYS;
-    use crate::store::Tag;
-
-    /// A run that was imported in the order of its number, with tags.
-    fn run(run_id: i64, tags: &[(&str, &str)]) -> RunMarks {
-        RunMarks {
-            run_id,
-            title: None,
-            command: None,
-            format: "folded".to_owned(),
-            tool_version: None,
-            recorded_at: None,
-            recorded_utc: None,
-            imported_at: format!("2026-01-01T00:00:{run_id:02}Z"),
-            recording: None,
-            tags: tags
-                .iter()
-                .map(|(key, value)| Tag {
-                    key: (*key).to_owned(),
-                    value: (*value).to_owned(),
-                })
-                .collect(),
-        }
-    }
+    use crate::store::run_with_tags as run;
 
     /// The numbers of the runs of each position, of each series.
     fn made(runs: &[RunMarks], keys: &[&str]) -> Vec<(Order, Vec<Vec<i64>>)> {

@@ -66,7 +66,7 @@ fn missing_group<'t>(regex: &Regex, text: &'t str) -> Option<&'t str> {
             (name, name.len())
         };
         if name.is_empty() {
-            // `$$`, or a `$` that stands for itself.
+            // A `$$` is a `$`, and so is one without a name after it.
             rest = after.strip_prefix('$').unwrap_or(after);
             continue;
         }

@@ -27,7 +27,7 @@ const SAMPLE: u64 = 1 << 15;
 const BYTES_OF_NODE: u64 = 8;
 const BYTES_OF_COST: u64 = 10;
 
-/// Bytes of a column of a tree that has one place, which stands for all that was left out.
+/// Bytes of a column of a tree of which all places but the root were left out.
 const EMPTY_TREE: usize = 40;
 
 /// Labels that a page offers to choose from; any may be asked for (limit: labels in a drop-down).

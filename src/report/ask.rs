@@ -69,13 +69,25 @@ fn unknown_order<'q>(
     let Some(at) = answer.columns.iter().position(is_it) else {
         return Ok(None);
     };
-    // Rows that know it come first.
-    let mut is_unknown = None;
-    answer.each(|row| {
-        is_unknown.get_or_insert(row[at] == Value::Null);
-        Ok::<_, StoreError>(())
-    })?;
-    Ok((is_unknown == Some(true)).then_some(order))
+    // Rows that know it come first, so that one is enough.
+    match answer.each(|row| Err(Look::Seen(row[at] == Value::Null))) {
+        Err(Look::Failed(error)) => Err(error),
+        Err(Look::Seen(true)) => Ok(Some(order)),
+        Ok(()) | Err(Look::Seen(false)) => Ok(None),
+    }
+}
+
+/// How a look at the first row of an answer ends.
+enum Look {
+    /// It was seen, and does not know what is looked for.
+    Seen(bool),
+    Failed(StoreError),
+}
+
+impl From<StoreError> for Look {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// Asks a report of a run. Where the cost that it shows by default is unknown in every row, it shows

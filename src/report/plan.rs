@@ -291,7 +291,8 @@ fn filters(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     if is_labelled {
         kept.push("t.node_id IS NOT NULL");
     }
-    let looks_back = kept.iter().any(|condition| condition.contains("so_far"));
+    let mut given = selection.filters.iter();
+    let looks_back = given.any(|(filter, _)| *filter != Filter::Hide);
     parts.word(
         "$so_far",
         if looks_back {
@@ -580,6 +581,10 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
 
 /// Where walks to the root begin, and how far reports look.
 fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
+    // Costs in another metric are joined where they are read once, for a statement that is easier to read.
+    let joins_costs = selection.target != Target::Nodes
+        && Stages::of(question, selection).left == "metric_nodes"
+        && !with_readings(question);
     let (places, in_places, depth) = if selection.target == Target::Nodes {
         (
             "subtrees AS s CROSS JOIN $nodes AS n",
@@ -588,7 +593,7 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         )
     } else {
         (
-            if Stages::of(question, selection).left == "metric_nodes" && !with_readings(question) {
+            if joins_costs {
                 "runs AS r CROSS JOIN question AS q CROSS JOIN nodes AS n \
                  LEFT JOIN node_costs AS c ON c.metric_id = q.metric_id AND c.node_id = n.node_id"
             } else {
@@ -598,8 +603,7 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
             "n.depth",
         )
     };
-    // Costs in another metric are joined where they are read once, for a statement that is easier to read.
-    let (own, all) = if places.contains("node_costs") {
+    let (own, all) = if joins_costs {
         OTHER_METRIC
     } else {
         ("n.exclusive", "n.cumulative")
