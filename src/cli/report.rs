@@ -343,7 +343,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         all_columns: matches!(output.format(), Format::Json | Format::JsonLines),
         ..request(report, matches)
     };
-    let mut parameters = report.header().parameters.into_iter();
+    let mut parameters = report.header().parameters.iter();
     let path = parameters.find(|parameter| parameter.kind == Parameter::Path);
     if request.names == NameSyntax::Regex && !path.is_some_and(|path| request.has(path.name)) {
         return Err(complain(

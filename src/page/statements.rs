@@ -20,8 +20,8 @@ const LABEL: &str = "label";
 pub(super) fn columns() -> Value {
     let names = OF_RUNS.into_iter().chain(OF_FUNCTIONS);
     let titled = names.filter_map(|name| {
-        let columns = report::by_name(name)?.header().columns;
-        Some((name.to_owned(), render::titled(&columns)))
+        let columns = &report::by_name(name)?.header().columns;
+        Some((name.to_owned(), render::titled(columns)))
     });
     titled.collect::<Map<_, _>>().into()
 }

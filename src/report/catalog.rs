@@ -13,6 +13,8 @@ pub struct Report {
     pub sql: &'static str,
     /// The rows that it shows of the nodes themselves, if it does.
     pub(super) nodes: Option<ShownNodes>,
+    /// What its header says, once it has been read.
+    header: OnceLock<Header<'static>>,
 }
 
 /// What a report shows of nodes themselves, rather than of their sums.
@@ -27,55 +29,78 @@ pub(super) enum ShownNodes {
 }
 
 /// All reports, in the order in which they are listed; the first is shown when none is named.
-pub const REPORTS: &[Report] = &[
-    report("summary", include_str!("../../queries/reports/summary.sql")),
-    report("calls", include_str!("../../queries/reports/calls.sql")),
+pub static REPORTS: &[Report] = &ALL;
+
+static ALL: [Report; 13] = [
+    report(
+        "summary",
+        include_str!("../../queries/reports/summary.sql"),
+        None,
+    ),
+    report(
+        "calls",
+        include_str!("../../queries/reports/calls.sql"),
+        None,
+    ),
     report(
         "call_lines",
         include_str!("../../queries/reports/call_lines.sql"),
+        None,
     ),
-    report("callees", include_str!("../../queries/reports/callees.sql")),
+    report(
+        "callees",
+        include_str!("../../queries/reports/callees.sql"),
+        None,
+    ),
     report(
         "exclusive",
         include_str!("../../queries/reports/exclusive.sql"),
+        None,
     ),
     report(
         "cumulative",
         include_str!("../../queries/reports/cumulative.sql"),
+        None,
     ),
-    report("lines", include_str!("../../queries/reports/lines.sql")),
+    report(
+        "lines",
+        include_str!("../../queries/reports/lines.sql"),
+        None,
+    ),
     report(
         "function",
         include_str!("../../queries/reports/function.sql"),
+        None,
     ),
-    Report {
-        nodes: Some(ShownNodes::Tree),
-        ..report("tree", include_str!("../../queries/reports/tree.sql"))
-    },
-    Report {
-        nodes: Some(ShownNodes::BottomUp),
-        ..report(
-            "bottom_up",
-            include_str!("../../queries/reports/bottom_up.sql"),
-        )
-    },
-    Report {
-        nodes: Some(ShownNodes::Paths),
-        ..report("paths", include_str!("../../queries/reports/paths.sql"))
-    },
-    report("labels", include_str!("../../queries/reports/labels.sql")),
-    report("data", include_str!("../../queries/reports/data.sql")),
+    report(
+        "tree",
+        include_str!("../../queries/reports/tree.sql"),
+        Some(ShownNodes::Tree),
+    ),
+    report(
+        "bottom_up",
+        include_str!("../../queries/reports/bottom_up.sql"),
+        Some(ShownNodes::BottomUp),
+    ),
+    report(
+        "paths",
+        include_str!("../../queries/reports/paths.sql"),
+        Some(ShownNodes::Paths),
+    ),
+    report(
+        "labels",
+        include_str!("../../queries/reports/labels.sql"),
+        None,
+    ),
+    report("data", include_str!("../../queries/reports/data.sql"), None),
 ];
 
-/// The headers of reports that have been read, in the order of [`REPORTS`].
-static HEADERS: [OnceLock<Header<'static>>; REPORTS.len()] =
-    [const { OnceLock::new() }; REPORTS.len()];
-
-const fn report(name: &'static str, sql: &'static str) -> Report {
+const fn report(name: &'static str, sql: &'static str, nodes: Option<ShownNodes>) -> Report {
     Report {
         name,
         sql,
-        nodes: None,
+        nodes,
+        header: OnceLock::new(),
     }
 }
 
@@ -91,12 +116,9 @@ impl Report {
     /// # Panics
     /// Never for the bundled reports: a test reads their headers.
     #[must_use]
-    pub fn header(&self) -> Header<'static> {
-        let parse = || {
+    pub fn header(&self) -> &Header<'static> {
+        self.header.get_or_init(|| {
             header::parse(self.sql).expect("the headers of all bundled reports are read by a test")
-        };
-        // A page for a browser asks for a hundred statements, and each of them several times for a header.
-        let at = REPORTS.iter().position(|report| report.name == self.name);
-        at.map_or_else(parse, |at| HEADERS[at].get_or_init(parse).clone())
+        })
     }
 }

@@ -191,7 +191,7 @@ pub(super) struct Question<'q> {
     /// The report that answers.
     pub report: &'static Report,
     /// What its header says.
-    pub header: Header<'static>,
+    pub header: &'static Header<'static>,
     /// The run.
     pub run: &'q RunInfo,
     /// The metric, with the total of the run as it is stored.

@@ -539,7 +539,7 @@ fn ask(
     run: &profdb::store::RunInfo,
     path: Option<&str>,
 ) -> Result<Vec<String>, report::ReportError> {
-    let parameters = report.header().parameters;
+    let parameters = &report.header().parameters;
     let is_path = |parameter: &&header::ParameterDef<'_>| parameter.kind == header::Parameter::Path;
     let text = |text: &str| Argument::Text(text.to_owned());
     let arguments = parameters

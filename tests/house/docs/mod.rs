@@ -300,7 +300,7 @@ fn kind_name(kind: Kind) -> &'static str {
 fn write_report(text: &mut String, report: &Report) {
     let header = report.header();
     let mut about = vec![header.about];
-    about.extend(header.prose);
+    about.extend(&header.prose);
     let needs = match header.needs {
         Needs::Nothing => "any run will do",
         Needs::Edges => "a run that knows who called whom (fidelity `edges` or `tree`)",
@@ -415,7 +415,7 @@ fn common_flags() -> Vec<clap::Arg> {
             .all(|mut own| own.any(|other| other.get_id() == argument.get_id()))
     };
     let in_header = |argument: &clap::Arg| {
-        let own = REPORTS[0].header().parameters;
+        let own = &REPORTS[0].header().parameters;
         own.iter()
             .any(|parameter| argument.get_id() == parameter.name)
     };
