@@ -308,15 +308,15 @@ export class Run {
       const reader = new Reader(bytes);
       const own = new Float64Array(tree.count);
       for (let at = 0; at < tree.count; at++) own[at] = reader.cost();
+      // What is not what follows: how many places are closed before the next one, and how that is told.
       const others = new Reader(await this.block(`all-${metric}`));
-      // What is not what follows: how it is told, 0 for not at all, and by how much.
-      const [how, told] = [new Uint8Array(tree.count), new Float64Array(tree.count)];
-      for (let at = 0; !others.isEnd; ) {
-        const number = others.number();
-        at += Math.floor(number / 4);
-        how[at] = 1 + (number % 4);
-        told[at] = how[at] === 1 ? others.cost() : others.signed();
-      }
+      let [closed, other, how] = [0, 0, 0];
+      const ahead = () => {
+        const number = others.isEnd ? Infinity : others.number();
+        other += Math.floor(number / 4);
+        how = number % 4;
+      };
+      ahead();
       // The order of sums is that of `src/page/tree.rs`: each place is added to its callers when all below it has been.
       const { parent, line, last } = tree;
       const [all, below] = [new Float64Array(tree.count), new Float64Array(tree.count)];
@@ -325,8 +325,11 @@ export class Run {
       for (let at = 0; at <= tree.count; at++) {
         while (count > 0 && (at === tree.count || last[open[count - 1]] < at)) {
           const place = open[--count];
-          const found = own[place] + below[place];
-          const cost = how[place] === 0 ? found : how[place] === 1 ? told[place] : beside(found, how[place] === 2, told[place]);
+          let cost = own[place] + below[place];
+          if (closed++ === other) {
+            cost = how === 0 ? others.cost() : beside(cost, how === 1, others.signed());
+            ahead();
+          }
           all[place] = cost;
           const above = parent[place];
           if (line[place] >= 0 || above < 0) continue;

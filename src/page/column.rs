@@ -77,9 +77,16 @@ pub(super) struct Column {
 
 impl Column {
     pub(super) fn new() -> Self {
+        Self::with_room(GZIP.len())
+    }
+
+    /// One that has room for so many compressed bytes: those of a large one need not be moved each time that it has grown.
+    pub(super) fn with_room(room: usize) -> Self {
+        let mut packed = Vec::with_capacity(room);
+        packed.extend_from_slice(&GZIP);
         Self {
             bytes: Vec::with_capacity(TOGETHER + LONGEST),
-            packed: GZIP.to_vec(),
+            packed,
             sum: Crc::new(),
             compressor: None,
             kept: 0,

@@ -123,12 +123,16 @@ impl Lines {
             });
             Some(number as u64)
         };
-        if next.get() < *end && self.places.get(next.get()) == Some(place) {
+        let key = |place: &LinePlace| (place.line, place.col);
+        // Hardly any line is in another file than its function.
+        let is_it = |known: &LinePlace| {
+            key(known) == key(place)
+                && (known.file.is_empty() && place.file.is_empty() || known.file == place.file)
+        };
+        if next.get() < *end && self.places.get(next.get()).is_some_and(is_it) {
             return found(next.get());
         }
-        let key = |place: &LinePlace| (place.line, place.col);
         let at = places.binary_search_by(|known| {
-            // Hardly any line is in another file than its function.
             if known.file.is_empty() && place.file.is_empty() {
                 return key(known).cmp(&key(place));
             }

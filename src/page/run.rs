@@ -540,14 +540,17 @@ fn more_names(
     functions: &[FunctionRow],
     identities: Vec<(i64, Option<StoredIdentity>)>,
 ) -> [(String, Vec<u8>); 2] {
-    let mut known: HashMap<i64, StoredIdentity> = identities
-        .into_iter()
-        .filter_map(|(function, identity)| Some((function, identity?)))
-        .collect();
+    // Both are in the order of the numbers of functions.
+    let mut known = identities.into_iter().peekable();
     let (mut column, mut texts, mut last) = (Column::new(), Vec::new(), 0);
     for function in functions {
         let mut bits = 0;
-        let identity = known.remove(&function.function_id);
+        while known
+            .next_if(|(of, _)| *of < function.function_id)
+            .is_some()
+        {}
+        let identity = known.next_if(|(of, _)| *of == function.function_id);
+        let identity = identity.and_then(|(_, identity)| identity);
         if let Some(raw_name) = &function.raw_name {
             bits |= 1;
             texts.push(raw_name.clone());

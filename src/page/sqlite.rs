@@ -1,5 +1,7 @@
 //! SQLite for browsers, and what it needs of the page: statements that make a database of it, and questions to begin with.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::column;
@@ -25,7 +27,7 @@ pub enum Sql {
 }
 
 /// Names and compressed bytes.
-pub(super) type Blocks = Vec<(String, Vec<u8>)>;
+pub(super) type Blocks = Vec<(&'static str, Cow<'static, [u8]>)>;
 
 /// Part of the room that SQL may take: trees and figures come first.
 const LARGEST_PART: usize = 3;
@@ -40,11 +42,11 @@ pub(super) fn blocks(
 ) -> Result<Option<Blocks>, PageError> {
     let numbers: Vec<i64> = runs.iter().map(|run| run.run_id).collect();
     let script = database.trimmed(&numbers, with_source)?;
-    let blocks = vec![
-        ("sqlite/program".to_owned(), PROGRAM.to_vec()),
-        ("sqlite/loader".to_owned(), LOADER.to_vec()),
-        ("sqlite/worker".to_owned(), column::text(WORKER)),
-        ("sqlite/script".to_owned(), column::text(&script)),
+    let blocks: Blocks = vec![
+        ("sqlite/program", PROGRAM.into()),
+        ("sqlite/loader", LOADER.into()),
+        ("sqlite/worker", column::text(WORKER).into()),
+        ("sqlite/script", column::text(&script).into()),
     ];
     let taken: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
     Ok((taken + of_runs <= room / LARGEST_PART).then_some(blocks))

@@ -9,6 +9,12 @@ use crate::store::{Below, CallRow, Database, MetricInfo, NodeLabel, NodeRow};
 /// How many nodes are written between two looks at whether there is still room.
 const LOOKS: u64 = 1 << 12;
 
+/// Bytes that a column has room for, for each node: few need more, and room that is not written to costs nothing.
+const BYTES_OF_NODE: u64 = 4;
+
+/// The largest such room.
+const MOST_ROOM: u64 = 1 << 23;
+
 /// The limit of costs that keeps all places: nothing costs less.
 pub(super) const EVERYTHING: f64 = f64::NEG_INFINITY;
 
@@ -82,8 +88,7 @@ fn is_other(name: &str) -> bool {
 /// An open place.
 struct Open {
     is_line: bool,
-    /// Its number among those that are written; `None` if it is not.
-    number: Option<u64>,
+    is_written: bool,
     /// How many that are written are above it.
     depth: u64,
     /// Something below it was left out.
@@ -120,6 +125,26 @@ impl Labelled {
     }
 }
 
+/// What places cost in a metric with everything called, where that is not what follows, as a column that is being written: how many
+/// places were closed after the one before, and how the cost differs.
+struct Others {
+    column: Column,
+    last: u64,
+}
+
+impl Others {
+    /// None so far.
+    fn of(column: Column) -> Self {
+        Self { column, last: 0 }
+    }
+
+    /// Adds the cost of the place that is closed after so many.
+    fn add(&mut self, closed: u64, cost: Option<f64>, found: f64) {
+        self.column.cost_beside(closed - self.last, cost, found);
+        self.last = closed;
+    }
+}
+
 struct Writer<'n> {
     numbers: &'n Numbers,
     metrics: usize,
@@ -130,14 +155,15 @@ struct Writer<'n> {
     places: Column,
     calls: Column,
     owns: Vec<Column>,
-    /// By metric: what places cost with everything called, where that is not what follows: their numbers, the cost, and what
-    /// follows.
-    others: Vec<Vec<(u64, Option<f64>, f64)>>,
+    /// By metric: what places cost with everything called, where that is not what follows.
+    others: Vec<Others>,
     /// By metric; empty if there are none.
     labels: Vec<Labelled>,
     /// Of roots that are left out, by metric.
     left: Vec<f64>,
     written: u64,
+    /// Those of them to which nothing will be added any more: all below is written.
+    closed: u64,
     /// One less than the depth of the place before; none is before the first.
     last_depth: u64,
 }
@@ -153,7 +179,8 @@ pub(super) fn tree(
     cut: Cut,
 ) -> Result<Tree, PageError> {
     let ids: Vec<i64> = metrics.iter().map(|metric| metric.metric_id).collect();
-    let mut writing = Writing::new(numbers, ids.len(), cut);
+    let nodes = database.node_count(run_id)?;
+    let mut writing = Writing::new(numbers, ids.len(), nodes, cut);
     writing.writer.labels = labels.into_iter().map(Labelled::new).collect();
     database.each_wanted_node(run_id, &ids, |rows| writing.node(rows))?;
     Ok(writing.finish())
@@ -171,7 +198,13 @@ struct Writing<'n> {
 }
 
 impl<'n> Writing<'n> {
-    fn new(numbers: &'n Numbers, metrics: usize, cut: Cut) -> Self {
+    /// Begins a tree of so many nodes in so many metrics.
+    fn new(numbers: &'n Numbers, metrics: usize, nodes: u64, cut: Cut) -> Self {
+        let room = nodes
+            .min(cut.most)
+            .saturating_mul(BYTES_OF_NODE)
+            .min(MOST_ROOM);
+        let column = || Column::with_room(usize::try_from(room).unwrap_or_default());
         Self {
             cut,
             is_whole: true,
@@ -184,14 +217,15 @@ impl<'n> Writing<'n> {
                 metrics,
                 open: Vec::new(),
                 costs: Vec::new(),
-                steps: Column::new(),
-                places: Column::new(),
-                calls: Column::new(),
-                owns: (0..metrics).map(|_| Column::new()).collect(),
-                others: vec![Vec::new(); metrics],
+                steps: column(),
+                places: column(),
+                calls: column(),
+                owns: (0..metrics).map(|_| column()).collect(),
+                others: (0..metrics).map(|_| Others::of(column())).collect(),
                 labels: Vec::new(),
                 left: vec![0.0; metrics],
                 written: 0,
+                closed: 0,
                 last_depth: 0,
             },
         }
@@ -328,7 +362,7 @@ impl Functions {
                 cut,
             );
         }
-        let mut writing = Writing::new(numbers, 1, cut);
+        let mut writing = Writing::new(numbers, 1, self.count(), cut);
         let mut passed_over = u32::MAX;
         let mut row = NodeRow::default();
         for place in &self.kept {
@@ -390,10 +424,8 @@ impl Writer<'_> {
                 } else {
                     Some(cost.all.unwrap_or(found))
                 };
-                if let Some(number) = open.number
-                    && all.map(f64::to_bits) != Some(found.to_bits())
-                {
-                    self.others[metric].push((number, all, found));
+                if open.is_written && all.map(f64::to_bits) != Some(found.to_bits()) {
+                    self.others[metric].add(self.closed, all, found);
                 }
                 if !open.is_line {
                     // The function above has called it, and so has its line that is open.
@@ -406,6 +438,7 @@ impl Writer<'_> {
                 }
             }
             self.costs.truncate(from);
+            self.closed += u64::from(open.is_written);
         }
     }
 
@@ -438,7 +471,7 @@ impl Writer<'_> {
     fn add(&mut self, rows: &[NodeRow], cut: Cut) -> Result<(), PageError> {
         let node = &rows[0];
         let is_line = node.line.is_some();
-        let above = self.open.iter().rev().find(|open| open.number.is_some());
+        let above = self.open.iter().rev().find(|open| open.is_written);
         let depth = above.map_or(0, |above| above.depth + 1);
         let is_written = !(is_line && cut.lines);
         if is_written {
@@ -454,7 +487,7 @@ impl Writer<'_> {
         }
         self.open.push(Open {
             is_line,
-            number: is_written.then_some(self.written.wrapping_sub(1)),
+            is_written,
             depth,
             is_cut: false,
         });
@@ -495,6 +528,7 @@ impl Writer<'_> {
     /// Writes a place that stands for those that were left out, all but its costs.
     fn write_left(&mut self, depth: u64) {
         self.write(depth, self.numbers.left_out() << 1, None);
+        self.closed += 1;
     }
 
     /// The columns.
@@ -513,15 +547,8 @@ impl Writer<'_> {
         for (metric, column) in self.owns.into_iter().enumerate() {
             blocks.push((format!("own-{metric}"), column.finish()));
         }
-        for (metric, mut others) in self.others.into_iter().enumerate() {
-            let mut column = Column::new();
-            others.sort_unstable_by_key(|(number, ..)| *number);
-            let mut last = 0;
-            for (number, cost, found) in others {
-                column.cost_beside(number - last, cost, found);
-                last = number;
-            }
-            blocks.push((format!("all-{metric}"), column.finish()));
+        for (metric, others) in self.others.into_iter().enumerate() {
+            blocks.push((format!("all-{metric}"), others.column.finish()));
         }
         for (metric, labelled) in self.labels.into_iter().enumerate() {
             blocks.push((format!("{LABELS}{metric}"), labelled.column.finish()));
