@@ -65,7 +65,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "perf_script",
     summary: "Linux perf, as perf script prints it",
-    revision: 6,
+    revision: 7,
     sniff,
     options: &[],
     import,
@@ -191,6 +191,8 @@ struct RawFrame {
 struct Pending {
     /// Where its first line is, once there is one.
     at: Option<Position>,
+    /// Its only line so far is a frame that no stack is printed for.
+    is_alone: bool,
     /// It is a sample, whether or not frames follow. If not, the line is kept for the note.
     is_sure: bool,
     line: Vec<u8>,
@@ -301,6 +303,14 @@ impl<'s> Script<'s> {
         };
         if is_frame {
             if let Some(frame) = frame(line) {
+                // Perf begins a frame of a stack with a tab, and the only one of a sample with a blank: with `-F ip,sym`, where no
+                // line comes before, each of these is a sample (case `perf_script/frames-alone`).
+                if line.first() == Some(&b' ')
+                    && (self.pending.at.is_none() || self.pending.is_alone)
+                {
+                    self.finish_sample()?;
+                    self.pending.is_alone = true;
+                }
                 // With a stack below, what follows the event is the address of data and its symbol,
                 // and no frame (case `perf_script/data-symbols`).
                 self.pending.behind.clear();
