@@ -386,7 +386,8 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
         self.parsed(format_args!("a count in `{name}`"), digits)
     }
 
-    fn parsed<T>(
+    /// A number, as a function takes its text.
+    pub(in crate::formats) fn parsed<T>(
         &mut self,
         what: impl Display,
         parse: impl Fn(&str) -> Option<T>,

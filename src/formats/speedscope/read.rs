@@ -49,6 +49,7 @@ use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use super::metrics::Metrics;
+use super::moment::Moment;
 use super::names::{Measured, of_austin};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{FunctionDef, Kind, RunFact, Severity, Sink, Unit};
@@ -64,7 +65,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "speedscope",
     summary: "speedscope files: py-spy, rbspy, dotnet-trace and others",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,
@@ -376,7 +377,7 @@ impl<'f> File<'f> {
                 }
                 b"around" => around = Some(self.around(json)?),
                 b"startValue" => json.skip()?,
-                b"endValue" => end = Some(json.real("a number in `endValue`")?),
+                b"endValue" => end = Some(json.parsed("a number in `endValue`", Moment::parse)?),
                 b"samples" => {
                     self.sink.at(json.record_start());
                     let top = *top.get_or_insert_with(|| self.top(around.as_deref(), &title));
@@ -630,7 +631,12 @@ impl<'f> File<'f> {
                         });
                     }
                     b"frame" => frame = Some(self.numbered(json)?),
-                    b"at" => time = Some((json.place()?, json.real("a number in `at`")?)),
+                    b"at" => {
+                        time = Some((
+                            json.place()?,
+                            json.parsed("a number in `at`", Moment::parse)?,
+                        ))
+                    }
                     _ => self.skip(json, at, &name)?,
                 }
             }
@@ -681,20 +687,20 @@ impl<'f> File<'f> {
     }
 
     /// Adds the time since the last event to the innermost open call.
-    fn charge(&mut self, calls: &mut Calls, now: f64) {
+    fn charge(&mut self, calls: &mut Calls, now: Moment) {
         if let (Some(last), Some((_, node))) = (calls.last, calls.open.last()) {
             // So each node is listed once: `convert` takes all that it has, and leaves 0 for the
             // next profile.
             if now > last && self.tree.own(*node, RAW) == 0.0 {
                 self.charged.push(*node);
             }
-            self.tree.cost(*node, RAW, now - last);
+            self.tree.cost(*node, RAW, now.since(last));
         }
         calls.last = Some(now);
     }
 
     /// Ends what is still open.
-    fn close(&mut self, mut calls: Calls, end: Option<f64>) {
+    fn close(&mut self, mut calls: Calls, end: Option<Moment>) {
         if calls.open.is_empty() {
             return;
         }
@@ -748,7 +754,7 @@ struct Calls {
     /// Those that are open: frame and node, outermost first.
     open: Vec<(u32, NodeId)>,
     /// When the last event was.
-    last: Option<f64>,
+    last: Option<Moment>,
     /// Where the last event is in the file.
     at: Position,
 }

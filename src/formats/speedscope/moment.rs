@@ -1,0 +1,101 @@
+//! Times as a file writes them, exact also where they have more digits than a REAL holds: nanoseconds since 1970 have 19.
+
+use std::fmt::{self, Display, Formatter};
+
+/// A time, in whatever unit the file has.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) struct Moment {
+    /// Its whole units, towards 0.
+    whole: i128,
+    /// What is left, less than a unit, with the sign of the time.
+    rest: f64,
+}
+
+impl Moment {
+    /// The time that a decimal number says; `None` if it is none, or has more digits than any clock.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let real: f64 = text.parse().ok().filter(|real: &f64| real.is_finite())?;
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let are_digits = fraction.bytes().all(|byte| byte.is_ascii_digit());
+        if let Ok(whole) = whole.parse()
+            && are_digits
+        {
+            let rest: f64 = match fraction {
+                "" => 0.0,
+                _ => text[text.len() - fraction.len() - 1..].parse().ok()?,
+            };
+            return Some(Self {
+                whole,
+                rest: rest.copysign(real),
+            });
+        }
+        // With an exponent it has no more digits than a REAL.
+        let whole = real.trunc();
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "whole, and far from the ends of 128 bits"
+        )]
+        (whole.abs() < 1e36).then_some(Self {
+            whole: whole as i128,
+            rest: real - whole,
+        })
+    }
+
+    /// How long it is after another one.
+    #[expect(clippy::cast_precision_loss, reason = "a duration is a REAL")]
+    pub(super) fn since(self, earlier: Self) -> f64 {
+        (self.whole - earlier.whole) as f64 + (self.rest - earlier.rest)
+    }
+}
+
+impl Display for Moment {
+    #[expect(clippy::cast_precision_loss, reason = "as near as a REAL can say it")]
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        if self.rest == 0.0 {
+            write!(formatter, "{}", self.whole)
+        } else {
+            write!(formatter, "{}", self.whole as f64 + self.rest)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Moment;
+
+    #[test]
+    fn durations_are_exact_whatever_the_clock() {
+        for (earlier, later, expected) in [
+            ("0", "1", 1.0),
+            ("0.25", "1.5", 1.25),
+            ("-1.5", "-0.25", 1.25),
+            ("-0.5", "0.25", 0.75),
+            ("1700000000000000001", "1700000000000000008", 7.0),
+            ("1700000000.0000010", "1700000000.0000080", 0.000_007),
+            ("1.7e9", "1700000001.5", 1.5),
+            ("1e-3", "2e-3", 0.001),
+        ] {
+            let [one, other] = [earlier, later].map(|text| Moment::parse(text).expect(text));
+            assert!(one < other, "{earlier} {later}");
+            let found = other.since(one);
+            assert!(
+                (found - expected).abs() <= expected * 1e-15,
+                "{earlier} to {later}: {found}, expected {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in ["", "-", "1.2.3", "1e400", "1e40", "NaN", "0x10"] {
+            assert_eq!(Moment::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_said_as_they_are() {
+        for text in ["0", "-3", "1.5", "-0.5", "1700000000000000001"] {
+            assert_eq!(Moment::parse(text).expect(text).to_string(), text);
+        }
+    }
+}
