@@ -498,6 +498,8 @@ impl<'s> Trace<'s> {
 
     fn finish(mut self) {
         let mut tree = CallTree::<[f64; 1]>::default();
+        // Where everything there is was left out, who imports it has to know.
+        let mut of_others = Severity::Warning;
         for thread in std::mem::take(&mut self.threads) {
             let Some(process) = self.processes.get(thread.process) else {
                 continue;
@@ -506,6 +508,7 @@ impl<'s> Trace<'s> {
             if thread.marks.is_empty() && thread.slices.is_empty() {
                 continue;
             }
+            of_others = Severity::Info;
             let mut container = |kind, word, name: &Option<String>, id: &str| {
                 let name = format!("{} {id}", name.as_deref().unwrap_or(word));
                 Location::of(self.sink.function(FunctionDef {
@@ -522,7 +525,7 @@ impl<'s> Trace<'s> {
         }
         let time = self.sink.metric("time", Unit::Nanoseconds, Noise::Timed);
         tree.emit(self.sink, &[Some(time)]);
-        self.emit_notes();
+        self.emit_notes(of_others);
     }
 
     /// Joins beginnings and ends. All slices of the thread, in the order in which they begin, outer
@@ -622,7 +625,8 @@ impl<'s> Trace<'s> {
         }
     }
 
-    fn emit_notes(&mut self) {
+    /// Says what was not read, and how much `of_others` matters: events that are no slices.
+    fn emit_notes(&mut self, of_others: Severity) {
         let sink = &mut *self.sink;
         let (info, warning) = (Severity::Info, Severity::Warning);
         if let Some(position) = self.unterminated {
@@ -634,7 +638,7 @@ impl<'s> Trace<'s> {
                 message,
             });
         }
-        self.others.note_with(sink, info, |count, first| {
+        self.others.note_with(sink, of_others, |count, first| {
             format!(
                 "{} of phases that are no slices not read (first: {first})",
                 many(count, "event")
