@@ -3,7 +3,7 @@
 //! The column of names is one wider than its longest name, columns with decimals are one wider than
 //! their longest figure, and columns are two blanks apart. Where the output goes to a terminal,
 //! source and paths, then names, are shortened in their middle until a row fits; elsewhere they are
-//! whole. Dates, figures and verdicts always are: where they leave no room, a list of runs and the
+//! whole, but for cells of more than 16 KiB, which lose their middle in text and in Markdown. Dates, figures and verdicts always are: where they leave no room, a list of runs and the
 //! answer of a statement lose columns, which the first line names, and other rows are longer than the
 //! screen. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
