@@ -1,10 +1,9 @@
 CREATE VIEW ancestors (
-  -- Who led to a call: one row per run, metric, function node and node of a function above it. It has rows only where
-  -- run_id is asked for (run_id = 1, run_id IN (1, 2), a join with such a number): those of all runs would be too many. A
-  -- range, IS or an expression (run_id > 1, run_id + 0 = 1) does not ask: there are no rows. Ask with metric and function
-  -- (or node_id), too, ORDER BY depth for the path from the root. Costs are those of the node, not of the
-  -- ancestor: to add up what a function cost below each ancestor, take is_outermost, or recursion counts twice.
-  run_id,           -- number of the run, as text: CAST(run_id AS INTEGER) has the number, and its order
+  -- Who led to a call: one row per run, metric, function node and node of a function above it. Ask with run_id,
+  -- metric and function (or node_id): there are many times as many rows as nodes. ORDER BY depth is the path from the root.
+  -- Costs are those of the node, not of the ancestor: to add up what a function cost below each ancestor, take is_outermost,
+  -- or recursion counts twice.
+  run_id,           -- number of the run
   metric,           -- what was measured: time, ticks, samples, alloc
   node_id,          -- number of the node
   function,         -- name of its function
@@ -22,7 +21,7 @@ CREATE VIEW ancestors (
   cumulative        -- cost of the node with everything called, in the metric's unit; NULL if unknown
 ) AS
 SELECT
-  j.json,
+  r.run_id,
   m.name,
   n.node_id,
   f.name,
@@ -42,10 +41,9 @@ SELECT
     WHEN c.node_id IS NULL THEN 0.0
     ELSE c.cumulative
   END
--- The run is asked for as in view subtrees.
-FROM json_each AS j
-CROSS JOIN runs AS r ON r.run_id = j.value
-JOIN metrics AS m ON m.run_id = r.run_id
+-- CROSS JOIN keeps the planner from starting anywhere but at the run.
+FROM runs AS r
+CROSS JOIN metrics AS m ON m.run_id = r.run_id
 CROSS JOIN function_nodes AS i ON i.run_id = r.run_id
 JOIN functions AS f ON f.function_id = i.function_id
 -- That the function is the same goes without saying, but leads from a node straight to its row in function_nodes.

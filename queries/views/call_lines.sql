@@ -1,7 +1,8 @@
 CREATE VIEW call_lines (
   -- Who called a function, and from which line: one row per run, metric, function, caller and line of the caller, so that
   -- a caller with two such lines has two rows. WHERE function = 'parse' lists the lines that call parse. The costs are those
-  -- of the function, by line: as in view calls, cumulative adds up over all rows to the function's cumulative cost.
+  -- of the function, by line: as in view calls, cumulative adds up over all rows to the function's cumulative cost, and files without paths may have no
+  -- row for what no function called.
   run_id,          -- number of the run
   run,             -- its title, else the name of its file
   metric,          -- what was measured: time, ticks, samples, alloc

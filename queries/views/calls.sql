@@ -4,6 +4,8 @@ CREATE VIEW calls (
   -- the function, by caller: cumulative adds up over its callers to its cumulative cost in view summary. A call made while
   -- another one of the same function is open (recursion) adds 0 to that, as its cost is in the outer one. What no function
   -- called has the caller NULL: at the root, and directly below a process, a thread or a part of the file, which call nothing.
+  -- Where the file has pairs of caller and callee and no paths (fidelity 'edges' in run_list), it may tell nothing of what was
+  -- called by no function: then there is no such row, and what summary has more than the callers is that.
   run_id,          -- number of the run
   run,             -- its title, else the name of its file
   metric,          -- what was measured: time, ticks, samples, alloc

@@ -1,9 +1,9 @@
 CREATE VIEW changes (
   -- What changed from one run to another: one row per pair of runs, metric that both have, and function of either. Functions
-  -- are one where their identities are, whatever the build. It has rows only where base_run_id is a number or a bound value
-  -- (base_run_id = 1; a subquery or a join gives none): those of all pairs of runs would be too many. Ask with run_id, too. Differences of two runs are noise as well as change:
+  -- are one where their identities are, whatever the build. Ask with base_run_id and run_id, and with numbers or bound
+  -- values: for a subquery or a join, all pairs of runs are compared. Differences of two runs are noise as well as change:
   -- `profdb diff` tells the two apart.
-  base_run_id,         -- number of the run that is compared with, as text: CAST(base_run_id AS INTEGER) has the number
+  base_run_id,         -- number of the run that is compared with
   run_id,              -- number of the run that is compared
   metric,              -- what was measured: time, ticks, samples, alloc
   unit,                -- unit of the costs: ns (nanoseconds), bytes or count
@@ -25,7 +25,7 @@ CREATE VIEW changes (
   identity_id          -- its number in table identities
 ) AS
 SELECT
-  j.json,
+  b.run_id,
   r.run_id,
   m.name,
   m.unit,
@@ -52,10 +52,8 @@ SELECT
   CASE 0 WHEN SUM(i.metric_id = m.metric_id) THEN 'new' WHEN SUM(i.metric_id = o.metric_id) THEN 'gone' ELSE 'both' END,
   MAX(SUM(i.metric_id = m.metric_id), SUM(i.metric_id = o.metric_id)),
   d.identity_id
--- The argument of a table-valued function is a hidden column, which a question fills: the number of a run is JSON. Without
--- it there is no row to begin with. CROSS JOIN, as it has to come first.
-FROM json_each AS j
-CROSS JOIN runs AS b ON b.run_id = j.value
+-- CROSS JOIN keeps the planner from starting anywhere but at the two runs.
+FROM runs AS b
 CROSS JOIN runs AS r
 CROSS JOIN metrics AS m ON m.run_id = b.run_id
 CROSS JOIN metrics AS o ON o.run_id = r.run_id AND o.name = m.name AND o.unit = m.unit
@@ -64,4 +62,4 @@ CROSS JOIN functions AS f ON f.function_id = i.function_id
 CROSS JOIN identities AS d ON d.identity_id = f.identity_id
 WHERE f.kind IN ('function', 'pseudo')
 -- The columns of runs and metrics are there so that a question for one pair of runs reads these alone.
-GROUP BY j.json, r.run_id, m.name, m.unit, m.total, o.total, d.identity_id, d.name, d.module, d.file;
+GROUP BY b.run_id, r.run_id, m.name, m.unit, m.total, o.total, d.identity_id, d.name, d.module, d.file;

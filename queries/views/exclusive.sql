@@ -12,7 +12,8 @@ CREATE VIEW exclusive (
   calls,       -- how often it was called; NULL if unknown
   exclusive,   -- cost of the function itself, in unit; NULL if unknown
   pct,         -- the same, % of the run's total; NULL if unknown, or if the total is 0
-  cum_pct      -- sum of pct over this row and all rows ranked before it, in %
+  cum_pct      -- sum of pct over this row and all rows ranked before it, in %; it may end above 100, where costs
+               -- outside the run's total are among the functions (of garbage collection, as some files have them)
 ) AS
 SELECT
   r.run_id,

@@ -1,10 +1,9 @@
 CREATE VIEW subtrees (
   -- What ran below a function: one row per run, metric, outermost call of function `top` and function node in the tree of
-  -- that call, itself among them. It has rows only where run_id is asked for (run_id = 1, run_id IN (1, 2), a join with
-  -- such a number): those of all runs would be too many. A range, IS or an expression (run_id > 1, run_id + 0 = 1) does not
-  -- ask: there are no rows. Ask with metric and top (or top_id), too. No node comes twice for one top: exclusive adds up to
-  -- what the top cost in all, and cumulative by function where is_outermost.
-  run_id,        -- number of the run, as text: CAST(run_id AS INTEGER) has the number, and its order
+  -- that call, itself among them. Ask with run_id, metric and top (or top_id): there are many times as many rows as nodes. No
+  -- node comes twice for one top: exclusive adds up to what the top cost in all, and cumulative by function where
+  -- is_outermost.
+  run_id,        -- number of the run
   metric,        -- what was measured: time, ticks, samples, alloc
   top,           -- name of the function at the top
   top_kind,      -- its kind: function, pseudo, root, process, thread or part
@@ -23,7 +22,7 @@ CREATE VIEW subtrees (
   cumulative     -- cost with everything called, in the metric's unit; NULL if unknown
 ) AS
 SELECT
-  j.json,
+  r.run_id,
   m.name,
   t.name,
   t.kind,
@@ -44,11 +43,9 @@ SELECT
     WHEN c.node_id IS NULL THEN 0.0
     ELSE c.cumulative
   END
--- The argument of a table-valued function is a hidden column, which a question fills: the number of a run is JSON. Without
--- it there is no row to begin with. CROSS JOIN, as it has to come first.
-FROM json_each AS j
-CROSS JOIN runs AS r ON r.run_id = j.value
-JOIN metrics AS m ON m.run_id = r.run_id
+-- CROSS JOIN keeps the planner from starting anywhere but at the run.
+FROM runs AS r
+CROSS JOIN metrics AS m ON m.run_id = r.run_id
 CROSS JOIN function_nodes AS i ON i.run_id = r.run_id
 JOIN functions AS t ON t.function_id = i.function_id
 -- That the function is the same goes without saying, but leads from a node straight to its row in function_nodes.

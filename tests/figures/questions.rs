@@ -332,3 +332,33 @@ fn answers_about_recordings_are_those_of_brute_force() {
         .collect();
     assert!(empty.is_empty(), "{empty:?}");
 }
+
+/// Views of places and of pairs of runs are tables like others: in which order they are joined, and how, changes no answer.
+#[test]
+fn joins_are_the_same_whatever_their_order() {
+    let database = recorded([
+        "samples/folded/py-spy.folded",
+        "samples/folded/tracing-flame.folded",
+    ]);
+    let counted = |sql: &str| asked(&database, sql);
+    for (view, numbers) in [
+        ("subtrees", "run_id"),
+        ("ancestors", "run_id"),
+        ("changes", "base_run_id"),
+    ] {
+        let rows = |from: &str| counted(&format!("SELECT COUNT(*) FROM {from}"));
+        let whole = rows(&format!("{view} AS v WHERE v.{numbers} = 2"));
+        assert_ne!(whole, [[Cell::Number(0.0)]], "{view}");
+        for from in [
+            format!("{view} AS v JOIN runs AS r ON r.run_id = v.{numbers} WHERE r.run_id > 1"),
+            format!("runs AS r JOIN {view} AS v ON v.{numbers} = r.run_id WHERE r.run_id > 1"),
+            format!("runs AS r LEFT JOIN {view} AS v ON v.{numbers} = r.run_id WHERE r.run_id > 1"),
+            format!("{view} AS v WHERE v.{numbers} IN (SELECT MAX(run_id) FROM runs)"),
+            format!("{view} AS v WHERE v.{numbers} = (SELECT MAX(run_id) FROM runs)"),
+            format!("{view} AS v WHERE v.{numbers} + 0 IS 2"),
+            format!("(SELECT DISTINCT * FROM {view}) AS v WHERE v.{numbers} BETWEEN 2 AND 9"),
+        ] {
+            assert_eq!(rows(&from), whole, "{from}");
+        }
+    }
+}

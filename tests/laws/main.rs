@@ -54,7 +54,7 @@ const CUT_EVERYWHERE: usize = 1024;
 const CUTS: usize = 200;
 
 /// Columns of views that differ between two equal runs.
-const OF_ONE_RUN: [&str; 2] = ["run_id", "imported_at"];
+const OF_ONE_RUN: [&str; 3] = ["run_id", "base_run_id", "imported_at"];
 
 /// Columns that count from the run's first node.
 const NODE_COLUMNS: [&str; 6] = [
@@ -654,7 +654,13 @@ fn told(database: &Database, run: i64) -> Result<Vec<String>, Failed> {
         let Value::Text(view) = view else {
             return Err("a view has a name".into());
         };
-        let sql = format!("SELECT * FROM {view} WHERE run_id = ?1");
+        // Of pairs of runs, that of the run and itself.
+        let base = if view == "changes" {
+            " AND base_run_id = ?1"
+        } else {
+            ""
+        };
+        let sql = format!("SELECT * FROM {view} WHERE run_id = ?1{base}");
         let names: Vec<String> = {
             let statement = database.connection().prepare(&sql)?;
             statement.column_names().map(str::to_owned).collect()

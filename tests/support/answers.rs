@@ -546,15 +546,20 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
             )
         }
         "Which functions differ most between runs?" => {
-            let mut ends: BTreeMap<&(i64, String, String), (f64, f64)> = BTreeMap::new();
+            let mut costs: BTreeMap<&Identity, Vec<f64>> = BTreeMap::new();
             for (_, identity, cost) in history(places, metric) {
-                let end = ends.entry(identity).or_insert((cost, cost));
-                *end = (end.0.min(cost), end.1.max(cost));
+                costs.entry(identity).or_default().push(cost);
             }
-            let row = |(identity, (least, most)): (&(i64, String, String), (f64, f64))| {
+            let runs = [1, 2].map(|run| places.run(run).measures(metric));
+            let runs = runs.into_iter().filter(|measures| *measures).count();
+            let row = |(identity, costs): (&Identity, Vec<f64>)| {
+                let most = costs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+                // A run without the function is one in which it cost nothing.
+                let least = if costs.len() < runs { 0.0 } else { least };
                 vec![text(&identity.1), Cell::Number(most - least)]
             };
-            (ends.into_iter().map(row).collect(), TEN_BY_LAST)
+            (costs.into_iter().map(row).collect(), TEN_BY_LAST)
         }
         _ => return None,
     };
