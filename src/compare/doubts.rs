@@ -168,20 +168,11 @@ pub(super) fn doubts(
     if noise == Noise::Sampled {
         doubts.extend(periods_differ(chosen));
     }
-    let biases = |side: usize| -> BTreeSet<Option<u64>> {
-        facts[side]
-            .iter()
-            .map(|facts| facts.bias_applied.map(f64::to_bits))
-            .collect()
-    };
     let is_time = chosen[0]
         .first()
         .is_some_and(|chosen| chosen.metric.unit == "ns");
-    if is_time && biases(0) != biases(1) {
-        doubts.push(
-            "what was subtracted from times for reading the timer differs between base and new"
-                .to_owned(),
-        );
+    if is_time {
+        doubts.extend(biases_differ(facts).map(str::to_owned));
     }
     let recorded = |side: usize| -> Option<Vec<&str>> {
         facts[side]
@@ -202,6 +193,26 @@ pub(super) fn doubts(
         }
     }
     doubts
+}
+
+/// Says that other times were subtracted in base than in new, or that only one side tells.
+fn biases_differ(facts: &[Vec<RunFacts>; 2]) -> Option<&'static str> {
+    let stated = facts.each_ref().map(|facts| {
+        let stated = facts.iter().filter_map(|facts| facts.bias_applied);
+        stated.map(f64::to_bits).collect::<BTreeSet<u64>>()
+    });
+    match stated.each_ref().map(BTreeSet::is_empty) {
+        [false, false] if stated[0] != stated[1] => Some(
+            "what was subtracted from times for reading the timer differs between base and new",
+        ),
+        [true, false] => Some(
+            "what was subtracted from times for reading the timer is known of new, and not of base",
+        ),
+        [false, true] => Some(
+            "what was subtracted from times for reading the timer is known of base, and not of new",
+        ),
+        _ => None,
+    }
 }
 
 /// How far apart the mean costs of a sample may lie in runs of one sampling period: timers are late, and clocks of processors change.

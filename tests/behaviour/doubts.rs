@@ -159,6 +159,26 @@ fn timers_that_were_corrected_differently_are_said() {
     doubted(&folder, &["diff", "one.xml", "other.xml"], doubt);
     let (_, said, _) = folder.run(&["diff", "one.xml", "as-one.xml"]);
     assert!(!said.contains("timer"), "{said}");
+    // What one side does not say is not known to differ.
+    let untold = dyalog("0.0005", 44).replace("<TimerBias>0.0005</TimerBias>", "");
+    folder
+        .write("untold.xml", &untold)
+        .write("untold-too.xml", &untold.replace("44", "45"));
+    for (sides, doubt) in [
+        (
+            ["one.xml", "untold.xml"],
+            "is known of base, and not of new",
+        ),
+        (
+            ["untold.xml", "one.xml"],
+            "is known of new, and not of base",
+        ),
+    ] {
+        let (_, said, _) = folder.run(&[&["diff"][..], &sides].concat());
+        assert!(said.contains(doubt) && !said.contains("differs"), "{said}");
+    }
+    let (_, said, _) = folder.run(&["diff", "untold.xml", "untold-too.xml"]);
+    assert!(!said.contains("timer"), "{said}");
 }
 
 #[test]
