@@ -6,7 +6,8 @@
 //!
 //! # What is written
 //! - A thread for each thread of the run, below its process; what is in none has a thread of its own. Each is a frame
-//!   where it cost something itself.
+//!   where it cost something itself. The number that a name ends in is its number (`tid`, `pid`), so that a name that was read from such a
+//!   file is the same when it is read again; others get one.
 //! - A sample for each place in the tree of calls that cost something itself or called nothing, with that cost as its weight:
 //!   times in milliseconds, bytes, or a count of samples. The time line is the sum of the weights: when it was is unknown.
 //! - The interval of samples, if the run's `time` is so much for each of them everywhere; otherwise 1 ms, as the viewer wants
@@ -25,7 +26,7 @@
 
 use std::io::Write;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::unknown_interval::UNKNOWN_INTERVAL;
 use crate::base::slices::same;
@@ -338,9 +339,44 @@ struct Threads<'p> {
     profile: &'p Profile<'p>,
     modules: &'p Modules<'p>,
     /// Names of the processes that there have been, and their numbers.
-    processes: HashMap<String, usize>,
+    processes: HashMap<String, u32>,
+    /// Numbers that processes have, and those of threads.
+    taken: [HashSet<u32>; 2],
     count: usize,
     open: Option<Thread>,
+}
+
+/// The name of a process or thread as a file has it, without the number after it, and the number. A run has both as one name, as it
+/// was read from such a file; where that ends in no number that is free, it gets the next free one.
+fn named<'n>(
+    name: &'n str,
+    known: Option<u32>,
+    next: u32,
+    taken: &mut HashSet<u32>,
+) -> (&'n str, u32) {
+    let split = name
+        .rsplit_once(' ')
+        .filter(|(before, _)| !before.is_empty());
+    let own = split.and_then(|(before, digits)| {
+        let number = digits.parse::<u32>().ok();
+        Some((
+            before,
+            number.filter(|number| number.to_string() == digits)?,
+        ))
+    });
+    if let Some((before, own)) = own
+        && (known == Some(own) || taken.insert(own))
+    {
+        return (before, own);
+    }
+    let free = known.unwrap_or_else(|| {
+        let mut numbers = next..;
+        numbers
+            .find(|number| !taken.contains(number))
+            .unwrap_or(next)
+    });
+    taken.insert(free);
+    (name, free)
 }
 
 /// A thread as far as it has come.
@@ -369,6 +405,7 @@ impl<'p> Threads<'p> {
             profile,
             modules,
             processes: HashMap::new(),
+            taken: Default::default(),
             count: 0,
             open: None,
         }
@@ -447,22 +484,23 @@ impl<'p> Threads<'p> {
         let process = of_kind(Kind::Process).unwrap_or_else(|| title.clone());
         let other = thread.around.last().map(|at| functions[*at].name.clone());
         let name = of_kind(Kind::Thread).or(other).unwrap_or(title);
-        let next = self.processes.len();
-        // Numbers of our own: what a run has of a process is its name.
-        let pid = *self.processes.entry(process.clone()).or_insert(next);
-        let is_known = pid < next;
+        let [pids, tids] = &mut self.taken;
+        let known = self.processes.get(&process).copied();
+        let (process_name, pid) = named(&process, known, number(self.processes.len() as u64), pids);
+        self.processes.insert(process.clone(), pid);
         let before = if self.count == 0 { "" } else { "," };
         self.count += 1;
+        let (name, tid) = named(&name, None, number(self.count as u64), tids);
         write!(
             out,
             "{before}\n{{\"name\":{},\"processName\":{}",
-            json(&name),
-            json(&process)
+            json(name),
+            json(process_name)
         )?;
         write!(
             out,
-            ",\"pid\":\"{pid}\",\"tid\":{},\"isMainThread\":{}",
-            self.count, !is_known
+            ",\"pid\":\"{pid}\",\"tid\":{tid},\"isMainThread\":{}",
+            known.is_none()
         )?;
         write!(
             out,
