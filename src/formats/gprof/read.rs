@@ -22,7 +22,8 @@
 //! - Names that C++ and Rust compilers have mangled (`--no-demangle`): they are made readable, the raw name is kept.
 //! - Files of functions, where the index says them. Functions of one name are told apart by their numbers.
 //! - A function whose line has no times, which GNU gprof always prints, has unknown ones.
-//! - Times to the hundredth of a second, as they are printed, so that figures need not add up to the last digit.
+//! - Times to the hundredth of a second, as they are printed, so that figures need not add up to the last digit. A note says so
+//!   where a hundredth is more than 5 % of the total.
 //!
 //! # What we leave out
 //! - `gmon.out` itself, which means nothing without the program.
@@ -52,11 +53,17 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "gprof",
     summary: "gprof reports: flat profile, call graph",
-    revision: 4,
+    revision: 5,
     sniff,
     options: &[],
     import,
 };
+
+/// What times are rounded to, in seconds.
+const HUNDREDTH: f64 = 0.01;
+
+/// The least total of which a hundredth of a second is too small a part to be warned of, in seconds.
+const LONG: f64 = 0.2;
 
 const FLAT: &[u8] = b"Flat profile:";
 const GRAPH: &[u8] = b"Call graph";
@@ -64,6 +71,19 @@ const INDEX: &[u8] = b"Index by function name";
 
 /// A second, in nanoseconds.
 const SECOND: f64 = 1e9;
+
+/// What to say of a total, in seconds, of which a sample is a large part.
+fn rough(total: f64) -> Option<String> {
+    if total == 0.0 {
+        return Some("the total is 0: the program ended before a sample was taken".to_owned());
+    }
+    let percent = 100.0 * HUNDREDTH / total;
+    (total < LONG).then(|| {
+        format!(
+            "times are printed to 0.01 s, which is {percent:.0} % of the total, and shares are as rough: let the program run for longer"
+        )
+    })
+}
 
 fn sniff(head: &[u8]) -> Confidence {
     let is_flat = head.starts_with(FLAT);
@@ -457,6 +477,15 @@ impl Report {
                 "{} without a block of the call graph",
                 many(unknown as u64, "function")
             );
+            sink.note(Note {
+                severity: Severity::Warning,
+                position: None,
+                message: &message,
+            });
+        }
+        let own = self.functions.iter().filter_map(|function| function.times);
+        let own = own.map(|(own, _)| own).reduce(|sum, own| sum + own);
+        if let Some(message) = self.total.or(own).and_then(rough) {
             sink.note(Note {
                 severity: Severity::Warning,
                 position: None,
