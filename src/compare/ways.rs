@@ -14,6 +14,7 @@ use crate::report::path::{Name, Operator, Path, parse};
 use crate::report::{self, Argument, NameSyntax};
 use crate::store::FunctionIdentity;
 use crate::text::nearest::suggestion;
+use crate::text::placed::placed;
 
 /// A run, with what its functions are.
 pub(super) type Known<'k, 'd> = (&'k ComparedRun<'d>, &'k Dictionary);
@@ -134,8 +135,8 @@ fn names(identity: &FunctionIdentity) -> [&str; 2] {
 fn path(runs: &[Known<'_, '_>], text: &str) -> Result<Vec<Step>, CompareError> {
     let all = all(runs);
     let known: HashSet<&str> = all.iter().flat_map(|identity| names(identity)).collect();
-    let path = parse(text, NameSyntax::default(), &|name| known.contains(name))
-        .map_err(CompareError::Usage)?;
+    let is_known = |name: &str| known.contains(name) || !of_place(&all, name).is_empty();
+    let path = parse(text, NameSyntax::default(), &is_known).map_err(CompareError::Usage)?;
     let steps = [(Operator::Within, path.first)]
         .into_iter()
         .chain(path.rest);
@@ -150,6 +151,21 @@ fn path(runs: &[Known<'_, '_>], text: &str) -> Result<Vec<Step>, CompareError> {
         .collect()
 }
 
+/// What tables tell from others of its name as a text does: with the module or file after the name, both as a run has them or after
+/// the rules of identities.
+fn of_place<'k>(all: &[&'k FunctionIdentity], text: &str) -> Vec<&'k FunctionIdentity> {
+    let found = placed(text).map(|(name, place)| {
+        let is_it = |[known, module, file]: &[String; 3]| {
+            known == name && [module, file].into_iter().any(|known| known == place)
+        };
+        let all = all.iter().copied();
+        all.filter(|identity| is_it(&identity.raw) || is_it(&identity.names))
+            .collect::<Vec<_>>()
+    });
+    let mut found = found.filter(|found| !found.is_empty());
+    found.next().unwrap_or_default()
+}
+
 /// What a step of a path means.
 fn step(all: &[&FunctionIdentity], name: &Name) -> Result<BTreeSet<Vec<u8>>, CompareError> {
     let fitting = |fits: &dyn Fn(&str) -> bool| -> Vec<&FunctionIdentity> {
@@ -160,7 +176,10 @@ fn step(all: &[&FunctionIdentity], name: &Name) -> Result<BTreeSet<Vec<u8>>, Com
     };
     let (found, is_code) = match name {
         Name::Exact(name) => {
-            let found = fitting(&|known| known == name);
+            let mut found = fitting(&|known| known == name);
+            if found.is_empty() {
+                found = of_place(all, name);
+            }
             // A container is meant only where no function has the name.
             let is_code = found.iter().any(|identity| identity.is_code);
             (found, is_code)

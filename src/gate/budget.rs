@@ -4,6 +4,7 @@ use regex::Regex;
 use std::path::PathBuf;
 
 use crate::store::RunSet;
+use crate::text::placed::placed;
 use crate::text::scale::Unit;
 
 /// A budget.
@@ -152,6 +153,15 @@ impl Pattern {
             Some(regex) => regex.is_match(name),
             None => self.text == name,
         }
+    }
+
+    /// Whether a function of these names is meant: by its name, or as tables tell it from others of its name, by name and module
+    /// or file.
+    #[must_use]
+    pub fn fits_function(&self, names: [&str; 3]) -> bool {
+        let [name, places @ ..] = names;
+        let is_it = |(known, place)| known == name && places.contains(&place);
+        self.fits(name) || self.regex.is_none() && placed(&self.text).any(is_it)
     }
 
     /// A pattern, or in double quotes a name as it is.

@@ -8,7 +8,7 @@ use super::budget::{Budget, Limit, Rule, Thing};
 use super::cut::{History, Start};
 use super::figures::{BaseRuns, Figures, Window};
 use super::moved::{IsOver, Position, moved, positions};
-use super::subjects::{Candidate, Watched, mean, watched, with_others};
+use super::subjects::{Candidate, Watched, fits, mean, watched, with_others};
 use crate::compare::judge::FEWEST;
 use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Request};
 use crate::statistics::multiple::holm;
@@ -289,7 +289,9 @@ fn nothing(
     };
     let mut databases = question.databases.iter();
     let is_known = databases.try_fold(false, |is_known, database| {
-        Ok::<bool, StoreError>(is_known || database.has_function(place, |name| pattern.fits(name))?)
+        Ok::<bool, StoreError>(
+            is_known || database.has_function(|names| fits(rule.thing, pattern, names))?,
+        )
     })?;
     let what = ["function", "module", "file"][place];
     (answer.answer, answer.why) = if is_known {

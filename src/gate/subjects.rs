@@ -92,8 +92,14 @@ pub(super) fn watched(
     // A name is one that comparisons show, or one that some run has.
     let is_of = |row: &Row, patterns: &[Pattern], fitting: &BTreeSet<[String; 3]>| {
         let mut patterns = patterns.iter();
-        patterns.any(|pattern| pattern.fits(&row.item.names[0]))
-            || fitting.contains(&row.item.names)
+        patterns.any(|pattern| match rule.thing {
+            Thing::Module | Thing::File => pattern.fits(&row.item.names[0]),
+            thing => fits(
+                thing,
+                pattern,
+                row.item.names.each_ref().map(String::as_str),
+            ),
+        }) || fitting.contains(&row.item.names)
     };
     let fits = |row: &Row| {
         let pattern = rule.pattern.as_ref().map(std::slice::from_ref);
@@ -437,6 +443,16 @@ fn calls(
     things
 }
 
+/// Whether a pattern means a function of this name, module and file, or its module, or its file.
+pub(super) fn fits(thing: Thing, pattern: &Pattern, names: [&str; 3]) -> bool {
+    let [_, module, file] = names;
+    match thing {
+        Thing::Module => pattern.fits(module),
+        Thing::File => pattern.fits(file),
+        _ => pattern.fits_function(names),
+    }
+}
+
 /// Names after the rules of identities of the functions, modules or files that any of some patterns fits by a name as some run
 /// has it.
 fn fitting(
@@ -465,13 +481,14 @@ fn fitting(
         )?;
         for (function, identity) in learnt {
             seen.insert((database, function));
-            let [name, module, file] = &identity.raw;
-            let (raw, names) = match thing {
-                Thing::Module => (module, of_group("module", &identity.names)),
-                Thing::File => (file, of_group("file", &identity.names)),
-                _ => (name, identity.names.clone()),
+            let names = match thing {
+                Thing::Module => of_group("module", &identity.names),
+                Thing::File => of_group("file", &identity.names),
+                _ => identity.names.clone(),
             };
-            if identity.is_code && patterns.iter().any(|pattern| pattern.fits(raw)) {
+            let raw = identity.raw.each_ref().map(String::as_str);
+            let mut patterns = patterns.iter();
+            if identity.is_code && patterns.any(|pattern| fits(thing, pattern, raw)) {
                 found.insert(names);
             }
         }

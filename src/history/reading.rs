@@ -10,6 +10,7 @@ use crate::events::Noise;
 use crate::report;
 use crate::store::{Database, Fitting, IdentifiedFunction, MetricOfRun, StoreError};
 use crate::text::nearest::suggestion;
+use crate::text::placed::placed;
 
 /// Why there is no history.
 #[derive(Debug, thiserror::Error)]
@@ -263,6 +264,9 @@ pub fn subjects(
     if let (true, Some(name)) = (found.is_empty(), &quoted) {
         found = database.fitting_functions(by, &literal(name))?;
     }
+    if found.is_empty() && by == Fitting::Function {
+        found = of_place(database, quoted.as_deref().unwrap_or(text))?;
+    }
     let is_pattern = quoted.is_none() && text.contains(['*', '?']);
     if found.is_empty() && is_pattern {
         found = database.fitting_functions(by, &text.replace('[', "[[]"))?;
@@ -298,6 +302,18 @@ pub fn subjects(
         )));
     }
     Ok(grouped(by, found))
+}
+
+/// The functions that tables tell from others of their name as a text does: with the module or file after the name.
+fn of_place(database: &Database, text: &str) -> Result<Vec<IdentifiedFunction>, StoreError> {
+    for (name, place) in placed(text) {
+        let mut found = database.fitting_functions(Fitting::Function, &literal(name))?;
+        found.retain(|function| function.names[1..].iter().any(|known| known == place));
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
 }
 
 /// A pattern of `GLOB` that one text fits.

@@ -10,6 +10,8 @@ use super::path::{self, Name, NameSyntax, Path};
 use super::question::{no_paths, regular_expression};
 use crate::store::{Database, RunInfo, StoreError};
 use crate::text::nearest::{some, suggestion};
+use crate::text::placed::placed;
+use crate::text::shell::quoted;
 
 const NAMED: &str = include_str!("../../queries/names/named.sql");
 const NAMED_THREADS: &str = include_str!("../../queries/names/named_threads.sql");
@@ -19,6 +21,7 @@ const CALLED: &str = include_str!("../../queries/names/called.sql");
 const NAMES: &str = include_str!("../../queries/names/names.sql");
 const ALL_FUNCTIONS: &str = include_str!("../../queries/names/functions.sql");
 const FOUND: &str = include_str!("../../queries/names/found.sql");
+const PLACED: &str = include_str!("../../queries/names/placed.sql");
 const KNOWS: &str = include_str!("../../queries/names/knows.sql");
 const THREADS: &str = include_str!("../../queries/names/threads.sql");
 const KEYS: &str = include_str!("../../queries/names/keys.sql");
@@ -108,11 +111,18 @@ impl<'s> RunNames<'s> {
             "whether they call each other is unknown".to_owned()
         };
         let names: Vec<String> = picked.into_iter().map(|(_, name)| name).collect();
+        let mut alone = Vec::new();
+        for name in &names {
+            alone.extend((self.placed(name)?.len() == 1).then_some(name));
+        }
+        let instead = match alone.first() {
+            Some(name) => format!("--fn '{}' means one of them", quoted(name, Some('\''))),
+            None => "profdb sql tells them apart by file and module".to_owned(),
+        };
         Err(no_paths(
             self.run,
             &format!(
-                "--fn takes functions there that do not call each other; here {}: {reason}; profdb sql tells them apart by \
-                 file and module",
+                "--fn takes functions there that do not call each other; here {}: {reason}; {instead}",
                 some(&names)
             ),
         ))
@@ -151,7 +161,7 @@ impl<'s> RunNames<'s> {
         Ok(None)
     }
 
-    /// Whether a function of the run has exactly this name.
+    /// Whether a function of the run has exactly this name, or this name and place.
     fn knows(&self, name: &str) -> bool {
         let parameters = named_params! { ":run": self.run.run_id, ":name": name };
         let statement = self.database.connection().prepare_cached(KNOWS);
@@ -159,16 +169,40 @@ impl<'s> RunNames<'s> {
         statement
             .and_then(|mut statement| statement.query_row(parameters, |row| row.get(0)))
             .unwrap_or(false)
+            || self.placed(name).is_ok_and(|found| !found.is_empty())
+    }
+
+    /// The functions that a table tells from others of their name as a text does, with the module or file after the name.
+    fn placed(&self, text: &str) -> Result<Vec<i64>, StoreError> {
+        for (name, place) in placed(text) {
+            let parameters: [(&str, &dyn ToSql); 3] = [
+                (":run", &self.run.run_id),
+                (":name", &name),
+                (":place", &place),
+            ];
+            let found = self.rows(PLACED, &parameters, |row| row.get(0))?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// The functions that a name means.
-    pub(super) fn pick(&self, name: &Name) -> Result<Picked, ReportError> {
+    pub(super) fn pick(&self, wanted: &Name) -> Result<Picked, ReportError> {
         let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
-        let picked = match name {
+        let picked = match wanted {
             Name::Exact(name) => {
                 let parameters: [(&str, &dyn ToSql); 2] = [run, (":name", name)];
                 let all: Vec<(i64, bool)> =
                     self.rows(NAMED, &parameters, |row| Ok((row.get(0)?, row.get(1)?)))?;
+                if all.is_empty() {
+                    let placed = Picked {
+                        functions: self.placed(name)?,
+                        by: PickedBy::List,
+                    };
+                    return self.found(placed, wanted);
+                }
                 // A container is meant only where no function has the name: some formats give a
                 // thread and its unnamed frames one name.
                 let is_code = all.iter().any(|(_, is_code)| *is_code);
@@ -219,8 +253,13 @@ impl<'s> RunNames<'s> {
                 }
             }
         };
+        self.found(picked, wanted)
+    }
+
+    /// Refuses a name that means no function.
+    fn found(&self, picked: Picked, wanted: &Name) -> Result<Picked, ReportError> {
         if picked.functions.is_empty() {
-            return Err(ReportError::NothingSelected(self.unknown(name)?));
+            return Err(ReportError::NothingSelected(self.unknown(wanted)?));
         }
         Ok(picked)
     }

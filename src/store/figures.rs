@@ -349,22 +349,25 @@ impl Database {
         read().map_err(|source| self.failed(source))
     }
 
-    /// Whether any function of any run has a name, module or file (0, 1, 2) that fits, as the run has it or after the rules of
-    /// identities.
+    /// Whether a name, module and file fit that any function of any run has, as the run has them or after the rules of
+    /// identities. They come one after the other, until some fit.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn has_function(
         &self,
-        column: usize,
-        fits: impl Fn(&str) -> bool,
+        mut fits: impl FnMut([&str; 3]) -> bool,
     ) -> Result<bool, StoreError> {
-        let read = || -> rusqlite::Result<bool> {
+        let mut read = || -> rusqlite::Result<bool> {
             let mut statement = self.connection.prepare_cached(NAMES)?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                for at in [column, column + 3] {
-                    if row.get_ref(at)?.as_str().is_ok_and(&fits) {
+                for first in [0, 3] {
+                    // A function may have no identity yet.
+                    let text = |at: usize| -> rusqlite::Result<&str> {
+                        Ok(row.get_ref(first + at)?.as_str().unwrap_or_default())
+                    };
+                    if fits([text(0)?, text(1)?, text(2)?]) {
                         return Ok(true);
                     }
                 }

@@ -9,6 +9,7 @@ pub(crate) mod escape;
 pub(crate) mod json;
 pub(crate) mod nearest;
 pub(crate) mod number;
+pub(crate) mod placed;
 pub(crate) mod plain;
 pub(crate) mod scale;
 pub mod separators;

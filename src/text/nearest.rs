@@ -1,5 +1,7 @@
 //! Names that are most like one that is unknown.
 
+use super::placed::placed;
+
 /// Names that are suggested for one that is unknown.
 const SUGGESTIONS: usize = 3;
 
@@ -28,9 +30,28 @@ pub(crate) fn some(names: &[String]) -> String {
     format!("{}{more}", names[..names.len().min(NAMES_SHOWN)].join(", "))
 }
 
-/// Says which names are most like the given one, if any is.
-pub(crate) fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> String {
+/// All of some names, of many those most like the given one, else the first ones.
+pub(crate) fn some_or_nearest(name: &str, names: Vec<String>) -> String {
+    if names.len() <= NAMES_SHOWN {
+        return names.join(", ");
+    }
+    let first = some(&names);
     let near = nearest(name, names);
+    if near.is_empty() {
+        first
+    } else {
+        format!("{}, …", near.join(", "))
+    }
+}
+
+/// Says which names are most like the given one, if any is. A place after a name is none of what has to be alike.
+pub(crate) fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> String {
+    let mut near = nearest(name, names.clone());
+    if near.is_empty()
+        && let Some((bare, _)) = placed(name).next()
+    {
+        near = nearest(bare, names);
+    }
     if near.is_empty() {
         String::new()
     } else {

@@ -8,7 +8,8 @@
 //! screen. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
 //! A name of several functions in one table is followed by the module in parentheses, or by the
-//! file where the module does not tell them apart. A line of another file than its function's has
+//! file where the module does not tell them apart; `--fn 'NAME (FILE)'` takes it so, where no function has
+//! that for its name. A line of another file than its function's has
 //! the file before its number: `main[list.h:31]`. What is unknown is `-`; where no row knows what it
 //! cost with all that it called, as in runs that know totals only, own costs are shown, which the
 //! line above the table, the title of the column and a line on standard error say. Own costs and
