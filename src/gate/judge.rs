@@ -1,10 +1,12 @@
 //! Judges every rule of a budget, all tests together.
 
+use std::collections::BTreeSet;
+
 use super::amounts::{Most, amounts};
 use super::answer::{
     ALPHA, AT_LIMIT, About, Answer, Gate, GateError, Named, NamedBase, PASSES, RuleAnswer, Subject,
 };
-use super::budget::{Budget, Limit, Rule, Thing};
+use super::budget::{Budget, Limit, Pattern, Rule, Thing};
 use super::cut::{History, Start};
 use super::figures::{BaseRuns, Figures, Window};
 use super::moved::{IsOver, Position, moved, positions};
@@ -14,6 +16,7 @@ use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Request};
 use crate::statistics::multiple::holm;
 use crate::statistics::{Estimate, Shape, limits};
 use crate::store::{Database, StoreError};
+use crate::text::nearest::suggestion;
 use crate::text::number::fixed;
 use crate::text::scale::figure;
 
@@ -300,12 +303,36 @@ fn nothing(
             format!("no {what} of base or new is called {}", pattern.text),
         )
     } else {
+        let near = nearest(question, place, pattern)?;
         (
             Answer::MatchesNowhere,
-            format!("no {what} of any run is called {}", pattern.text),
+            format!("no {what} of any run is called {}{near}", pattern.text),
         )
     };
     Ok(())
+}
+
+/// Which functions, modules or files (0, 1, 2) are called most like a pattern that none fits.
+fn nearest(
+    question: &Question<'_, '_>,
+    place: usize,
+    pattern: &Pattern,
+) -> Result<String, StoreError> {
+    let mut names = BTreeSet::new();
+    for database in question.databases {
+        database.has_function(|known| {
+            names.insert(known[place].to_owned());
+            false
+        })?;
+    }
+    names.remove("");
+    // What stands for any text is like no name.
+    let written = pattern.text.replace(['*', '?'], "");
+    Ok(suggestion(
+        "; the nearest: ",
+        &written,
+        names.into_iter().collect(),
+    ))
 }
 
 /// The largest figure.

@@ -659,6 +659,12 @@ fn unless_takes_names_of_the_runs_too() {
         let budget = format!("fn 'w*' <= +10 % unless '{name}'");
         check(&place, &budget, &sides, &["pass"], 0);
     }
+    // What is nearest is said; what stands for any text is like nothing.
+    for pattern in ["prase", "prase*"] {
+        let told = place.gate(&format!("fn '{pattern}' <= +5 %\n"), &SAME);
+        let said = format!("no function of any run is called {pattern}; the nearest: parse");
+        assert!(told.out.contains(&said), "{}", told.out);
+    }
 }
 
 #[test]
