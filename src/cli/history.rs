@@ -186,6 +186,12 @@ pub(super) fn run(asked: &History, stop: &Stop) -> Result<(), Failure> {
     let found = history(&source, series, asked.metric.as_deref(), name);
     let found = found.map_err(|error| without(error, stop))?;
     others.iter().for_each(say);
+    if asked.function.is_none() && asked.by != Fitting::Function {
+        let what = asked.by.name();
+        say(format!(
+            "--by {what} is about FN, without which whole runs are shown; '*' means every {what}"
+        ));
+    }
     say_left_out(&found.measured);
     let mut answer = answer(&source, &found);
     if with_changes {

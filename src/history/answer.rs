@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value as Json, json};
 
 use super::aliases::{Aliases, Key, lines as said_of, may_be_one};
-use super::reading::{Figure, HistoryError, Measured, Subject, figures, measured, subjects};
+use super::reading::{
+    Figure, HistoryError, Measured, Subject, check_named, figures, measured, subjects,
+};
 use super::series::Series;
 use super::sparkline::sparkline;
 use crate::compare::order::Order;
@@ -120,6 +122,8 @@ fn named_subjects(
             measured.metric,
         )));
     }
+    let names = found.iter().map(|(subject, _)| &subject.names);
+    check_named(database, measured, by, names)?;
     let last = |figures: &[Figure]| figures.last().map_or(0.0, |figure| figure.exclusive);
     found.sort_by(|(_, one), (_, other)| last(other).total_cmp(&last(one)));
     Ok((found, folders))

@@ -288,6 +288,10 @@ pub fn subjects(
         };
         let all = database.fitting_functions(by, "*")?.into_iter().map(name);
         let mut names: Vec<String> = all.filter(|name| !name.is_empty()).collect();
+        if names.is_empty() {
+            let all = database.identified_functions()?;
+            check_groups(by, "any run", all.iter().map(|function| &function.names))?;
+        }
         names.sort();
         names.dedup();
         let nearest = suggestion("; the nearest: ", quoted.as_deref().unwrap_or(text), names);
@@ -314,6 +318,52 @@ fn of_place(database: &Database, text: &str) -> Result<Vec<IdentifiedFunction>, 
         }
     }
     Ok(Vec::new())
+}
+
+/// Refuses a history of modules or files where no function of the series has one.
+///
+/// # Errors
+/// When that is so, and when the database cannot be read.
+pub(super) fn check_named<'n>(
+    database: &Database,
+    measured: &Measured,
+    by: Fitting,
+    mut names: impl Iterator<Item = &'n [String; 3]>,
+) -> Result<(), HistoryError> {
+    if by == Fitting::Function
+        || names.any(|[_, module, file]| !(module.is_empty() && file.is_empty()))
+    {
+        return Ok(());
+    }
+    // Only those without a module or file may have been asked for.
+    let all = all_figures(database, &measured.metrics())?.identities;
+    check_groups(by, "these runs", all.iter().map(|identity| &identity.names))
+}
+
+/// Refuses modules or files where no function has one.
+fn check_groups<'n>(
+    by: Fitting,
+    whose: &str,
+    names: impl Iterator<Item = &'n [String; 3]>,
+) -> Result<(), HistoryError> {
+    let (mut has_modules, mut has_files) = (false, false);
+    for [_, module, file] in names {
+        has_modules |= !module.is_empty();
+        has_files |= !file.is_empty();
+    }
+    let is_known = match by {
+        Fitting::Function => true,
+        Fitting::Module => has_modules,
+        Fitting::File => has_files,
+    };
+    if is_known {
+        return Ok(());
+    }
+    let what = by.name();
+    Err(HistoryError::NothingSelected(format!(
+        "no function of {whose} has a {what}: {}",
+        report::groups_instead(what, has_modules, has_files)
+    )))
 }
 
 /// A pattern of `GLOB` that one text fits.

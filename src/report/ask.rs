@@ -215,7 +215,7 @@ fn answer<'d>(
         tables: BTreeSet::new(),
         selected: None,
     };
-    asked.check_groups()?;
+    asked.check_groups(&names)?;
     let nodes = if is_from_nodes(&question, &selection) {
         Some(asked.node_question()?)
     } else {
@@ -429,7 +429,7 @@ impl<'d> Asked<'d, '_> {
     }
 
     /// Refuses groups by module or file where no function has any.
-    fn check_groups(&self) -> Result<(), ReportError> {
+    fn check_groups(&self, names: &RunNames<'_>) -> Result<(), ReportError> {
         let what = match self.question.groups {
             Groups::Modules => "module",
             Groups::Files => "file",
@@ -442,8 +442,9 @@ impl<'d> Asked<'d, '_> {
             return Ok(());
         }
         let run = self.question.run.said();
+        let instead = names.instead_of(what)?;
         Err(ReportError::NothingSelected(format!(
-            "no function of {run} has a {what}"
+            "no function of {run} has a {what}: {instead}"
         )))
     }
 

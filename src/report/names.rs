@@ -24,6 +24,7 @@ const FOUND: &str = include_str!("../../queries/names/found.sql");
 const PLACED: &str = include_str!("../../queries/names/placed.sql");
 const KNOWS: &str = include_str!("../../queries/names/knows.sql");
 const THREADS: &str = include_str!("../../queries/names/threads.sql");
+const PLACES: &str = include_str!("../../queries/names/places.sql");
 const KEYS: &str = include_str!("../../queries/names/keys.sql");
 const VALUES: &str = include_str!("../../queries/names/values.sql");
 
@@ -309,6 +310,15 @@ impl<'s> RunNames<'s> {
         })
     }
 
+    /// What else the costs of the run may be added up by where no function has a module or file.
+    pub(super) fn instead_of(&self, what: &str) -> Result<String, StoreError> {
+        let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
+        let known: Vec<(bool, bool)> =
+            self.rows(PLACES, &[run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (has_modules, has_files) = known.first().copied().unwrap_or_default();
+        Ok(groups_instead(what, has_modules, has_files))
+    }
+
     /// Refuses what needs labels, if there are none.
     pub(super) fn check_labels(&self) -> Result<(), ReportError> {
         if self.list(KEYS)?.is_empty() {
@@ -378,6 +388,15 @@ impl<'s> RunNames<'s> {
             statement.query_map(parameters, row)?.collect()
         };
         rows().map_err(|source| failure(database, source))
+    }
+}
+
+/// What costs may be added up by, where no function has what is asked for.
+pub(crate) fn groups_instead(what: &str, has_modules: bool, has_files: bool) -> String {
+    match what {
+        "module" if has_files => "files are known: --by file".to_owned(),
+        "file" if has_modules => "modules are known: --by module".to_owned(),
+        what => format!("without --by {what} there is a row for each function"),
     }
 }
 

@@ -185,8 +185,36 @@ fn what_a_run_does_not_mention_cost_nothing_in_it() {
         })
         .collect();
     assert_eq!(totals, BTreeMap::from([(1, 6.0), (2, 6.0), (3, 10.0)]));
-    let module = costs(&["history", "--by", "module", "*"]);
-    assert_eq!(module, [(6.0, 3), (6.0, 2), (10.0, 3)]);
+    let modules = folder.path().join("modules.db");
+    let file = folder.path().join("run.callgrind");
+    for (number, costs) in [
+        &[("a", 5), ("b", 1)][..],
+        &[("a", 6)],
+        &[("a", 7), ("b", 3)],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let functions = costs.iter();
+        let functions = functions.map(|(name, cost)| format!("fn={name}\n1 {cost}\n\n"));
+        let total: i32 = costs.iter().map(|(_, cost)| cost).sum();
+        let functions: String = functions.collect();
+        let text = format!(
+            "version: 1\ncreator: callgrind-3.22.0\nevents: Ir\n\nob=app\n{functions}totals: {total}\n"
+        );
+        fs::write(&file, text).expect("room");
+        let tag = format!("commit_count={number}");
+        let file = file.to_str().expect("UTF-8");
+        told(&modules, &["import", file, "--tag", &tag]);
+    }
+    let of = |row: &Json| (row["exclusive"].as_f64(), row["functions"].as_i64());
+    let module = rows(&modules, &["history", "--by", "module", "*"]);
+    let module: Vec<_> = module.iter().map(of).collect();
+    let expected = [(6.0, 2), (6.0, 1), (10.0, 2)];
+    assert_eq!(
+        module,
+        expected.map(|(cost, count)| (Some(cost), Some(count)))
+    );
 }
 
 /// Signs of patterns in a name in quotes are signs, and nothing is said of patterns where there is no such name.

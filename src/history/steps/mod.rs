@@ -16,7 +16,7 @@ pub use change::{Change, Judged, State, Steps};
 pub use request::{Request, Since};
 
 use super::answer::History;
-use super::reading::{Figure, HistoryError, figures, measured};
+use super::reading::{Figure, HistoryError, check_named, figures, measured};
 use super::series::Series;
 use crate::statistics::steps::{Found, Limits, find};
 use crate::store::{Database, Fitting};
@@ -43,6 +43,8 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
     } else {
         filtered_rows(database, &measured, &mut frame, &request)?
     };
+    let names = rows.iter().map(|row| &row.names);
+    check_named(database, &measured, request.by, names)?;
     let count = rows.len();
     let searched: Vec<Row> = rows
         .into_iter()
