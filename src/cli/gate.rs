@@ -1,5 +1,6 @@
 //! `profdb gate --budget FILE`
 
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -14,8 +15,8 @@ use super::inputs::Inputs;
 use super::options::FormatOptions;
 use super::output::{Target, Unwritten};
 use super::sides::{
-    are_heeded, chosen, file_of, files_of, is_stored, noise, normalize, read_once, root, runs_of,
-    runs_of_files,
+    are_heeded, below, chosen, file_of, files_of, is_stored, no_profile, noise, normalize,
+    read_once, root, runs_of, runs_of_files,
 };
 use super::source::is_anywhere;
 use crate::base::error::Stop;
@@ -23,10 +24,10 @@ use crate::compare::judge::Noise;
 use crate::compare::{ComparedRun, Normalize, Request};
 use crate::formats::Format;
 use crate::gate::{
-    Ancestry, Base, BaseRuns, Budget, GateError, LONGEST, Outcome, Policy, Question, TRUNKS,
-    choose, judge, latest, write,
+    Ancestry, Answer, Base, BaseRuns, Budget, GateError, LONGEST, Outcome, Policy, Question,
+    RuleAnswer, TRUNKS, choose, judge, latest, write,
 };
-use crate::store::{ChooseError, Database, RunSet, Tag};
+use crate::store::{ChooseError, Database, NoRuns, RunSet, Tag};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("git", |git| git.help(
@@ -172,11 +173,13 @@ impl Gate {
 }
 
 pub(super) fn run(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
-    gated(gate, stop).map_err(|failure| match failure {
+    match gated(gate, stop) {
         // 1 says that something is over its limit.
-        Failure::Output => Failure::Input,
-        failure => failure,
-    })
+        Err(Failure::Output) => Err(Failure::Input),
+        // It has been said that there is nothing to judge.
+        Err(Failure::NothingSelected) if gate.exit_zero => Ok(()),
+        done => done,
+    }
 }
 
 fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
@@ -223,7 +226,10 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
         request: &request,
         databases: &opened.databases().collect::<Vec<_>>(),
     };
-    let judged = judge(&question).map_err(|error| failed(&name, error, stop))?;
+    let mut judged = judge(&question).map_err(|error| failed(&name, error, stop))?;
+    if gate.first_run == FirstRun::Pass {
+        judged.warnings.extend(taken_for_first(&judged.rules));
+    }
     for warning in &judged.warnings {
         say(warning);
     }
@@ -267,6 +273,16 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
         Ok(()) | Err(Failure::ClosedPipe) => verdict,
         Err(failure) => Err(failure),
     }
+}
+
+/// What passes because there is nothing to compare with: a slip in what names base would look so, too.
+fn taken_for_first(rules: &[RuleAnswer]) -> Vec<String> {
+    let without = rules.iter().filter(|rule| rule.answer == Answer::NoBase);
+    let mut why: Vec<&str> = without.map(|rule| rule.why.as_str()).collect();
+    why.dedup();
+    let said = why.into_iter();
+    said.map(|why| format!("taken for a first run, which passes: {why}"))
+        .collect()
 }
 
 /// Where the commit of new comes from, where that is asked for and says which runs are compared with.
@@ -417,17 +433,28 @@ impl Planned {
         };
         let read = |sets: &[RunSet]| files_of(sets, gate.from, &gate.options.0, stop);
         let new = read(&self.new)?;
+        // A folder that nothing has been put into yet is no fault of a first run.
+        let read_base = |sets: &[RunSet]| {
+            if let [set] = sets
+                && let Some(folder) = file_of(set).filter(|file| file.is_dir())
+            {
+                let profiles = below(folder, gate.from, &gate.options.0, stop)?;
+                if profiles.is_empty() {
+                    return Ok(Files::None(no_profile(folder)));
+                }
+                return Ok(Files::Profiles(profiles));
+            }
+            read(sets).map(Files::Profiles)
+        };
         let mut bases = Vec::new();
         for base in &self.bases {
             bases.push(match base {
-                PlannedBase::Sets(sets) => Files::Profiles(read(sets)?),
+                PlannedBase::Sets(sets) => read_base(sets)?,
                 PlannedBase::Budget(Base::File(file)) if is_database(file) => {
                     let database = DatabaseArgs::named(Some(file.clone()));
                     Files::Database(Box::new(open_to_read(&database, stop)?))
                 }
-                PlannedBase::Budget(Base::File(file)) => {
-                    Files::Profiles(read(&[RunSet::File(file.clone())])?)
-                }
+                PlannedBase::Budget(Base::File(file)) => read_base(&[RunSet::File(file.clone())])?,
                 PlannedBase::Budget(Base::Runs { .. }) | PlannedBase::Usual => {
                     Files::Profiles(Vec::new())
                 }
@@ -448,6 +475,8 @@ struct Databases {
 enum Files {
     Profiles(Vec<Database>),
     Database(Box<Database>),
+    /// There are none; and what there is to say of that.
+    None(String),
 }
 
 impl Databases {
@@ -456,6 +485,7 @@ impl Databases {
         let of_bases = self.bases.iter().flat_map(|base| match base {
             Files::Profiles(files) => files.as_slice(),
             Files::Database(database) => std::slice::from_ref(&**database),
+            Files::None(_) => &[],
         });
         self.stored.iter().chain(&self.new).chain(of_bases)
     }
@@ -501,6 +531,7 @@ impl Databases {
         let mut found = BaseRuns {
             runs: Vec::new(),
             said: String::new(),
+            is_slip: false,
             earlier: base.is_history().then(Vec::new),
         };
         let numbers = match (base, &self.stored) {
@@ -517,14 +548,16 @@ impl Databases {
                 Vec::new()
             }
             (PlannedBase::Budget(Base::Runs { set, same }), Some(stored)) => {
-                let set = with_tags(set, same, new);
-                found.said = match &set {
-                    Ok(set) => format!("runs {set}"),
-                    Err(message) => message.clone(),
-                };
-                match set {
-                    Ok(set) => some(stored, &[set], &mut found.said, stop)?,
-                    Err(_) => Vec::new(),
+                match with_tags(set, same, new) {
+                    Ok(set) => {
+                        found.said = format!("runs {set}");
+                        some(stored, &[set], &mut found, stop)?
+                    }
+                    Err(message) => {
+                        found.said = message;
+                        found.is_slip = true;
+                        Vec::new()
+                    }
                 }
             }
             (PlannedBase::Budget(Base::File(file)), _) => {
@@ -535,45 +568,63 @@ impl Databases {
                 let names: Vec<String> = sets.iter().map(ToString::to_string).collect();
                 found.said = format!("--base {}", names.join(" "));
                 match stored {
-                    Some(stored) => some(stored, sets, &mut found.said, stop)?,
+                    Some(stored) => some(stored, sets, &mut found, stop)?,
                     None => Vec::new(),
                 }
             }
             (PlannedBase::Budget(Base::Runs { .. }), None) => Vec::new(),
         };
+        if found.is_slip {
+            return Ok(found);
+        }
         if let Some(stored) = &self.stored {
             found.runs.extend(runs_of(stored, &numbers, stop)?);
         }
-        found.runs.extend(match files {
+        let of_files = match files {
             Files::Profiles(files) => runs_of_files(files, stop)?,
+            Files::None(said) => {
+                found.said.clone_from(said);
+                Vec::new()
+            }
             Files::Database(file) => {
                 let all = RunSet::Tagged {
                     tags: Vec::new(),
                     last: Some(usize::MAX),
                 };
-                let numbers = some(file, &[all], &mut found.said, stop)?;
+                let numbers = some(file, &[all], &mut found, stop)?;
                 runs_of(file, &numbers, stop)?
             }
-        });
+        };
+        found.runs.extend(of_files);
         Ok(found)
     }
 }
 
-/// The runs that sets mean; none, with the reason, where there are none, which is no fault of a first run.
+/// The runs that sets mean; none, with the reason, where there are none, which is no fault of a first run unless a set is a slip.
 fn some(
     stored: &Database,
     sets: &[RunSet],
-    said: &mut String,
+    found: &mut BaseRuns<'_>,
     stop: &Stop,
 ) -> Result<Vec<i64>, Failure> {
-    match chosen(stored, sets) {
-        Ok(numbers) => Ok(numbers),
-        Err(ChooseError::NoRuns(message)) => {
-            *said = message;
-            Ok(Vec::new())
+    let (mut numbers, mut missing) = (BTreeSet::new(), Vec::new());
+    for set in sets {
+        match chosen(stored, std::slice::from_ref(set)) {
+            Ok(runs) => numbers.extend(runs),
+            Err(ChooseError::NoRuns(NoRuns { said, is_slip })) if is_slip => {
+                (found.said, found.is_slip) = (said, true);
+                return Ok(Vec::new());
+            }
+            Err(ChooseError::NoRuns(none)) => missing.push(none.said),
+            Err(error) => return Err(unchosen(error, stop)),
         }
-        Err(error) => Err(unchosen(error, stop)),
     }
+    if numbers.is_empty() && !missing.is_empty() {
+        found.said = missing.join("; ");
+    } else {
+        missing.iter().for_each(say);
+    }
+    Ok(numbers.into_iter().collect())
 }
 
 /// A set with those tags that new has.

@@ -241,7 +241,11 @@ pub(super) fn files_of(
     let mut files = Vec::new();
     for name in sets.iter().filter_map(file_of) {
         if name.is_dir() {
-            files.extend(below(name, from, options, stop)?);
+            let profiles = below(name, from, options, stop)?;
+            if profiles.is_empty() {
+                return Err(complain(no_profile(name), Failure::NothingSelected));
+            }
+            files.extend(profiles);
         } else {
             files.push(temporary(name, from, options, stop)?);
         }
@@ -252,8 +256,13 @@ pub(super) fn files_of(
 /// Files that are passed over one by one; of more there is the number.
 const SHOWN_PASSED_OVER: usize = 5;
 
+/// What to say of a folder without profiles.
+pub(super) fn no_profile(folder: &Path) -> String {
+    format!("{}: no profile below this folder", folder.display())
+}
+
 /// The profiles below a folder, by name; what no format recognises is passed over.
-fn below(
+pub(super) fn below(
     folder: &Path,
     from: Option<&'static Format>,
     options: &Options,
@@ -283,12 +292,6 @@ fn below(
         say(format!(
             "{}: {more} more files passed over",
             folder.display()
-        ));
-    }
-    if profiles.is_empty() {
-        return Err(complain(
-            format!("{}: no profile below this folder", folder.display()),
-            Failure::NothingSelected,
         ));
     }
     Ok(profiles)

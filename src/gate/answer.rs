@@ -29,6 +29,8 @@ pub enum Answer {
     TooFew,
     /// There are no runs to compare with.
     NoBase,
+    /// There are none, and with this command and budget there never will be.
+    NoSuchBase,
     /// Base does not have it, so that it has grown by no ratio.
     New,
     /// The sides have other hosts, units or kinds of noise.
@@ -49,11 +51,17 @@ impl Answer {
             Self::Unclear => "unclear",
             Self::Pass => "pass",
             Self::TooFew => "too few",
-            Self::NoBase => "no base",
+            Self::NoBase | Self::NoSuchBase => "no base",
             Self::New => "new",
             Self::NotComparable => "not comparable",
             Self::NothingMatched | Self::MatchesNowhere => "nothing matched",
         }
+    }
+
+    /// Whether something is named that is nowhere.
+    #[must_use]
+    pub fn is_slip(self) -> bool {
+        matches!(self, Self::MatchesNowhere | Self::NoSuchBase)
     }
 
     /// Whether anything was measured.
@@ -242,7 +250,7 @@ impl Gate {
         if self.rules.iter().any(|rule| rule.fails(policy)) {
             return Outcome::Fail;
         }
-        if has(&|answer| answer == Answer::MatchesNowhere) {
+        if has(&Answer::is_slip) {
             return Outcome::NothingMeasured;
         }
         if has(&Answer::is_judged) {

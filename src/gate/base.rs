@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::compare::ComparedRun;
 use crate::compare::order::{KEYS, Order};
 use crate::history::{Position, Series, series};
-use crate::store::{Database, StoreError};
+use crate::store::{Database, SHORTEST_COMMIT, StoreError};
 
 /// Branches that others come from, where runs have branches.
 pub const TRUNKS: [&str; 3] = ["main", "master", "trunk"];
@@ -15,9 +15,6 @@ const POSITIONS: usize = 10;
 
 /// Positions before these that tell whether base has made a step.
 const EARLIER: usize = 50;
-
-/// Fewest characters that name a commit.
-const SHORTEST: usize = 7;
 
 /// Runs of the database, and how they were chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +75,7 @@ fn numbers(position: &Position) -> Vec<i64> {
 /// Whether two names are of one commit: one may be cut short.
 fn are_one(one: &str, other: &str) -> bool {
     one == other
-        || one.len().min(other.len()) >= SHORTEST
+        || one.len().min(other.len()) >= SHORTEST_COMMIT
             && (one.starts_with(other) || other.starts_with(one))
 }
 

@@ -17,6 +17,8 @@ pub struct BaseRuns<'d> {
     pub runs: Vec<ComparedRun<'d>>,
     /// How they were chosen.
     pub said: String,
+    /// There are none because what names them is a slip, whatever runs are still to come.
+    pub is_slip: bool,
     /// The last runs of a history, and those before them, the oldest first: what is before a standing step is not compared with.
     /// `None` of runs that are compared with whatever they are.
     pub earlier: Option<Vec<ComparedRun<'d>>>,

@@ -180,7 +180,11 @@ fn of_rule(
     }
     warnings.extend(side.left_out.iter().cloned());
     if needs_base && side.base.is_empty() {
-        ruled.answer.answer = Answer::NoBase;
+        ruled.answer.answer = if question.bases[base].is_slip {
+            Answer::NoSuchBase
+        } else {
+            Answer::NoBase
+        };
         ruled.answer.why.clone_from(&question.bases[base].said);
         return Ok(ruled);
     }

@@ -62,7 +62,8 @@ pub(crate) use rows::{Cost, Costs, Labels, Nodes, Tables};
 #[cfg(feature = "parquet")]
 pub(crate) use rows::{of_other, to_other};
 pub use runs::{
-    ChooseError, Deletion, Keep, RunHead, RunSet, SetError, ShortUids, Tag, TagChange, Tagged,
+    ChooseError, Deletion, Keep, NoRuns, RunHead, RunSet, SHORTEST_COMMIT, SetError, ShortUids,
+    Tag, TagChange, Tagged,
 };
 pub use schema::{APPLICATION_ID, versions};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, StackRow};

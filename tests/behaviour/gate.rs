@@ -372,7 +372,7 @@ fn a_first_run_is_judged_by_what_needs_no_base() {
             "--first-run",
             "pass",
             "--base",
-            "branch=main",
+            "commit=0",
             "--new",
             "latest",
         ],
@@ -382,7 +382,7 @@ fn a_first_run_is_judged_by_what_needs_no_base() {
     check(
         &place,
         relative,
-        &["--base", "branch=main", "--new", "latest"],
+        &["--base", "commit=0", "--new", "latest"],
         &["no base"; 2],
         4,
     );
@@ -410,6 +410,141 @@ fn a_first_run_is_judged_by_what_needs_no_base() {
         &["no base"; 2],
         0,
     );
+}
+
+/// What names no run that could ever be there is no first run, whatever is said of first runs; what may be there later is one, which is
+/// said.
+#[test]
+fn a_slip_in_base_is_no_first_run() {
+    let mut place = Place::new();
+    place.import("exact", "commit=1234567a branch=main", &[("parse", 401)]);
+    place.import("exact", "commit=1234567b branch=fix", &[("parse", 400)]);
+    let first = ["--first-run", "pass", "--new", "latest"];
+    let asked = |base: &[&'static str]| [&first[..], &["--base"], base].concat();
+    for (base, said) in [
+        (
+            &["brnach=main"][..],
+            "no run has the tag brnach; the nearest: branch",
+        ),
+        (&["branch=main", "brnach=fix"], "no run has the tag brnach"),
+        (&["99"], "there is no run 99"),
+        (
+            &["commit=1234567"],
+            "commit=1234567 is the start of 2 commits: 1234567a, 1234567b",
+        ),
+    ] {
+        let asked = asked(base);
+        check(&place, "total <= +5 %", &asked, &["no base"], 4);
+        let exits = [&asked[..], &["--exit-zero"]].concat();
+        check(&place, "total <= +5 %", &exits, &["no base"], 0);
+        // What needs no base is judged, and fails.
+        let budget = "total <= +5 %\ntotal <= 500\n";
+        check(&place, budget, &asked, &["no base", "pass"], 4);
+        let budget = "total <= +5 %\ntotal <= 300\n";
+        check(&place, budget, &asked, &["no base", "fail"], 1);
+        let told = place.gate("total <= +5 %", &asked);
+        assert!(told.out.contains(said), "{base:?}: {}", told.out);
+    }
+    for (base, said) in [
+        (
+            &["branch=mian"][..],
+            "no run has the tag branch=mian; values of branch: fix, main",
+        ),
+        (
+            &["mian"],
+            "there is no run mian: see profdb runs; the nearest: main",
+        ),
+        (
+            &["branch=mian", "mian"],
+            "branch: fix, main; there is no run mian",
+        ),
+    ] {
+        let asked = asked(base);
+        check(&place, "total <= +5 %", &asked, &["no base"], 0);
+        let told = place.gate("total <= +5 %", &asked);
+        let warned = "taken for a first run, which passes";
+        for text in [said, warned] {
+            assert!(told.errors.contains(text), "{base:?}: {}", told.errors);
+        }
+        // Where that is not asked for, nothing passes.
+        check(&place, "total <= +5 %", &asked[2..], &["no base"], 4);
+    }
+    // What is there is compared with, and the rest is said.
+    let asked = asked(&["branch=main", "branch=later"]);
+    check(&place, "total <= +5 %", &asked, &["pass"], 0);
+    let told = place.gate("total <= +5 %", &asked);
+    let said = "no run has the tag branch=later; values of branch: fix, main";
+    assert!(told.errors.contains(said), "{}", told.errors);
+    // New has no such tag, and never will.
+    let budget = "base branch=main,host=same\ntotal <= +5 %\n";
+    check(&place, budget, &first, &["no base"], 4);
+}
+
+#[test]
+fn a_folder_without_profiles_is_nothing_to_compare_with_yet() {
+    let place = Place::new();
+    place.file("new.folded", &[("parse", 400)]);
+    fs::create_dir(place.path().join("none")).expect("a folder");
+    let budget = "total <= +5 %\n";
+    let first = ["none", "new.folded", "--first-run", "pass"];
+    check(&place, budget, &first[..2], &["no base"], 4);
+    check(&place, budget, &first, &["no base"], 0);
+    check(&place, "total <= 500\n", &first[..2], &["pass"], 0);
+    let of_budget = "base file none/\ntotal <= +5 %\n";
+    check(&place, of_budget, &["new.folded"], &["no base"], 4);
+    check(
+        &place,
+        of_budget,
+        &["new.folded", "--first-run", "pass"],
+        &["no base"],
+        0,
+    );
+    let told = place.gate(budget, &first);
+    let said = "taken for a first run, which passes: none: no profile below this folder";
+    assert!(told.errors.contains(said), "{}", told.errors);
+    // Nothing to judge is nothing measured, which --exit-zero asks to pass over.
+    for (new, said) in [("none", "no profile below"), ("99", "there is no run 99")] {
+        place.run(&["import", "new.folded"]);
+        let sides = ["new.folded", new];
+        let told = place.gate(budget, &sides);
+        assert_eq!(told.code, Some(4), "{}", told.errors);
+        assert!(told.errors.contains(said), "{}", told.errors);
+        let told = place.gate(budget, &[&sides[..], &["--exit-zero"]].concat());
+        assert_eq!(told.code, Some(0), "{}", told.errors);
+        assert!(told.errors.contains(said), "{}", told.errors);
+        let told = place.gate(budget, &[&sides[..], &["--first-run", "pass"]].concat());
+        assert_eq!(told.code, Some(4), "{}", told.errors);
+    }
+}
+
+/// Functions of one name are told apart as reports do, in rules as well.
+#[test]
+fn a_rule_may_name_one_of_several_functions_of_a_name() {
+    let place = Place::new();
+    for (name, costs) in [
+        ("base.callgrind", [100, 200]),
+        ("new.callgrind", [100, 300]),
+    ] {
+        let [one, other] = costs;
+        let text = format!(
+            "version: 1\ncreator: callgrind-3.22.0\nevents: Ir\n\nfl=a.c\nfn=f\n1 {one}\n\nfl=b.c\nfn=f\n1 {other}\n"
+        );
+        fs::write(place.path().join(name), text).expect("a file");
+    }
+    let sides = ["base.callgrind", "new.callgrind"];
+    for (rule, answer, code) in [
+        ("fn 'f' <= +5 %", "fail", 1),
+        ("fn 'f (a.c)' <= +5 %", "pass", 0),
+        ("fn 'f (b.c)' <= +5 %", "fail", 1),
+        ("fn \"f (b.c)\" <= +5 %", "fail", 1),
+        ("fn 'f' <= +5 % unless 'f (b.c)'", "pass", 0),
+        ("fn 'f (c.c)' <= +5 %", "nothing matched", 4),
+    ] {
+        check(&place, rule, &sides, &[answer], code);
+    }
+    let told = place.gate("fn 'f (c.c)' <= +5 %", &sides);
+    let said = "no function of any run is called f (c.c); the nearest: f\n";
+    assert!(told.out.contains(said), "{}", told.out);
 }
 
 #[test]
@@ -531,6 +666,12 @@ fn a_name_that_is_nowhere_ends_with_4() {
             &["nothing matched"],
             4,
         );
+    }
+    // What is nearest is said; what stands for any text is like nothing.
+    for pattern in ["prase", "prase*"] {
+        let told = place.gate(&format!("fn '{pattern}' <= +5 %\n"), &SAME);
+        let said = format!("no function of any run is called {pattern}; the nearest: parse");
+        assert!(told.out.contains(&said), "{}", told.out);
     }
 }
 
@@ -658,12 +799,6 @@ fn unless_takes_names_of_the_runs_too() {
     for name in ["work", "work.part.1", "*.part.0"] {
         let budget = format!("fn 'w*' <= +10 % unless '{name}'");
         check(&place, &budget, &sides, &["pass"], 0);
-    }
-    // What is nearest is said; what stands for any text is like nothing.
-    for pattern in ["prase", "prase*"] {
-        let told = place.gate(&format!("fn '{pattern}' <= +5 %\n"), &SAME);
-        let said = format!("no function of any run is called {pattern}; the nearest: parse");
-        assert!(told.out.contains(&said), "{}", told.out);
     }
 }
 

@@ -103,6 +103,7 @@ fn gated_after(
         bases: &[BaseRuns {
             runs: runs(&numbers),
             said: "made up".to_owned(),
+            is_slip: false,
             earlier: Some(runs(&before)),
         }],
         base_of: &[0],

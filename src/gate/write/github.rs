@@ -17,8 +17,7 @@ const SHOWN: usize = 10;
 /// not be shown to keep its limit.
 #[must_use]
 pub fn github(told: &Told<'_>) -> String {
-    let stops =
-        |rule: &&RuleAnswer| rule.fails(told.policy) || rule.answer == Answer::MatchesNowhere;
+    let stops = |rule: &&RuleAnswer| rule.fails(told.policy) || rule.answer.is_slip();
     let is_doubtful = |rule: &&RuleAnswer| {
         let mut subjects = rule.subjects.iter();
         rule.answer != Answer::Pass

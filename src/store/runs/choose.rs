@@ -4,22 +4,53 @@ use std::fmt;
 
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
-use super::set::{RunSet, SHORTEST_UID, Tag, is_short_start_of_uid};
+use super::set::{
+    COMMIT, RunSet, SHORTEST_COMMIT, SHORTEST_UID, Tag, is_short_start_of_uid, is_start_of_commit,
+};
 use crate::store::database::Database;
 use crate::store::error::StoreError;
 use crate::store::identity;
 use crate::store::read::RunInfo;
-use crate::text::nearest::{some, suggestion};
+use crate::text::nearest::{some, some_or_nearest, suggestion};
 
 /// Why there are no runs to go on with.
 #[derive(Debug, thiserror::Error)]
 pub enum ChooseError {
-    /// The database has no such runs; the text says what was expected.
-    #[error("{0}")]
-    NoRuns(String),
+    /// The database has no such runs.
+    #[error(transparent)]
+    NoRuns(#[from] NoRuns),
     /// The database cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What to say where a set means no run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{said}")]
+pub struct NoRuns {
+    /// What was expected, and what there is.
+    pub said: String,
+    /// The set is a slip, whatever runs are still to come: no run has ever had this number or a tag of this key, or several
+    /// commits begin as it is written.
+    pub is_slip: bool,
+}
+
+impl NoRuns {
+    /// No run is meant, but one may be later.
+    pub(super) fn yet(said: String) -> Self {
+        Self {
+            said,
+            is_slip: false,
+        }
+    }
+
+    /// No run can be meant.
+    pub(super) fn slip(said: String) -> Self {
+        Self {
+            said,
+            is_slip: true,
+        }
+    }
 }
 
 /// The tags of a run, in the order of their keys.
@@ -29,7 +60,7 @@ pub(super) fn tags(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Ta
 }
 
 /// The runs that are meant, the one that was imported first first; or what to say if there are none.
-pub(super) type Chosen = Result<Vec<i64>, String>;
+pub(super) type Chosen = Result<Vec<i64>, NoRuns>;
 
 /// What tells a run from others, for lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +144,7 @@ impl Database {
     /// When there are none, and when the database cannot be read.
     pub fn choose(&self, set: &RunSet) -> Result<Vec<i64>, ChooseError> {
         let chosen = choose(&self.connection, set).map_err(|source| self.failed(source))?;
-        chosen.map_err(ChooseError::NoRuns)
+        chosen.map_err(ChooseError::from)
     }
 
     /// The run that a set means where one is wanted: of several, the one that was imported last. The
@@ -125,7 +156,8 @@ impl Database {
         let runs = self.choose(set)?;
         // Another program may have deleted the run since.
         let run = self.run(runs.last().copied())?;
-        let run = run.ok_or_else(|| ChooseError::NoRuns(unknown(set)))?;
+        let run =
+            run.ok_or_else(|| NoRuns::yet(format!("there is no run {set}: see profdb runs")))?;
         Ok((run, runs.len()))
     }
 }
@@ -134,13 +166,14 @@ impl Database {
 pub(super) fn choose(connection: &Connection, set: &RunSet) -> rusqlite::Result<Chosen> {
     let runs = members(connection, set)?;
     if runs.is_empty() && !matches!(set, RunSet::File(_)) && all(connection)?.is_empty() {
-        return Ok(Err(NONE.to_owned()));
+        return Ok(Err(NoRuns::yet(NONE.to_owned())));
     }
     match set {
         RunSet::Numbers(numbers) => {
             let missing = numbers.iter().find(|number| !runs.contains(number));
             if let Some(missing) = missing {
-                return Ok(Err(unknown_number(connection, *missing)?));
+                let said = unknown_number(connection, *missing)?;
+                return Ok(Err(NoRuns::slip(said)));
             }
         }
         RunSet::Tagged { tags, .. } if runs.is_empty() => {
@@ -148,10 +181,10 @@ pub(super) fn choose(connection: &Connection, set: &RunSet) -> rusqlite::Result<
         }
         _ => {}
     }
-    if !runs.is_empty() {
-        return Ok(Ok(runs));
+    if runs.is_empty() {
+        return Ok(Err(unknown(connection, set)?));
     }
-    Ok(Err(unknown(set)))
+    Ok(Ok(runs))
 }
 
 /// The runs that a set means, as far as there are any.
@@ -167,6 +200,7 @@ pub(super) fn members(connection: &Connection, set: &RunSet) -> rusqlite::Result
                    ORDER BY run_id";
         list(sql, &name)
     };
+    let of_commit = |start: &str| tagged(connection, &[commit(start)]);
     match set {
         RunSet::Latest => list("SELECT run_id FROM runs ORDER BY run_id DESC LIMIT ?1", &1),
         RunSet::Numbers(numbers) => {
@@ -186,12 +220,14 @@ pub(super) fn members(connection: &Connection, set: &RunSet) -> rusqlite::Result
         RunSet::Uid(start) => {
             // A uid has no character that means something to GLOB.
             let sql = "SELECT run_id FROM runs WHERE run_uid GLOB ?1 || '*' ORDER BY run_id";
-            let runs = list(sql, start)?;
+            let mut runs = list(sql, start)?;
             if runs.is_empty() {
-                named(start)
-            } else {
-                Ok(runs)
+                runs = named(start)?;
             }
+            if runs.is_empty() {
+                runs = of_commit(start)?;
+            }
+            Ok(runs)
         }
         RunSet::Name(name) | RunSet::Word(name) => named(name),
         RunSet::File(_) => Ok(Vec::new()),
@@ -208,11 +244,17 @@ pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
 const NONE: &str = "the database has no runs";
 
 /// What to say of a set that means no run.
-fn unknown(set: &RunSet) -> String {
-    match set {
-        RunSet::Uid(start) => format!(
-            "there is no run {start}: no uid begins so, and no run has this title or a tag of this value: see profdb runs"
-        ),
+fn unknown(connection: &Connection, set: &RunSet) -> rusqlite::Result<NoRuns> {
+    Ok(NoRuns::yet(match set {
+        RunSet::Uid(start) => {
+            let commits = commits(connection, start)?;
+            if commits.len() > 1 {
+                return Ok(several(&commit(start), &commits));
+            }
+            format!(
+                "there is no run {start}: no uid or commit begins so, and no run has this title or a tag of this value: see profdb runs"
+            )
+        }
         RunSet::File(path) => format!(
             "expected runs of the database, found the name of a file, {}: `profdb import` makes a run of it",
             path.display()
@@ -220,15 +262,36 @@ fn unknown(set: &RunSet) -> String {
         RunSet::Word(word) if is_short_start_of_uid(word) => format!(
             "there is no run {word}: see profdb runs; the start of a uid has {SHORTEST_UID} characters or more"
         ),
+        RunSet::Name(name) | RunSet::Word(name) => {
+            let sql = "SELECT COALESCE(title, source_name) FROM runs
+                       UNION
+                       SELECT value FROM run_tags";
+            let near = suggestion("; the nearest: ", name, texts(connection, sql, &[])?);
+            format!("there is no run {set}: see profdb runs{near}")
+        }
         set => format!("there is no run {set}: see profdb runs"),
-    }
+    }))
+}
+
+/// What to say of the start of a commit that several begin with.
+fn several(tag: &Tag, commits: &[String]) -> NoRuns {
+    NoRuns::slip(format!(
+        "{tag} is the start of {} commits: {}",
+        commits.len(),
+        some(commits)
+    ))
 }
 
 /// What to say of a number that no run has.
 fn unknown_number(connection: &Connection, number: i64) -> rusqlite::Result<String> {
-    let sql = "SELECT key FROM run_tags WHERE value = ?1 ORDER BY run_id DESC, key LIMIT 1";
+    let sql = "SELECT key FROM run_tags
+               WHERE value = ?1 OR (key = ?2 AND LENGTH(?1) >= ?3 AND value GLOB ?1 || '*')
+               ORDER BY value <> ?1, run_id DESC, key LIMIT 1";
     let mut with = connection.prepare(sql)?;
-    let key = with.query_row([number.to_string()], |row| row.get(0));
+    let shortest = i64::try_from(SHORTEST_COMMIT).unwrap_or(i64::MAX);
+    let key = with.query_row(params![number.to_string(), COMMIT, shortest], |row| {
+        row.get(0)
+    });
     if let Some(key) = key.optional()? {
         let tag = Tag {
             key,
@@ -256,23 +319,69 @@ fn unknown_number(connection: &Connection, number: i64) -> rusqlite::Result<Stri
     Ok(format!("there is no run {number}: see profdb runs{hint}"))
 }
 
+/// A commit by its start.
+fn commit(start: &str) -> Tag {
+    Tag {
+        key: COMMIT.to_owned(),
+        value: start.to_owned(),
+    }
+}
+
+/// The commits that begin so, in order, if that is enough of one.
+fn commits(connection: &Connection, start: &str) -> rusqlite::Result<Vec<String>> {
+    if !is_start_of_commit(start) {
+        return Ok(Vec::new());
+    }
+    // A digit means nothing to GLOB.
+    let sql = "SELECT DISTINCT value FROM run_tags WHERE key = ?1 AND value GLOB ?2 || '*' ORDER BY value";
+    texts(connection, sql, &[COMMIT, start])
+}
+
+/// The texts that a statement finds.
+fn texts(connection: &Connection, sql: &str, with: &[&str]) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare(sql)?;
+    let with = rusqlite::params_from_iter(with);
+    statement.query_map(with, |row| row.get(0))?.collect()
+}
+
+/// The value that the tag of a run has where one is asked for: of a commit, which people and programs cut short, the only one that
+/// begins so, unless a run has it as it is. `None` if several begin so, or none.
+fn whole(connection: &Connection, tag: &Tag) -> rusqlite::Result<Option<String>> {
+    let mut is_there = connection
+        .prepare("SELECT EXISTS (SELECT 1 FROM run_tags WHERE key = ?1 AND value = ?2)")?;
+    if is_there.query_row([&tag.key, &tag.value], |row| row.get(0))? {
+        return Ok(Some(tag.value.clone()));
+    }
+    if tag.key != COMMIT {
+        return Ok(None);
+    }
+    let mut commits = commits(connection, &tag.value)?;
+    Ok(commits.pop().filter(|_| commits.is_empty()))
+}
+
 /// The runs with all of these tags; all runs without any.
 fn tagged(connection: &Connection, tags: &[Tag]) -> rusqlite::Result<Vec<i64>> {
     let Some((first, others)) = tags.split_first() else {
         return all(connection);
     };
+    let Some(value) = whole(connection, first)? else {
+        return Ok(Vec::new());
+    };
     let mut with = connection
         .prepare("SELECT run_id FROM run_tags WHERE key = ?1 AND value = ?2 ORDER BY run_id")?;
     let mut runs: Vec<i64> = with
-        .query_map([&first.key, &first.value], |row| row.get(0))?
+        .query_map([&first.key, &value], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let mut has = connection.prepare(
         "SELECT EXISTS (SELECT 1 FROM run_tags WHERE run_id = ?1 AND key = ?2 AND value = ?3)",
     )?;
-    for Tag { key, value } in others {
+    for tag in others {
+        let Some(value) = whole(connection, tag)? else {
+            return Ok(Vec::new());
+        };
         let mut left = Vec::new();
         for run in runs {
-            if has.query_row(params![run, key, value], |row| row.get(0))? {
+            if has.query_row(params![run, tag.key, value], |row| row.get(0))? {
                 left.push(run);
             }
         }
@@ -282,53 +391,60 @@ fn tagged(connection: &Connection, tags: &[Tag]) -> rusqlite::Result<Vec<i64>> {
 }
 
 /// What to say of tags that no run has.
-fn untagged(connection: &Connection, tags: &[Tag]) -> rusqlite::Result<String> {
+fn untagged(connection: &Connection, tags: &[Tag]) -> rusqlite::Result<NoRuns> {
     for tag in tags {
         if let Some(unknown) = unknown_key(connection, &tag.key)? {
             return Ok(unknown);
         }
-        if tagged(connection, std::slice::from_ref(tag))?.is_empty() {
-            let mut values = connection
-                .prepare("SELECT DISTINCT value FROM run_tags WHERE key = ?1 ORDER BY value")?;
-            let values: Vec<String> = values
-                .query_map([&tag.key], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            let key = &tag.key;
-            return Ok(format!(
-                "no run has the tag {tag}; values of {key}: {}",
-                some(&values)
-            ));
+        if whole(connection, tag)?.is_some() {
+            continue;
         }
+        let key = &tag.key;
+        if key == COMMIT {
+            let commits = commits(connection, &tag.value)?;
+            if !commits.is_empty() {
+                return Ok(several(tag, &commits));
+            }
+        }
+        let sql = "SELECT DISTINCT value FROM run_tags WHERE key = ?1 ORDER BY value";
+        let values = texts(connection, sql, &[key])?;
+        return Ok(NoRuns::yet(format!(
+            "no run has the tag {tag}; values of {key}: {}",
+            some_or_nearest(&tag.value, values)
+        )));
     }
     let tags: Vec<String> = tags.iter().map(ToString::to_string).collect();
-    Ok(match tags.as_slice() {
+    Ok(NoRuns::yet(match tags.as_slice() {
         [] => NONE.to_owned(),
         tags => format!(
             "no run has all of the tags {}: see profdb runs",
             tags.join(", ")
         ),
-    })
+    }))
 }
 
 /// What to say of the key of a tag, if no run has it.
-pub(super) fn unknown_key(connection: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
-    let mut keys = connection.prepare("SELECT DISTINCT key FROM run_tags ORDER BY key")?;
-    let keys: Vec<String> = keys
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    Ok(if keys.iter().any(|known| known == key) {
-        None
-    } else if keys.is_empty() {
-        Some(format!(
+pub(super) fn unknown_key(connection: &Connection, key: &str) -> rusqlite::Result<Option<NoRuns>> {
+    let keys = texts(
+        connection,
+        "SELECT DISTINCT key FROM run_tags ORDER BY key",
+        &[],
+    )?;
+    if keys.iter().any(|known| known == key) {
+        return Ok(None);
+    }
+    if keys.is_empty() {
+        return Ok(Some(NoRuns::yet(format!(
             "no run has the tag {key}, nor any other: `profdb tag` and `import --tag` give them"
-        ))
+        ))));
+    }
+    let near = suggestion("; the nearest: ", key, keys.clone());
+    let known = if near.is_empty() {
+        format!("; there are {}", some(&keys))
     } else {
-        let near = suggestion("; the nearest: ", key, keys.clone());
-        let known = if near.is_empty() {
-            format!("; there are {}", some(&keys))
-        } else {
-            near
-        };
-        Some(format!("no run has the tag {key}{known}"))
-    })
+        near
+    };
+    Ok(Some(NoRuns::slip(format!(
+        "no run has the tag {key}{known}"
+    ))))
 }

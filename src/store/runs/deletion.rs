@@ -37,7 +37,7 @@ impl Database {
     /// the database cannot be read.
     pub fn to_delete(&self, deletion: &Deletion) -> Result<Vec<i64>, ChooseError> {
         let chosen = to_delete(&self.connection, deletion).map_err(|source| self.failed(source))?;
-        chosen.map_err(ChooseError::NoRuns)
+        chosen.map_err(ChooseError::from)
     }
 
     /// Deletes runs, each in a transaction of its own, as far as they are to be deleted when their

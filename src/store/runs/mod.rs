@@ -6,8 +6,8 @@ mod set;
 mod tag;
 mod uid;
 
-pub use choose::{ChooseError, RunHead};
+pub use choose::{ChooseError, NoRuns, RunHead};
 pub use deletion::{Deletion, Keep};
-pub use set::{RunSet, SetError, Tag};
+pub use set::{RunSet, SHORTEST_COMMIT, SetError, Tag};
 pub use tag::{TagChange, Tagged};
 pub use uid::ShortUids;

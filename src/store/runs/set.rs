@@ -6,10 +6,11 @@
 //! | `3` | number 3: digits are always the number of a run |
 //! | `3,4,9` | these three; it is an error if one is not there |
 //! | `commit=abc` | those with the tag `commit` whose value is `abc` |
+//! | `commit=9f3a61b` | the start of the only commit that begins so, 7 digits of 0-9 and a-f or more, means it, unless a run has the tag as it is written |
 //! | `commit=abc,host=red` | those with both tags |
 //! | `branch=main last 10` | of those with the tag, the 10 that were imported last |
 //! | `last 10` | the 10 that were imported last |
-//! | `9f3a` | those whose uid begins so: 4 characters or more, a letter among them; where there is none, as a name |
+//! | `9f3a` | those whose uid begins so: 4 characters or more, a letter among them; where there is none, as a name, else as `commit=9f3a` |
 //! | `'by night'` | in quotes: those with this title, those without a title whose file had this name, and those with a tag of this value |
 //! | `run.xml` | a name without quotes: the file, where the command reads files and there is one; else as in quotes |
 //! | `./3`, `/tmp/latest`, `-` | a file, also if its name could be a set; standard input |
@@ -50,6 +51,12 @@ use nom::{IResult, Parser};
 /// Characters that a text must have to be taken for the beginning of a uid: words that are so short
 /// are often made of the letters a to f.
 pub(super) const SHORTEST_UID: usize = 4;
+
+/// The key of the tag whose value is a commit.
+pub(super) const COMMIT: &str = "commit";
+
+/// Hexadecimal digits that the start of a commit must have to mean it.
+pub const SHORTEST_COMMIT: usize = 7;
 
 /// Characters that a uid has.
 const LONGEST_UID: usize = 32;
@@ -453,6 +460,11 @@ pub(super) fn is_start_of_uid(text: &str) -> bool {
 /// Whether a text is too short to be taken for the start of a uid, and nothing else is wrong with it.
 pub(super) fn is_short_start_of_uid(text: &str) -> bool {
     text.len() < SHORTEST_UID && has_letters_of_uids(text)
+}
+
+/// Whether a text is enough of a commit to mean it.
+pub(super) fn is_start_of_commit(text: &str) -> bool {
+    text.len() >= SHORTEST_COMMIT && has_letters_of_uids(text)
 }
 
 fn has_letters_of_uids(text: &str) -> bool {

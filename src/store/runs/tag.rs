@@ -5,7 +5,7 @@ use std::fmt;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::choose::{ChooseError, choose, tags, unknown_key};
+use super::choose::{ChooseError, NoRuns, choose, tags, unknown_key};
 use super::set::{RunSet, Tag};
 use crate::store::database::{Database, bring_up_to_date};
 use crate::store::error::Cause;
@@ -80,7 +80,7 @@ impl Database {
                 }
                 if !is_there {
                     let unknown = unknown_key(connection, key)?;
-                    let none = || format!("none of these runs has the tag {key}");
+                    let none = || NoRuns::yet(format!("none of these runs has the tag {key}"));
                     return Ok(Err(unknown.unwrap_or_else(none)));
                 }
             }
@@ -90,7 +90,7 @@ impl Database {
             }
             Ok(Ok(tagged))
         })?;
-        changed.map_err(ChooseError::NoRuns)
+        changed.map_err(ChooseError::from)
     }
 }
 
