@@ -17,7 +17,7 @@ use super::dyalog_switches::{expand_single_dash, name_the_default};
 use super::failure::{Failure, output};
 use super::shell_words::{Line, Word};
 use super::streams;
-use crate::store::{Database, LockWait, RunInfo, RunSet, StoreError, Tag};
+use crate::store::{Database, LockWait, RunInfo, RunSet, SHORTEST_COMMIT, StoreError, Tag};
 use crate::text::plain::is_unsafe;
 use crate::text::shell::quoted;
 
@@ -305,7 +305,7 @@ fn positional(command: &Command, position: usize) -> Option<&Arg> {
     known.or_else(|| command.get_positionals().last().filter(several))
 }
 
-/// Sets of runs: numbers and `latest`, uids that are begun, the keys of tags, and the tags with a key that is there or
+/// Sets of runs: numbers and `latest`, uids and commits that are begun, the keys of tags, and the tags with a key that is there or
 /// the only one that fits.
 fn sets(database: &Database, start: &str) -> Result<Vec<String>, StoreError> {
     // After a comma the set goes on, unless it is part of a value in quotes.
@@ -330,6 +330,11 @@ fn sets(database: &Database, start: &str) -> Result<Vec<String>, StoreError> {
         let uids = database.short_uids()?;
         let begun = database.uids_from(tail, MOST)?;
         found.extend(begun.iter().map(|uid| uids.short(uid).to_owned()));
+        if tail.len() >= SHORTEST_COMMIT {
+            let commits = database.tags_of("commit")?.into_iter();
+            let commits = commits.map(|tag| tag.value);
+            found.extend(commits.filter(|commit| commit.starts_with(tail)));
+        }
     }
     if head.is_empty() || head.contains('=') {
         let written = |key: &String| {

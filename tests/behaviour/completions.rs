@@ -220,6 +220,31 @@ fn threads_and_labels_are_those_of_the_run() {
 }
 
 #[test]
+fn a_commit_goes_on_from_its_first_digits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let commits = ["4f0d2c1a9e8b7766", "4f0d2c1b9e8b7766"];
+    for (commit, name) in commits.iter().zip(["p.folded", "q.folded"]) {
+        fs::write(folder.path().join(name), format!("main;{} 1\n", &name[..1])).expect("a file");
+        let tag = format!("commit={commit}");
+        let imported = profdb(folder.path())
+            .args(["import", name, "--tag", &tag])
+            .output();
+        assert!(imported.expect("it runs").status.success());
+    }
+    let table: [(&str, &[&str]); 5] = [
+        ("show 4f0d2c1", &commits),
+        ("show 4f0d2c1b", &commits[1..]),
+        ("show 4f0d2c", &[]),
+        ("report --run commit=4f0d2c1b --fn ", &["main", "q"]),
+        ("report --run 4f0d2c1a --fn ", &["main", "p"]),
+    ];
+    for (line, expected) in table {
+        let found = asked(folder.path(), &[&format!("profdb {line}")]);
+        assert_eq!(found, expected, "{line}");
+    }
+}
+
+#[test]
 fn many_names_are_too_many() {
     let folder = tempfile::tempdir().expect("a folder");
     let names: Vec<String> = (0..1000).map(|name| format!("f{name} 1\n")).collect();
