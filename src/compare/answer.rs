@@ -1,5 +1,6 @@
 //! A comparison as an answer: columns and rows that every format can show.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json, json};
@@ -10,79 +11,136 @@ use super::pairs::{Between, Folders, Within};
 use super::renames::Suggestion;
 use super::request::Normalize;
 use super::rows::{Compared, Comparison, Part, Row, Side, cost};
-use crate::report::header::{Column, Kind, Meaning, Medium};
+use crate::report::header::{Kind, Meaning};
+use crate::report::several::{
+    self, ALL, BY_NAME, ColumnOf, PEOPLE, PROGRAMS, column, of_module, optional, real, shown,
+    shows, text, values, whole,
+};
 use crate::report::{self, Answer, Heading, Measure, Value};
 use crate::store::Database;
-use crate::text::cell::NO_NAME;
+use crate::text::judged::{self, probability};
 use crate::text::number::fixed;
 
-/// Where columns for people are shown, and where those for programs are.
-const PEOPLE: &[Medium] = &[Medium::Text];
-const PROGRAMS: &[Medium] = &[Medium::Csv, Medium::Xml, Medium::Json];
-const ALL: &[Medium] = &[Medium::Text, Medium::Csv, Medium::Xml, Medium::Json];
+/// A row, and how many runs each side has.
+struct Told<'c> {
+    row: Cow<'c, Row>,
+    runs: [usize; 2],
+}
 
-/// Columns of text that is figures, or a verdict: no part of it can be missed.
-const WHOLE: &[&str] = &["ratio (95 %)", "q", "verdict"];
-
-/// The columns: name, kind, what it shows if it has a title of its own, where.
-const COLUMNS: &[(&str, Kind, Option<Meaning>, &[Medium])] = &[
-    ("function", Kind::Name, None, ALL),
-    ("base", Kind::Cost, Some(Meaning::Base), ALL),
-    ("new", Kind::Cost, Some(Meaning::New), ALL),
-    ("delta", Kind::Cost, Some(Meaning::Delta), ALL),
-    ("ratio (95 %)", Kind::Text, None, PEOPLE),
-    ("ratio", Kind::Any, None, PROGRAMS),
-    ("ratio_low", Kind::Any, None, PROGRAMS),
-    ("ratio_high", Kind::Any, None, PROGRAMS),
-    ("p", Kind::Any, None, PROGRAMS),
-    ("q", Kind::Text, None, PEOPLE),
-    ("q", Kind::Any, None, PROGRAMS),
-    ("verdict", Kind::Text, None, PROGRAMS),
-    ("verdict", Kind::Text, None, PEOPLE),
-    ("why", Kind::Text, None, PROGRAMS),
-    ("status", Kind::Text, None, PROGRAMS),
-    ("module", Kind::Text, None, PROGRAMS),
-    ("file", Kind::Text, None, PROGRAMS),
-    ("base_pct", Kind::Percent, None, PROGRAMS),
-    ("new_pct", Kind::Percent, None, PROGRAMS),
-    ("base_min", Kind::Cost, None, &[Medium::Json, Medium::Xml]),
-    ("base_max", Kind::Cost, None, &[Medium::Json, Medium::Xml]),
-    ("new_min", Kind::Cost, None, &[Medium::Json, Medium::Xml]),
-    ("new_max", Kind::Cost, None, &[Medium::Json, Medium::Xml]),
-    (
-        "base_cumulative_min",
-        Kind::Cost,
-        None,
-        &[Medium::Json, Medium::Xml],
-    ),
-    (
-        "base_cumulative_max",
-        Kind::Cost,
-        None,
-        &[Medium::Json, Medium::Xml],
-    ),
-    (
-        "new_cumulative_min",
-        Kind::Cost,
-        None,
-        &[Medium::Json, Medium::Xml],
-    ),
-    (
-        "new_cumulative_max",
-        Kind::Cost,
-        None,
-        &[Medium::Json, Medium::Xml],
-    ),
-    ("calls_base", Kind::Any, None, PROGRAMS),
-    ("calls_new", Kind::Any, None, PROGRAMS),
-    ("seen_base", Kind::Count, None, PROGRAMS),
-    ("seen_new", Kind::Count, None, PROGRAMS),
-    ("runs_base", Kind::Count, None, PROGRAMS),
-    ("runs_new", Kind::Count, None, PROGRAMS),
-    ("dispersion", Kind::Any, None, PROGRAMS),
-    ("matched_by", Kind::Text, None, PROGRAMS),
-    ("functions", Kind::Count, None, PROGRAMS),
-];
+/// The columns.
+fn columns<'c>(comparison: &Comparison) -> Vec<ColumnOf<Told<'c>>> {
+    let mut columns = vec![
+        column("function", Kind::Name, ALL, |of: &Told<'c>| {
+            text(&name(&of.row))
+        }),
+        shows(
+            Meaning::Base,
+            column("base", Kind::Cost, ALL, |of| real(Some(of.row.costs[0]))),
+        ),
+        shows(
+            Meaning::New,
+            column("new", Kind::Cost, ALL, |of| real(Some(of.row.costs[1]))),
+        ),
+        shows(
+            Meaning::Delta,
+            column("delta", Kind::Cost, ALL, |of| real(Some(of.row.delta()))),
+        ),
+        whole(column("ratio (95 %)", Kind::Text, PEOPLE, |of| {
+            text(&ratio(&of.row))
+        })),
+        column("ratio", Kind::Any, PROGRAMS, |of| {
+            real(of.row.judgement.ratio)
+        }),
+        column("ratio_low", Kind::Any, PROGRAMS, |of| {
+            real(interval(&of.row).0)
+        }),
+        column("ratio_high", Kind::Any, PROGRAMS, |of| {
+            real(interval(&of.row).1)
+        }),
+        column("p", Kind::Any, PROGRAMS, |of| real(of.row.judgement.p)),
+        whole(column("q", Kind::Text, PEOPLE, |of| {
+            text(&odds(of.row.judgement.q))
+        })),
+        column("q", Kind::Any, PROGRAMS, |of| real(of.row.judgement.q)),
+        column("verdict", Kind::Text, PROGRAMS, |of| {
+            optional(word(&of.row))
+        }),
+        whole(column("verdict", Kind::Text, PEOPLE, |of| {
+            text(&verdict(&of.row))
+        })),
+        column("why", Kind::Text, PROGRAMS, |of| text(&of.row.why)),
+        column("status", Kind::Text, PROGRAMS, |of| text(status(&of.row))),
+        column("module", Kind::Text, PROGRAMS, |of| {
+            text(&of.row.item.names[1])
+        }),
+        column("file", Kind::Text, PROGRAMS, |of| {
+            text(&of.row.item.names[2])
+        }),
+        column("base_pct", Kind::Percent, PROGRAMS, |of| {
+            real(of.row.shares[0])
+        }),
+        column("new_pct", Kind::Percent, PROGRAMS, |of| {
+            real(of.row.shares[1])
+        }),
+        column("base_min", Kind::Cost, BY_NAME, |of| {
+            real(Some(of.row.ranges[0].0))
+        }),
+        column("base_max", Kind::Cost, BY_NAME, |of| {
+            real(Some(of.row.ranges[0].1))
+        }),
+        column("new_min", Kind::Cost, BY_NAME, |of| {
+            real(Some(of.row.ranges[1].0))
+        }),
+        column("new_max", Kind::Cost, BY_NAME, |of| {
+            real(Some(of.row.ranges[1].1))
+        }),
+    ];
+    if comparison.request.cumulative {
+        columns.extend([
+            column(
+                "base_cumulative_min",
+                Kind::Cost,
+                BY_NAME,
+                |of: &Told<'c>| Value::Real(of.row.bounds[0].0),
+            ),
+            column("base_cumulative_max", Kind::Cost, BY_NAME, |of| {
+                Value::Real(of.row.bounds[0].1)
+            }),
+            column("new_cumulative_min", Kind::Cost, BY_NAME, |of| {
+                Value::Real(of.row.bounds[1].0)
+            }),
+            column("new_cumulative_max", Kind::Cost, BY_NAME, |of| {
+                Value::Real(of.row.bounds[1].1)
+            }),
+        ]);
+    }
+    columns.extend([
+        column("calls_base", Kind::Any, PROGRAMS, |of: &Told<'c>| {
+            calls(of.row.calls[0])
+        }),
+        column("calls_new", Kind::Any, PROGRAMS, |of| {
+            calls(of.row.calls[1])
+        }),
+        column("seen_base", Kind::Count, PROGRAMS, |of| {
+            number(of.row.judgement.seen[0])
+        }),
+        column("seen_new", Kind::Count, PROGRAMS, |of| {
+            number(of.row.judgement.seen[1])
+        }),
+        column("runs_base", Kind::Count, PROGRAMS, |of| number(of.runs[0])),
+        column("runs_new", Kind::Count, PROGRAMS, |of| number(of.runs[1])),
+        column("dispersion", Kind::Any, PROGRAMS, |of| {
+            real(of.row.judgement.dispersion)
+        }),
+        column("matched_by", Kind::Text, PROGRAMS, |of| {
+            text(of.row.item.matched.name())
+        }),
+        column("functions", Kind::Count, PROGRAMS, |of| {
+            Value::Integer(of.row.functions.into())
+        }),
+    ]);
+    columns
+}
 
 /// What an answer is about that shows a comparison. `report` is its name, `rules` the digest of the rules of identities.
 pub(super) fn heading(report: &str, comparison: &Comparison, rules: Option<&str>) -> Heading {
@@ -116,46 +174,22 @@ pub fn answer<'d>(
     rules: Option<&str>,
     readers: Readers,
 ) -> Answer<'d> {
-    let has_bounds = |name: &str| comparison.request.cumulative || !name.contains("_cumulative_");
-    let columns = COLUMNS.iter().filter(|(name, ..)| has_bounds(name));
-    let columns = columns.map(|(name, kind, shows, media)| Column {
-        shows: *shows,
-        media: media.to_vec(),
-        is_whole: WHOLE.contains(name),
-        ..Column::plain((*name).to_owned(), *kind)
-    });
-    let chosen = |values: Vec<Value>| -> Vec<Value> {
-        let named = values.into_iter().zip(COLUMNS);
-        let named = named.filter(|(_, (name, ..))| has_bounds(name));
-        named.map(|(value, _)| value).collect()
-    };
+    let columns = columns(comparison);
     let runs = [
         comparison.sides[0].runs.len(),
         comparison.sides[1].runs.len(),
     ];
     let mut rows = Vec::new();
     for row in &comparison.rows {
-        rows.push(chosen(values(row, runs)));
+        let told = |row| values(&columns, &Told { row, runs });
+        rows.push(told(Cow::Borrowed(row)));
         if readers == Readers::People {
-            rows.extend(
-                row.parts
-                    .iter()
-                    .map(|part| chosen(part_values(row, part, runs))),
-            );
+            let parts = row.parts.iter();
+            rows.extend(parts.map(|part| told(Cow::Owned(of_part(row, part)))));
         }
     }
     let heading = heading("diff", comparison, rules);
-    report::compared(database, heading, columns.collect(), rows)
-}
-
-fn real(value: Option<f64>) -> Value {
-    value
-        .filter(|value| value.is_finite())
-        .map_or(Value::Null, Value::Real)
-}
-
-fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
+    report::compared(database, heading, several::columns(&columns), rows)
 }
 
 fn number(number: usize) -> Value {
@@ -174,114 +208,49 @@ fn calls(calls: Option<f64>) -> Value {
 /// The name of a row.
 fn name(row: &Row) -> String {
     let [name, module, _] = &row.item.names;
-    let is_unknown = !row.item.is_named && matches!(name.as_str(), "" | NO_NAME);
-    match (is_unknown, module.as_str()) {
-        (false, _) => name.to_owned(),
-        (true, "") => NO_NAME.to_owned(),
-        (true, module) => format!("{NO_NAME} in {module}"),
+    if row.item.is_named {
+        return name.clone();
     }
+    of_module(name, module).unwrap_or_else(|| shown(name).to_owned())
 }
 
 /// `1.27 (1.19..1.35)`.
 fn ratio(row: &Row) -> String {
-    let judgement = &row.judgement;
-    let two = |value: f64| {
-        if value.is_finite() {
-            fixed(value, 2)
-        } else {
-            String::new()
-        }
-    };
-    let interval = judgement
-        .interval
-        .filter(|(low, high)| *low > 0.0 || high.is_finite());
-    match (judgement.ratio, interval) {
-        (Some(ratio), Some((low, high))) => format!("{} ({}..{})", two(ratio), two(low), two(high)),
-        (Some(ratio), None) => two(ratio),
-        // One side has nothing: what is left is a bound, which may be far from 1.
-        (None, Some((_, high))) if high.is_finite() => format!("(0..{})", bound(high)),
-        (None, Some((low, _))) => format!("({}..)", bound(low)),
-        (None, None) => "-".to_owned(),
-    }
+    judged::ratio(row.judgement.ratio, row.judgement.interval)
 }
 
-/// A ratio with two digits or more that are not 0.
-fn bound(value: f64) -> String {
-    let decimals = [1.0, 0.1, 0.01, 0.001]
-        .iter()
-        .take_while(|least| value < **least)
-        .count();
-    fixed(value, 2 + decimals)
+/// The ends of the interval of the ratio.
+fn interval(row: &Row) -> (Option<f64>, Option<f64>) {
+    row.judgement.interval.unzip()
 }
 
-/// A probability with as many digits as it takes: `.031`, `<.001`.
-fn probability(value: f64) -> String {
-    if value < 0.001 {
-        return "<.001".to_owned();
-    }
-    let text = fixed(value, 3);
-    text.strip_prefix('0').map_or(text.clone(), str::to_owned)
+/// A probability, if it is known.
+fn odds(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), probability)
+}
+
+/// The verdict by itself.
+fn word(row: &Row) -> Option<&'static str> {
+    row.judgement.verdict.map(Verdict::name)
 }
 
 /// `unclear: 9 runs a side would show 5 %`.
 fn verdict(row: &Row) -> String {
-    let word = row.judgement.verdict.map_or("", Verdict::name);
-    match (word, row.why.as_str()) {
+    match (word(row).unwrap_or_default(), row.why.as_str()) {
         (word, "") => word.to_owned(),
         ("", why) => why.to_owned(),
         (word, why) => format!("{word}: {why}"),
     }
 }
 
-fn values(row: &Row, runs: [usize; 2]) -> Vec<Value> {
-    let judgement = &row.judgement;
-    let [_, module, file] = &row.item.names;
-    let (low, high) = judgement.interval.unzip();
-    let status = match judgement.seen {
+/// Which sides have runs with the function.
+fn status(row: &Row) -> &'static str {
+    match row.judgement.seen {
         [0, 0] => "both",
         [0, _] => "new",
         [_, 0] => "gone",
         _ => "both",
-    };
-    let word = judgement.verdict.map(Verdict::name);
-    vec![
-        text(&name(row)),
-        real(Some(row.costs[0])),
-        real(Some(row.costs[1])),
-        real(Some(row.delta())),
-        text(&ratio(row)),
-        real(judgement.ratio),
-        real(low),
-        real(high),
-        real(judgement.p),
-        text(&judgement.q.map_or_else(|| "-".to_owned(), probability)),
-        real(judgement.q),
-        word.map_or(Value::Null, text),
-        text(&verdict(row)),
-        text(&row.why),
-        text(status),
-        text(module),
-        text(file),
-        real(row.shares[0]),
-        real(row.shares[1]),
-        real(Some(row.ranges[0].0)),
-        real(Some(row.ranges[0].1)),
-        real(Some(row.ranges[1].0)),
-        real(Some(row.ranges[1].1)),
-        Value::Real(row.bounds[0].0),
-        Value::Real(row.bounds[0].1),
-        Value::Real(row.bounds[1].0),
-        Value::Real(row.bounds[1].1),
-        calls(row.calls[0]),
-        calls(row.calls[1]),
-        number(judgement.seen[0]),
-        number(judgement.seen[1]),
-        number(runs[0]),
-        number(runs[1]),
-        real(judgement.dispersion),
-        text(row.item.matched.name()),
-        Value::Integer(row.functions.into()),
-    ]
+    }
 }
 
 /// `12`, or `12:5` where there is a column.
@@ -293,7 +262,7 @@ fn place((line, column): DefinitionPlace) -> String {
 }
 
 /// A definition, as a row below that of its function.
-fn part_values(row: &Row, part: &Part, runs: [usize; 2]) -> Vec<Value> {
+fn of_part(row: &Row, part: &Part) -> Row {
     let [base, new] = part.places.map(place);
     let ratio = part.costs[1] / part.costs[0];
     let mut item = row.item.clone();
@@ -308,14 +277,13 @@ fn part_values(row: &Row, part: &Part, runs: [usize; 2]) -> Vec<Value> {
         seen: part.seen,
         ..Judgement::default()
     };
-    let alike = Row {
+    Row {
         item,
         costs: part.costs,
         judgement,
         why: format!("({})", part.matched.name()),
         ..row.clone()
-    };
-    values(&alike, runs)
+    }
 }
 
 /// The runs of a side in the order of their numbers.

@@ -1,10 +1,14 @@
 //! A union tree as answers: place by place, and the places that have changed most.
 
 use super::answer::heading;
+use super::judge::Verdict;
 use super::rows::Comparison;
 use super::tree::Place;
 use super::trees::PlaceItem;
-use crate::report::header::{Column, Kind, Meaning, Medium};
+use crate::report::header::{Kind, Meaning};
+use crate::report::several::{
+    self, ALL, BY_NAME, PROGRAMS, column, optional, shows, text, values, whole,
+};
 use crate::report::{self, Answer, Value};
 use crate::statistics::change;
 use crate::store::Database;
@@ -36,20 +40,20 @@ pub struct Shown {
     pub first: Option<usize>,
 }
 
-const ALL: &[Medium] = &[Medium::Text, Medium::Csv, Medium::Xml, Medium::Json];
-const PROGRAMS: &[Medium] = &[Medium::Csv, Medium::Xml, Medium::Json];
+/// A place, and what it is shown with.
+struct Told<'c> {
+    place: &'c Place,
+    item: &'c PlaceItem,
+    /// The costs that were asked for.
+    costs: [f64; 2],
+    /// The names on the way to it.
+    path: String,
+}
 
-/// Columns of text that is figures, or a verdict: no part of it can be missed.
-const WHOLE: &[&str] = &["status", "verdict"];
-
-fn columns(columns: &[(&str, Kind, Option<Meaning>, &[Medium])]) -> Vec<Column<'static>> {
-    let column = |(name, kind, shows, media): &(&str, Kind, Option<Meaning>, &[Medium])| Column {
-        shows: *shows,
-        media: media.to_vec(),
-        is_whole: WHOLE.contains(name),
-        ..Column::plain((*name).to_owned(), *kind)
-    };
-    columns.iter().map(column).collect()
+impl Told<'_> {
+    fn delta(&self) -> f64 {
+        change(self.costs[0], self.costs[1])
+    }
 }
 
 /// A place for which the costs asked for are 0 on one side.
@@ -61,13 +65,8 @@ fn status(place: &Place) -> &'static str {
     }
 }
 
-fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
-}
-
 fn verdict(item: &PlaceItem) -> Value {
-    item.verdict
-        .map_or(Value::Null, |verdict| text(verdict.name()))
+    optional(item.verdict.map(Verdict::name))
 }
 
 /// Whether a place is shown in a view.
@@ -118,59 +117,60 @@ pub fn tree_answer<'d>(
     rules: Option<&str>,
     asked: Shown,
 ) -> Answer<'d> {
-    let columns = columns(&[
-        ("function", Kind::Node, None, ALL),
-        ("depth", Kind::Count, None, PROGRAMS),
-        ("base", Kind::Cost, Some(Meaning::Base), ALL),
-        ("new", Kind::Cost, Some(Meaning::New), ALL),
-        ("delta", Kind::Cost, Some(Meaning::Delta), ALL),
-        (
-            "base_exclusive",
-            Kind::Cost,
-            None,
-            &[Medium::Xml, Medium::Json],
+    let columns = vec![
+        column("function", Kind::Node, ALL, |of: &Told<'d>| {
+            text(&of.item.names[0])
+        }),
+        column("depth", Kind::Count, PROGRAMS, |of| {
+            Value::Integer(of.place.depth.into())
+        }),
+        shows(
+            Meaning::Base,
+            column("base", Kind::Cost, ALL, |of| Value::Real(of.costs[0])),
         ),
-        (
-            "new_exclusive",
-            Kind::Cost,
-            None,
-            &[Medium::Xml, Medium::Json],
+        shows(
+            Meaning::New,
+            column("new", Kind::Cost, ALL, |of| Value::Real(of.costs[1])),
         ),
-        ("status", Kind::Text, None, ALL),
-        ("verdict", Kind::Text, None, ALL),
-        ("module", Kind::Text, None, PROGRAMS),
-        ("file", Kind::Text, None, PROGRAMS),
-    ]);
+        shows(
+            Meaning::Delta,
+            column("delta", Kind::Cost, ALL, |of| Value::Real(of.delta())),
+        ),
+        column("base_exclusive", Kind::Cost, BY_NAME, |of| {
+            Value::Real(of.place.own[0])
+        }),
+        column("new_exclusive", Kind::Cost, BY_NAME, |of| {
+            Value::Real(of.place.own[1])
+        }),
+        whole(column("status", Kind::Text, ALL, |of| {
+            text(status(of.place))
+        })),
+        whole(column("verdict", Kind::Text, ALL, |of| verdict(of.item))),
+        column("module", Kind::Text, PROGRAMS, |of| text(&of.item.names[1])),
+        column("file", Kind::Text, PROGRAMS, |of| text(&of.item.names[2])),
+    ];
     let is_shown = shown(places, &asked);
     report::compared_one_by_one(
         database,
         heading("diff_tree", comparison, rules),
-        columns,
+        several::columns(&columns),
         move |give| {
             let rows = places
                 .iter()
                 .zip(&is_shown)
                 .filter(|(_, is_shown)| **is_shown);
             for (place, _) in rows.take(asked.first.unwrap_or(usize::MAX)) {
-                let item = &items[place.item as usize];
-                let [base, new] = if asked.exclusive {
-                    place.own
-                } else {
-                    place.all
+                let told = Told {
+                    place,
+                    item: &items[place.item as usize],
+                    costs: if asked.exclusive {
+                        place.own
+                    } else {
+                        place.all
+                    },
+                    path: String::new(),
                 };
-                let is_wanted = give(&[
-                    text(&item.names[0]),
-                    Value::Integer(place.depth.into()),
-                    Value::Real(base),
-                    Value::Real(new),
-                    Value::Real(change(base, new)),
-                    Value::Real(place.own[0]),
-                    Value::Real(place.own[1]),
-                    text(status(place)),
-                    verdict(item),
-                    text(&item.names[1]),
-                    text(&item.names[2]),
-                ]);
+                let is_wanted = give(&values(&columns, &told));
                 if !is_wanted {
                     return;
                 }
@@ -189,17 +189,34 @@ pub fn paths_answer<'d>(
     rules: Option<&str>,
     asked: Shown,
 ) -> Answer<'d> {
-    let columns = columns(&[
-        ("base", Kind::Cost, Some(Meaning::Base), ALL),
-        ("new", Kind::Cost, Some(Meaning::New), ALL),
-        ("delta", Kind::Cost, Some(Meaning::Delta), ALL),
-        ("status", Kind::Text, None, ALL),
-        ("path", Kind::Text, None, ALL),
-        ("function", Kind::Name, None, PROGRAMS),
-        ("verdict", Kind::Text, None, PROGRAMS),
-        ("module", Kind::Text, None, PROGRAMS),
-        ("file", Kind::Text, None, PROGRAMS),
-    ]);
+    let columns = vec![
+        shows(
+            Meaning::Base,
+            column("base", Kind::Cost, ALL, |of: &Told<'d>| {
+                Value::Real(of.costs[0])
+            }),
+        ),
+        shows(
+            Meaning::New,
+            column("new", Kind::Cost, ALL, |of| Value::Real(of.costs[1])),
+        ),
+        shows(
+            Meaning::Delta,
+            column("delta", Kind::Cost, ALL, |of| Value::Real(of.delta())),
+        ),
+        whole(column("status", Kind::Text, ALL, |of| {
+            text(status(of.place))
+        })),
+        column("path", Kind::Text, ALL, |of| text(&of.path)),
+        column("function", Kind::Name, PROGRAMS, |of| {
+            text(&of.item.names[0])
+        }),
+        whole(column("verdict", Kind::Text, PROGRAMS, |of| {
+            verdict(of.item)
+        })),
+        column("module", Kind::Text, PROGRAMS, |of| text(&of.item.names[1])),
+        column("file", Kind::Text, PROGRAMS, |of| text(&of.item.names[2])),
+    ];
     let total = super::tree::total(places);
     let least = asked
         .min_pct
@@ -218,23 +235,17 @@ pub fn paths_answer<'d>(
     report::compared_one_by_one(
         database,
         heading("diff_paths", comparison, rules),
-        columns,
+        several::columns(&columns),
         move |give| {
             for at in &chosen {
                 let place = &places[*at];
-                let item = &items[place.item as usize];
-                let [base, new] = place.own;
-                let is_wanted = give(&[
-                    Value::Real(base),
-                    Value::Real(new),
-                    Value::Real(change(base, new)),
-                    text(status(place)),
-                    Value::Text(way(places, items, *at)),
-                    text(&item.names[0]),
-                    verdict(item),
-                    text(&item.names[1]),
-                    text(&item.names[2]),
-                ]);
+                let told = Told {
+                    place,
+                    item: &items[place.item as usize],
+                    costs: place.own,
+                    path: way(places, items, *at),
+                };
+                let is_wanted = give(&values(&columns, &told));
                 if !is_wanted {
                     return;
                 }

@@ -13,21 +13,14 @@ use super::sparkline::sparkline;
 use crate::compare::order::Order;
 use crate::compare::{Folders, members_of_folders};
 use crate::report::header::{Column, Kind, Meaning, Medium};
+use crate::report::several::{ALL, PEOPLE, PROGRAMS, integer, optional, shown, text};
 use crate::report::{self, Answer, Heading, Measure, Value};
 use crate::store::{Database, Fitting, RunMarks};
-use crate::text::cell::NO_NAME;
+use crate::text::judged::short_commit;
 use crate::text::scale::figure;
 
 /// Sparklines that stand above a table.
 const MOST_LINES: usize = 10;
-
-/// Characters of a commit that are enough for people.
-const SHORT_COMMIT: usize = 12;
-
-/// Where columns for people are shown, and where those for programs are.
-const PEOPLE: &[Medium] = &[Medium::Text];
-const PROGRAMS: &[Medium] = &[Medium::Csv, Medium::Xml, Medium::Json];
-const ALL: &[Medium] = &[Medium::Text, Medium::Csv, Medium::Xml, Medium::Json];
 
 /// What a series of runs tells of some functions.
 #[derive(Clone, Debug, PartialEq)]
@@ -289,19 +282,6 @@ pub fn answer<'d>(database: &'d Database, history: &History) -> Answer<'d> {
     report::compared(database, heading(history), columns.collect(), rows)
 }
 
-fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
-}
-
-fn optional(value: Option<&str>) -> Value {
-    value.map_or(Value::Null, text)
-}
-
-/// A name as reports show it.
-fn shown(name: &str) -> &str {
-    if name.is_empty() { NO_NAME } else { name }
-}
-
 /// The name of a subject for people.
 fn named(history: &History, subject: &Subject) -> String {
     let [function, module, file] = &subject.names;
@@ -339,28 +319,27 @@ fn values(
     let whole = figure.cumulative.map_or(Value::Null, percent);
     let cumulative = figure.cumulative.map_or(Value::Null, Value::Real);
     let commit = run.tag("commit");
-    let short: Option<String> = commit.map(|commit| commit.chars().take(SHORT_COMMIT).collect());
     let count = run.tag(Order::CommitCount.name());
     let count = count.and_then(|count| count.parse::<i64>().ok());
     let [function, module, file] = &subject.names;
     vec![
         Value::Integer(run.run_id),
         Value::Integer(run.run_id),
-        count.map_or(Value::Null, Value::Integer),
+        integer(count),
         optional(commit),
         optional(run.tag("branch")),
         optional(run.tag("host")),
         optional(run.recorded_at.as_deref()),
         optional(run.recorded_utc.as_deref()),
         text(&at(history.series.order, run)),
-        optional(short.as_deref()),
+        optional(commit.map(short_commit)),
         text(&measured.metric),
         text(&measured.unit),
         text(function),
         text(module),
         text(file),
         text(&named(history, subject)),
-        figure.calls.map_or(Value::Null, Value::Integer),
+        integer(figure.calls),
         Value::Real(figure.exclusive),
         Value::Real(figure.exclusive),
         share.clone(),
@@ -372,7 +351,7 @@ fn values(
         Value::Real(total),
         Value::Real(total),
         Value::Integer(figure.functions),
-        subject.identity_id.map_or(Value::Null, Value::Integer),
+        integer(subject.identity_id),
     ]
 }
 

@@ -20,6 +20,7 @@ pub mod render;
 mod run_list;
 
 mod selection;
+pub(crate) mod several;
 mod statement;
 mod template;
 

@@ -5,13 +5,11 @@ use std::fmt::Write as _;
 use super::super::answer::{ALPHA, About, Answer, Gate, Named, NamedBase, RuleAnswer, Subject};
 use super::super::judge::figure_of;
 use super::told::Told;
+use crate::text::judged::{self, short_commit};
 use crate::text::number::fixed;
 
 /// Runs that are named one by one.
 const NAMED: usize = 10;
-
-/// Characters of a commit that tell it from others.
-const COMMIT: usize = 12;
 
 /// `Gate: fail: 1 of 3 rules fails, 1 is unclear`.
 pub(super) fn headline(told: &Told<'_>) -> String {
@@ -60,19 +58,11 @@ pub(super) fn runs(runs: &[Named]) -> String {
         .collect();
     commits.dedup();
     let commit = match commits.as_slice() {
-        [commit] => format!(" (commit {})", short(commit)),
+        [commit] => format!(" (commit {})", short_commit(commit)),
         _ => String::new(),
     };
     let word = if runs.len() == 1 { "run" } else { "runs" };
     format!("{} {word}: {}{more}{commit}", runs.len(), names.join(", "))
-}
-
-/// The beginning of a commit.
-fn short(commit: &str) -> &str {
-    match commit.char_indices().nth(COMMIT) {
-        Some((at, _)) if commit.bytes().all(|byte| byte.is_ascii_hexdigit()) => &commit[..at],
-        _ => commit,
-    }
 }
 
 /// What rules were compared with.
@@ -164,12 +154,7 @@ pub(super) fn limits(subject: &Subject) -> String {
 /// `p <.001 of 43 tests`.
 pub(super) fn probability(subject: &Subject) -> Option<String> {
     let p = subject.adjusted?;
-    Some(if p < 0.001 {
-        "p <.001".to_owned()
-    } else {
-        let text = fixed(p, 3);
-        format!("p {}", text.strip_prefix('0').unwrap_or(&text))
-    })
+    Some(format!("p {}", judged::probability(p)))
 }
 
 /// All that is said of a thing but its name and answer.

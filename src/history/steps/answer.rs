@@ -11,65 +11,117 @@ use super::request::Request;
 use crate::compare::members_of_folders;
 use crate::compare::order::Order;
 use crate::events::Noise;
-use crate::report::header::{Column, Kind, Meaning, Medium};
+use crate::report::header::{Kind, Meaning};
+use crate::report::several::{
+    self, ALL, ColumnOf, PEOPLE, PROGRAMS, column, integer, of_module, optional, real, shown,
+    shows, text, values, whole,
+};
 use crate::report::{self, Answer, Argument, Heading, Measure, Value};
 use crate::statistics::steps::{Drift, FEWEST, Step};
 use crate::store::{Database, Fitting};
-use crate::text::cell::NO_NAME;
+use crate::text::judged::{probability, ratio, short_commit};
 use crate::text::number::fixed;
 use crate::text::scale::figure;
 
-/// Where columns for people are shown, and where those for programs are.
-const PEOPLE: &[Medium] = &[Medium::Text];
-const PROGRAMS: &[Medium] = &[Medium::Csv, Medium::Xml, Medium::Json];
-const ALL: &[Medium] = &[Medium::Text, Medium::Csv, Medium::Xml, Medium::Json];
+/// A row: what was found, and the figures of it.
+struct Told<'s> {
+    steps: &'s Steps,
+    places: &'s Timeline<'s>,
+    change: &'s Change,
+    finding: Finding<'s>,
+    word: &'static str,
+    /// The positions between which it changed.
+    around: Option<(usize, usize)>,
+    /// The most likely one.
+    best: Option<usize>,
+    levels: [f64; 2],
+    ratio: Option<f64>,
+    interval: Option<(f64, f64)>,
+    p: Option<f64>,
+    q: Option<f64>,
+}
 
-/// Characters of a commit that are enough for people.
-const SHORT_COMMIT: usize = 12;
-
-/// The column that says for people what a row is about; its title is what a row is.
-const NAMED: &str = "named";
-
-/// Columns of text that is figures, or a verdict: no part of it can be missed.
-const WHOLE: &[&str] = &["between", "ratio (95 %)", "q", "state"];
-
-/// The columns: name, kind, what it shows if it has a title of its own, where.
-const COLUMNS: &[(&str, Kind, Option<Meaning>, &[Medium])] = &[
-    (NAMED, Kind::Name, None, PEOPLE),
-    ("function", Kind::Text, None, PROGRAMS),
-    ("module", Kind::Text, None, PROGRAMS),
-    ("file", Kind::Text, None, PROGRAMS),
-    ("metric", Kind::Text, None, PROGRAMS),
-    ("unit", Kind::Text, None, PROGRAMS),
-    ("change", Kind::Text, None, PROGRAMS),
-    ("between", Kind::Text, None, PEOPLE),
-    ("from_position", Kind::Any, None, PROGRAMS),
-    ("to_position", Kind::Any, None, PROGRAMS),
-    ("from_commit", Kind::Text, None, PROGRAMS),
-    ("to_commit", Kind::Text, None, PROGRAMS),
-    ("from_run", Kind::Any, None, PROGRAMS),
-    ("to_run", Kind::Any, None, PROGRAMS),
-    ("position", Kind::Any, None, PROGRAMS),
-    ("commit_id", Kind::Text, None, PROGRAMS),
-    ("run_id", Kind::Any, None, PROGRAMS),
-    ("commits", Kind::Any, None, PROGRAMS),
-    ("before", Kind::Cost, Some(Meaning::Before), ALL),
-    ("after", Kind::Cost, Some(Meaning::After), ALL),
-    ("ratio (95 %)", Kind::Text, None, PEOPLE),
-    ("ratio", Kind::Any, None, PROGRAMS),
-    ("ratio_low", Kind::Any, None, PROGRAMS),
-    ("ratio_high", Kind::Any, None, PROGRAMS),
-    ("p", Kind::Any, None, PROGRAMS),
-    ("q", Kind::Text, None, PEOPLE),
-    ("q", Kind::Any, None, PROGRAMS),
-    ("state", Kind::Text, None, PEOPLE),
-    ("state", Kind::Text, None, PROGRAMS),
-    ("why", Kind::Text, None, PROGRAMS),
-    ("gone_position", Kind::Any, None, PROGRAMS),
-    ("gone_commit", Kind::Text, None, PROGRAMS),
-    ("blind_below", Kind::Any, None, PROGRAMS),
-    ("identity_id", Kind::Any, None, PROGRAMS),
-];
+/// The columns.
+fn columns<'s>(by: Fitting) -> Vec<ColumnOf<Told<'s>>> {
+    vec![
+        column(by.name(), Kind::Name, PEOPLE, |of: &Told<'s>| {
+            text(&of.name())
+        }),
+        column("function", Kind::Text, PROGRAMS, |of| {
+            text(&of.change.names[0])
+        }),
+        column("module", Kind::Text, PROGRAMS, |of| {
+            text(&of.change.names[1])
+        }),
+        column("file", Kind::Text, PROGRAMS, |of| text(&of.change.names[2])),
+        column("metric", Kind::Text, PROGRAMS, |of| {
+            text(&of.steps.measured.metric)
+        }),
+        column("unit", Kind::Text, PROGRAMS, |of| {
+            text(&of.steps.measured.unit)
+        }),
+        column("change", Kind::Text, PROGRAMS, |of| text(of.word)),
+        whole(column("between", Kind::Text, PEOPLE, |of| {
+            text(&of.between())
+        })),
+        column("from_position", Kind::Any, PROGRAMS, |of| {
+            of.position(of.from())
+        }),
+        column("to_position", Kind::Any, PROGRAMS, |of| {
+            of.position(of.to())
+        }),
+        column("from_commit", Kind::Text, PROGRAMS, |of| {
+            of.commit(of.from())
+        }),
+        column("to_commit", Kind::Text, PROGRAMS, |of| of.commit(of.to())),
+        column("from_run", Kind::Any, PROGRAMS, |of| of.run(of.from())),
+        column("to_run", Kind::Any, PROGRAMS, |of| of.run(of.to())),
+        column("position", Kind::Any, PROGRAMS, |of| of.position(of.best)),
+        column("commit_id", Kind::Text, PROGRAMS, |of| of.commit(of.best)),
+        column("run_id", Kind::Any, PROGRAMS, |of| of.run(of.best)),
+        column("commits", Kind::Any, PROGRAMS, |of| integer(of.commits())),
+        shows(
+            Meaning::Before,
+            column("before", Kind::Cost, ALL, |of| Value::Real(of.levels[0])),
+        ),
+        shows(
+            Meaning::After,
+            column("after", Kind::Cost, ALL, |of| Value::Real(of.levels[1])),
+        ),
+        whole(column("ratio (95 %)", Kind::Text, PEOPLE, |of| {
+            text(&ratio(of.ratio, of.interval))
+        })),
+        column("ratio", Kind::Any, PROGRAMS, |of| real(of.ratio)),
+        column("ratio_low", Kind::Any, PROGRAMS, |of| {
+            real(of.interval.unzip().0)
+        }),
+        column("ratio_high", Kind::Any, PROGRAMS, |of| {
+            real(of.interval.unzip().1)
+        }),
+        column("p", Kind::Any, PROGRAMS, |of| real(of.p)),
+        whole(column("q", Kind::Text, PEOPLE, |of| text(&of.odds()))),
+        column("q", Kind::Any, PROGRAMS, |of| real(of.q)),
+        whole(column("state", Kind::Text, PEOPLE, |of| text(&of.state()))),
+        column("state", Kind::Text, PROGRAMS, |of| {
+            optional(of.judged().map(|judged| judged.state.name()))
+        }),
+        column("why", Kind::Text, PROGRAMS, |of| {
+            text(of.judged().map_or("", |judged| &judged.why))
+        }),
+        column("gone_position", Kind::Any, PROGRAMS, |of| {
+            of.position(of.gone())
+        }),
+        column("gone_commit", Kind::Text, PROGRAMS, |of| {
+            of.commit(of.gone())
+        }),
+        column("blind_below", Kind::Any, PROGRAMS, |of| {
+            real(of.change.blind_below)
+        }),
+        column("identity_id", Kind::Any, PROGRAMS, |of| {
+            integer(of.change.identity_id)
+        }),
+    ]
+}
 
 /// A row: something that was found, or that nothing was.
 #[derive(Clone, Copy)]
@@ -121,7 +173,7 @@ impl Timeline<'_> {
     /// What people call a position: its commit, else its place in the order.
     fn said(&self, place: usize) -> String {
         match &self.at(place).commit {
-            Some(commit) => commit.chars().take(SHORT_COMMIT).collect(),
+            Some(commit) => short_commit(commit).to_owned(),
             None => match self.run(place) {
                 Some(run) => format!("run {run}"),
                 None => (self.positions[place] + 1).to_string(),
@@ -157,19 +209,7 @@ impl Timeline<'_> {
 /// The answer that shows steps. `rules` is the digest of the rules of identities.
 #[must_use]
 pub fn answer<'d>(database: &'d Database, steps: &Steps, rules: Option<&str>) -> Answer<'d> {
-    let columns = COLUMNS.iter().map(|(name, kind, shows, media)| {
-        let title = if *name == NAMED {
-            steps.request.by.name()
-        } else {
-            name
-        };
-        Column {
-            shows: *shows,
-            media: media.to_vec(),
-            is_whole: WHOLE.contains(name),
-            ..Column::plain(title.to_owned(), *kind)
-        }
-    });
+    let columns = columns(steps.request.by);
     let places = Timeline {
         series: &steps.series,
         positions: &steps.positions,
@@ -177,7 +217,7 @@ pub fn answer<'d>(database: &'d Database, steps: &Steps, rules: Option<&str>) ->
     let mut rows = Vec::new();
     for change in &steps.changes {
         for finding in findings(change) {
-            rows.push(values(steps, &places, change, finding));
+            rows.push(values(&columns, &Told::of(steps, &places, change, finding)));
         }
     }
     let heading = Heading {
@@ -190,7 +230,7 @@ pub fn answer<'d>(database: &'d Database, steps: &Steps, rules: Option<&str>) ->
         lines: lines(steps, &places),
         members: members(steps, &places, rules),
     };
-    report::compared(database, heading, columns.collect(), rows)
+    report::compared(database, heading, several::columns(&columns), rows)
 }
 
 /// The largest cost that is shown.
@@ -211,62 +251,17 @@ fn ends(change: &Change) -> [f64; 2] {
     ends.map(|cost| cost.copied().unwrap_or(0.0))
 }
 
-fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
-}
-
-fn optional(value: Option<&str>) -> Value {
-    value.map_or(Value::Null, text)
-}
-
-fn integer(value: Option<i64>) -> Value {
-    value.map_or(Value::Null, Value::Integer)
-}
-
-fn real(value: Option<f64>) -> Value {
-    let value = value.filter(|value| value.is_finite());
-    value.map_or(Value::Null, Value::Real)
-}
-
 /// The name of a row for people.
 fn named(by: Fitting, change: &Change) -> String {
     let [function, module, file] = &change.names;
-    let shown = |name: &str| {
-        if name.is_empty() {
-            NO_NAME.to_owned()
-        } else {
-            name.to_owned()
+    let name = match by {
+        Fitting::Function => {
+            return of_module(function, module).unwrap_or_else(|| shown(function).to_owned());
         }
+        Fitting::Module => module,
+        Fitting::File => file,
     };
-    match by {
-        Fitting::Function if matches!(function.as_str(), "" | NO_NAME) && !module.is_empty() => {
-            format!("{NO_NAME} in {module}")
-        }
-        Fitting::Function => shown(function),
-        Fitting::Module => shown(module),
-        Fitting::File => shown(file),
-    }
-}
-
-/// `1.27 (1.19..1.35)`.
-fn ratio(ratio: Option<f64>, interval: Option<(f64, f64)>) -> String {
-    let two = |value: f64| fixed(value, 2);
-    match (ratio, interval) {
-        (Some(ratio), Some((low, high))) if (high - low).abs() > f64::EPSILON * high => {
-            format!("{} ({}..{})", two(ratio), two(low), two(high))
-        }
-        (Some(ratio), _) => two(ratio),
-        (None, _) => "-".to_owned(),
-    }
-}
-
-/// A probability with as many digits as it takes: `.031`, `<.001`.
-fn probability(value: f64) -> String {
-    if value < 0.001 {
-        return "<.001".to_owned();
-    }
-    let text = fixed(value, 3);
-    text.strip_prefix('0').map_or(text.clone(), str::to_owned)
+    shown(name).to_owned()
 }
 
 /// `gone again at d4e5f6`, `shifted: inlined: ...`.
@@ -334,111 +329,117 @@ fn sight(blind_below: Option<f64>, positions: usize, noise: Noise) -> String {
     }
 }
 
-fn values(
-    steps: &Steps,
-    places: &Timeline<'_>,
-    change: &Change,
-    finding: Finding<'_>,
-) -> Vec<Value> {
-    let last = steps.positions.len().saturating_sub(1);
-    let (around, best) = match finding {
-        Finding::Step(judged) => (
-            Some(Timeline::around(&judged.step)),
-            Some(judged.step.position),
-        ),
-        Finding::Drift(..) => (Some((0, last)), None),
-        Finding::Nothing => (None, None),
-    };
-    let commit = |place: usize| optional(places.at(place).commit.as_deref());
-    let at =
-        |place: Option<usize>, value: &dyn Fn(usize) -> Value| place.map_or(Value::Null, value);
-    let number = |place: usize| integer(places.number(place));
-    let run = |place: usize| integer(places.run(place));
-    let (from, to) = around.unzip();
-    let [first_cost, last_cost] = ends(change);
-    let (word, before, after, times, interval, p, q) = match finding {
-        Finding::Step(judged) => {
-            let step = &judged.step;
-            let (p, q) = (Some(step.p), Some(judged.q));
-            (
-                "step",
-                step.before,
-                step.after,
-                step.ratio,
-                step.interval,
-                p,
-                q,
-            )
+impl<'s> Told<'s> {
+    fn of(
+        steps: &'s Steps,
+        places: &'s Timeline<'s>,
+        change: &'s Change,
+        finding: Finding<'s>,
+    ) -> Self {
+        let nothing = Self {
+            steps,
+            places,
+            change,
+            finding,
+            word: "none",
+            around: None,
+            best: None,
+            levels: ends(change),
+            ratio: None,
+            interval: None,
+            p: None,
+            q: None,
+        };
+        match finding {
+            Finding::Step(judged) => {
+                let step = &judged.step;
+                Self {
+                    word: "step",
+                    around: Some(Timeline::around(step)),
+                    best: Some(step.position),
+                    levels: [step.before, step.after],
+                    ratio: step.ratio,
+                    interval: step.interval,
+                    p: Some(step.p),
+                    q: Some(judged.q),
+                    ..nothing
+                }
+            }
+            Finding::Drift(drift, q) => Self {
+                word: "drift",
+                around: Some((0, steps.positions.len().saturating_sub(1))),
+                ratio: Some(drift.ratio),
+                interval: Some(drift.interval),
+                p: Some(drift.p),
+                q: Some(q),
+                ..nothing
+            },
+            Finding::Nothing => nothing,
         }
-        Finding::Drift(drift, q) => {
-            let (times, interval) = (Some(drift.ratio), Some(drift.interval));
-            (
-                "drift",
-                first_cost,
-                last_cost,
-                times,
-                interval,
-                Some(drift.p),
-                Some(q),
-            )
+    }
+
+    fn name(&self) -> String {
+        named(self.steps.request.by, self.change)
+    }
+
+    /// The step, if it is one.
+    fn judged(&self) -> Option<&'s Judged> {
+        match self.finding {
+            Finding::Step(judged) => Some(judged),
+            _ => None,
         }
-        Finding::Nothing => ("none", first_cost, last_cost, None, None, None, None),
-    };
-    let (low, high) = interval.unzip();
-    let (word_of_state, why, gone) = match finding {
-        Finding::Step(judged) => (
-            text(judged.state.name()),
-            text(&judged.why),
-            judged.step.gone_at,
-        ),
-        _ => (Value::Null, text(""), None),
-    };
-    let for_people = match finding {
-        Finding::Step(judged) => state(places, judged),
-        Finding::Drift(..) => "drift".to_owned(),
-        Finding::Nothing if steps.request.since.is_some() => "no step since".to_owned(),
-        Finding::Nothing => format!(
-            "no step: {}",
-            sight(change.blind_below, change.costs.len(), steps.noise)
-        ),
-    };
-    let [function, module, file] = &change.names;
-    vec![
-        text(&named(steps.request.by, change)),
-        text(function),
-        text(module),
-        text(file),
-        text(&steps.measured.metric),
-        text(&steps.measured.unit),
-        text(word),
-        text(&around.map_or_else(|| "-".to_owned(), |around| places.between(around))),
-        at(from, &number),
-        at(to, &number),
-        at(from, &commit),
-        at(to, &commit),
-        at(from, &run),
-        at(to, &run),
-        at(best, &number),
-        at(best, &commit),
-        at(best, &run),
-        integer(around.and_then(|around| places.commits(around))),
-        Value::Real(before),
-        Value::Real(after),
-        text(&ratio(times, interval)),
-        real(times),
-        real(low),
-        real(high),
-        real(p),
-        text(&q.map_or_else(|| "-".to_owned(), probability)),
-        real(q),
-        text(&for_people),
-        word_of_state,
-        why,
-        at(gone, &number),
-        at(gone, &commit),
-        real(change.blind_below),
-        integer(change.identity_id),
-    ]
+    }
+
+    fn from(&self) -> Option<usize> {
+        self.around.unzip().0
+    }
+
+    fn to(&self) -> Option<usize> {
+        self.around.unzip().1
+    }
+
+    fn gone(&self) -> Option<usize> {
+        self.judged()?.step.gone_at
+    }
+
+    fn position(&self, place: Option<usize>) -> Value {
+        integer(place.and_then(|place| self.places.number(place)))
+    }
+
+    fn commit(&self, place: Option<usize>) -> Value {
+        optional(place.and_then(|place| self.places.at(place).commit.as_deref()))
+    }
+
+    fn run(&self, place: Option<usize>) -> Value {
+        integer(place.and_then(|place| self.places.run(place)))
+    }
+
+    fn commits(&self) -> Option<i64> {
+        self.places.commits(self.around?)
+    }
+
+    fn between(&self) -> String {
+        let between = self.around.map(|around| self.places.between(around));
+        between.unwrap_or_else(|| "-".to_owned())
+    }
+
+    fn odds(&self) -> String {
+        self.q.map_or_else(|| "-".to_owned(), probability)
+    }
+
+    /// What people are told of it.
+    fn state(&self) -> String {
+        match self.finding {
+            Finding::Step(judged) => state(self.places, judged),
+            Finding::Drift(..) => "drift".to_owned(),
+            Finding::Nothing if self.steps.request.since.is_some() => "no step since".to_owned(),
+            Finding::Nothing => {
+                let positions = self.change.costs.len();
+                let sight = sight(self.change.blind_below, positions, self.steps.noise);
+                format!("no step: {sight}")
+            }
+        }
+    }
 }
 
 /// What stands above a table.
