@@ -2,8 +2,8 @@
 import { make, span } from './dom.js';
 import { fixed, rounded } from './numbers.js';
 
-/** Signs of verdicts. */
-const SIGNS = /** @type {Record<string, string>} */ ({ slower: '+', new: '+', faster: '−', gone: '−', same: '=', unclear: '?' });
+/** Signs of all verdicts, in the order in which these are offered. A test holds them to the program's. */
+export const SIGNS = /** @type {Record<string, string>} */ ({ slower: '+', faster: '−', new: '+', gone: '−', shifted: '⇄', same: '=', unclear: '?', 'too few': '…' });
 
 /** Whether a verdict is of more, or of less. @param {string | null} verdict */
 export function directionOf(verdict) {
@@ -24,11 +24,33 @@ export function signed(scale, value) {
   return `${value < 0 ? '−' : '+'}${text}`;
 }
 
-/** `1.27 (1.19..1.35)`. @param {{ratio: number | null, ratio_low: number | null, ratio_high: number | null}} of */
-export function ratioText({ ratio, ratio_low: low, ratio_high: high }) {
-  const two = (/** @type {number | null} */ value) => (value === null ? '' : fixed(value, 2));
-  const interval = low === null && high === null ? '' : `(${two(low)}..${two(high)})`;
-  return ratio === null ? interval || '-' : `${two(ratio)} ${interval}`.trimEnd();
+/** @typedef {{ratio: number | null, ratio_low: number | null, ratio_high: number | null}} Ratio */
+
+/** The ends of an interval that is not that of all ratios, `null` for none. @param {Ratio} of @returns {[number, number] | null} */
+function reachOf({ ratio_low: low, ratio_high: high }) {
+  return (low ?? 0) > 0 || high !== null ? [low ?? 0, high ?? Infinity] : null;
+}
+
+/** A ratio with two digits or more that are not 0. @param {number} value */
+function bound(value) {
+  return fixed(value, 2 + [1, 0.1, 0.01, 0.001].filter((least) => value < least).length);
+}
+
+/** The interval of a ratio, or the bound where there is none, as `src/text/judged.rs` has it: a test holds the two equal. @param {Ratio} of */
+export function intervalText(of) {
+  const reach = reachOf(of);
+  if (reach === null) return '';
+  const [low, high] = reach;
+  const isOpen = high === Infinity;
+  if (of.ratio === null) return isOpen ? `(${bound(low)}..)` : `(0..${bound(high)})`;
+  const isWide = isOpen || Math.abs(high - low) > Number.EPSILON * high;
+  return isWide ? `(${fixed(low, 2)}..${isOpen ? '' : fixed(high, 2)})` : '';
+}
+
+/** `1.27 (1.19..1.35)`. @param {Ratio} of */
+export function ratioText(of) {
+  const interval = intervalText(of);
+  return of.ratio === null ? interval || '-' : `${fixed(of.ratio, 2)} ${interval}`.trimEnd();
 }
 
 /** A probability as the command line has it: `.031`, `<.001`. @param {number | null} value */
@@ -41,15 +63,17 @@ export function probability(value) {
 const [WIDE, MOST] = [120, 2];
 
 /** A ratio with its interval on a scale on which twice and half are as far from 1.
- * @param {{ratio: number | null, ratio_low: number | null, ratio_high: number | null}} of @param {string} direction */
-export function intervalMark({ ratio, ratio_low: low, ratio_high: high }, direction) {
+ * @param {Ratio} of @param {string} direction */
+export function intervalMark(of, direction) {
+  const { ratio } = of;
+  const reach = reachOf(of);
   const x = (/** @type {number} */ value) => {
     const part = Math.log(Math.max(value, 1e-9)) / Math.log(MOST);
     return WIDE / 2 + (Math.max(-1, Math.min(1, part)) * (WIDE - 8)) / 2;
   };
   const mark = make('svg', { class: `interval ${direction}`, viewBox: `0 0 ${WIDE} 16`, width: WIDE, height: 16, 'aria-hidden': 'true' });
   mark.append(make('path', { class: 'one', d: `M${WIDE / 2} 1V15` }));
-  if (low !== null || high !== null) mark.append(make('path', { class: 'reach', d: `M${x(low ?? 1 / MOST)} 8H${x(high ?? MOST)}` }));
+  if (reach !== null) mark.append(make('path', { class: 'reach', d: `M${x(reach[0])} 8H${x(reach[1])}` }));
   if (ratio !== null) mark.append(make('circle', { cx: x(ratio), cy: 8, r: 3.5 }));
   return mark;
 }

@@ -1,5 +1,5 @@
 // What changed between two sides: functions with their verdicts, and what is known of the one that is chosen.
-import { changeBar, directionOf, probability, ratioText, signed, testColumns, verdictMark } from './change.js';
+import { changeBar, directionOf, intervalText, probability, ratioText, SIGNS, signed, testColumns, verdictMark } from './change.js';
 import { button, choice, div, make, note, searchBox, span } from './dom.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
 import { table } from './table.js';
@@ -8,9 +8,6 @@ import { offersOfTold } from './told.js';
 
 /** What the view follows without being made anew. */
 const FOLLOWED = ['function', 'module', 'search', 'status', 'verdict'];
-
-/** Verdicts in the order in which they are offered. */
-const VERDICTS = ['slower', 'faster', 'new', 'gone', 'same', 'unclear'];
 
 /** What a side is called. @param {any} side */
 function sideName({ runs }) {
@@ -27,13 +24,12 @@ export function sidesOf(answer) {
     make('div', { class: `card ${kind}` }, span('label', label), make('strong', { text: cost }), make('span', { class: 'name', text: plain(name), title: plain(name) }), more);
   const cost = (/** @type {number} */ value) => figure(metric, unit, value);
   const times = total.ratio === null ? cost(total.delta) : `×${fixed(total.ratio, 2)}`;
-  const interval = total.ratio_low === null && total.ratio_high === null ? '' : ratioText({ ...total, ratio: null });
   return div(
     'cards',
     card('', 'Base', sideName(answer.base), cost(total.base)),
     make('span', { class: 'arrow', 'aria-hidden': 'true', text: '→' }),
     card('', 'New', sideName(answer.new), cost(total.new)),
-    card(directionOf(total.verdict), 'In all', [interval, total.why].filter((text) => text !== '').join(' '), times, total.verdict ? verdictMark(total.verdict) : null),
+    card(directionOf(total.verdict), 'In all', [intervalText(total), total.why].filter((text) => text !== '').join(' '), times, total.verdict ? verdictMark(total.verdict) : null),
   );
 }
 
@@ -113,7 +109,7 @@ export async function diffView(context) {
     const wanted = rows.filter(isWanted);
     const kept = wanted.filter((row) => state.verdict === '' || row.verdict === state.verdict);
     chips.replaceChildren(
-      ...VERDICTS.flatMap((verdict) => {
+      ...Object.keys(SIGNS).flatMap((verdict) => {
         const count = wanted.filter((row) => row.verdict === verdict).length;
         if (count === 0 && state.verdict !== verdict) return [];
         const chip = button('', () => go({ verdict: context.state.verdict === verdict ? '' : verdict }, true), { class: `chip ${directionOf(verdict)}`, 'aria-pressed': String(state.verdict === verdict) });

@@ -3,7 +3,7 @@ import { ratioText, testColumns } from './change.js';
 import { choice, copyButton, div, make, note, span } from './dom.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
 import { table } from './table.js';
-import { plain, quoted, shellWord, shown } from './texts.js';
+import { plain, quoted, shellWord, shortCommit, shown } from './texts.js';
 import { offersOfTold } from './told.js';
 
 /** @typedef {{run: number, commit: string | null, position: number, cost: number, total: number, row: any}} Point */
@@ -14,9 +14,6 @@ const WITHIN_HISTORY = ['point', 'zero'];
 
 /** Size of the picture, and room for what is written beside it. */
 const [HIGH, LEFT, RIGHT, TOP, BOTTOM] = [300, 84, 16, 34, 44];
-
-/** Letters of a commit that are enough for people. */
-const SHORT = 10;
 
 /** The subjects of a history: one for each function, or the whole run. @param {any} answer @returns {Subject[]} */
 function subjectsOf(answer) {
@@ -49,7 +46,7 @@ function subjectsOf(answer) {
 /** What a position is called. @param {any} answer @param {number} position */
 function positionName(answer, position) {
   const { commit_id: commit, runs } = answer.positions[position];
-  return commit === null ? `run ${runs[0]}` : plain(commit.slice(0, SHORT));
+  return commit === null ? `run ${runs[0]}` : plain(shortCommit(commit));
 }
 
 /** Round numbers from the bottom to the top of a scale. @param {number} low @param {number} high @param {number} unit */
@@ -168,7 +165,7 @@ function pointDetail({ command }, answer, subject, point) {
       : []),
   ];
   return [
-    make('h2', { text: `Run ${point.run}${point.commit === null ? '' : `, ${plain(point.commit.slice(0, 2 * SHORT))}`}` }),
+    make('h2', { text: `Run ${point.run}${point.commit === null ? '' : `, ${plain(shortCommit(point.commit))}`}`, title: plain(point.commit ?? '') }),
     make('p', { text: `${cost(point.cost)} of ${cost(point.total)}${change}` }),
     ...[['Branch', point.row.branch], ['Host', point.row.host], ['Recorded', point.row.recorded_utc ?? point.row.recorded_at]].flatMap(([name, value]) => (value ? [note(`${name}: ${plain(value)}`)] : [])),
     ...commands.map(([title, words]) => commandLine(String(title), /** @type {string[]} */ (words))),
@@ -273,7 +270,7 @@ function stepsTable(answer, changes, select) {
   const scale = ofColumn(answer.metric, answer.unit, most, 0);
   const cost = (/** @type {number | null | undefined} */ value) => rounded(scale, value);
   const direction = (/** @type {any} */ change) => (change.ratio === null ? (change.after > change.before ? 'more' : 'less') : change.ratio > 1 ? 'more' : 'less');
-  const place = (/** @type {string | null} */ commit, /** @type {number | null} */ run) => (commit ? plain(commit.slice(0, SHORT)) : run === null || run === undefined ? '' : `run ${run}`);
+  const place = (/** @type {string | null} */ commit, /** @type {number | null} */ run) => (commit ? plain(shortCommit(commit)) : run === null || run === undefined ? '' : `run ${run}`);
   const between = (/** @type {any} */ change) => (change.change === 'drift' ? 'all positions' : change.change === 'none' ? '-' : `${place(change.from_commit, change.from_run)}..${place(change.to_commit, change.to_run)}`);
   return table({
     label: 'Steps',

@@ -44,6 +44,18 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them: changes come first, and what is no answer comes last.
+    pub const ALL: [Self; 8] = [
+        Self::Slower,
+        Self::Faster,
+        Self::New,
+        Self::Gone,
+        Self::Shifted,
+        Self::Same,
+        Self::Unclear,
+        Self::TooFew,
+    ];
+
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
+use profdb::text::judged::short_commit;
 use serde_json::{Value, json};
 
 use super::browser;
@@ -94,7 +95,8 @@ fn told(shown: &mut Shown, within: &str) -> Value {
 
 /// A cell as people read it: without the sign in front of a verdict.
 fn without_sign(cell: &str) -> &str {
-    cell.trim_start_matches(['+', '−', '=', '?']).trim()
+    cell.trim_start_matches(['+', '−', '⇄', '=', '?', '…'])
+        .trim()
 }
 
 #[test]
@@ -182,6 +184,39 @@ fn what_changed_is_what_the_command_says() {
     shown.browser.key("ArrowDown");
     shown.settle();
     assert_ne!(shown.state("function"), "lex");
+    shown.was_quiet();
+}
+
+#[test]
+fn what_has_moved_and_what_is_not_told_have_chips() {
+    let Some(mut shown) = browser("shifted") else {
+        return;
+    };
+    let before = "main;caller 300\nmain;caller;helper 200\nmain;other 500\n";
+    let after = "main;caller 500\nmain;other 500\n";
+    for (name, text) in [("before.folded", before), ("after.folded", after)] {
+        fs::write(shown.folder.join(name), text).expect("a file");
+        shown.import(&shown.folder.join(name), &[]);
+    }
+    // Of exact figures one run a side tells that `helper` was inlined; of times it tells nothing.
+    for (noise, chips) in [
+        ("exact", vec!["⇄shifted 2", "=same 1"]),
+        ("timed", vec!["…too few 3"]),
+    ] {
+        page(&shown, &["diff", "1", "2", "--noise", noise]);
+        shown.open(&[]);
+        told(&mut shown, ".diff");
+        assert_eq!(shown.texts(".chip"), chips);
+        let verdict = without_sign(chips[0]).rsplit_once(' ').expect("a number").0;
+        shown.click(".chip", chips[0], Click::default());
+        assert_eq!(shown.state("verdict"), verdict);
+        let rows = shown.rows(".diff .rows-place");
+        assert!(
+            rows.iter().all(|row| without_sign(&row[7]) == verdict),
+            "{rows:?}"
+        );
+        assert!(chips[0].ends_with(&format!(" {}", rows.len())), "{rows:?}");
+    }
     shown.was_quiet();
 }
 
@@ -398,7 +433,7 @@ fn a_history_has_its_points_its_steps_and_the_commands_about_them() {
     let expected: Vec<String> = rows
         .iter()
         .map(|row| {
-            let commit = &row["commit_id"].as_str().expect("text")[..10];
+            let commit = short_commit(row["commit_id"].as_str().expect("text"));
             format!(
                 "{commit}, run {}: {}",
                 row["run_id"],
@@ -423,7 +458,7 @@ fn a_history_has_its_points_its_steps_and_the_commands_about_them() {
     let step = &answer["steps"][0]["changes"][0];
     let table = shown.rows(".history .beside > .rows-place > .table");
     assert_eq!(table.len(), 1);
-    let commit = |name: &str| step[name].as_str().expect("text")[..10].to_owned();
+    let commit = |name: &str| short_commit(step[name].as_str().expect("text"));
     assert_eq!(
         table[0][0],
         format!("{}..{}", commit("from_commit"), commit("to_commit"))

@@ -1,11 +1,13 @@
-//! The script of the page writes numbers as the program does: it is asked by Node.js (Debian: nodejs).
+//! The script of the page writes numbers and verdicts as the program does: it is asked by Node.js (Debian: nodejs).
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use profdb::compare::judge::Verdict;
 use profdb::report::render;
 use profdb::store::MetricInfo;
-use serde_json::json;
+use profdb::text::judged::{probability, ratio, short_commit};
+use serde_json::{Value, json};
 
 use crate::shown::repository;
 use crate::support::tools;
@@ -24,11 +26,32 @@ fn figure(unit: &str, value: f64) -> String {
     })
 }
 
+/// What a module of the page answers: an expression over what it exports, and over `input`. Nothing where Node.js is not there.
+fn answered(module: &str, exported: &str, expression: &str, input: &Value) -> Option<Vec<String>> {
+    let node = tools::find("node")?;
+    let module = repository(module).display().to_string();
+    let script = format!(
+        "import {{ {exported} }} from {};
+         const input = JSON.parse((await import('node:fs')).readFileSync(0, 'utf8'));
+         console.log(JSON.stringify({expression}));",
+        json!(format!("file://{module}"))
+    );
+    let mut child = Command::new(node)
+        .args(["--input-type=module", "--eval", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it runs");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    write!(pipe, "{input}").expect("it reads");
+    drop(pipe);
+    let output = child.wait_with_output().expect("it ends");
+    Some(serde_json::from_slice(&output.stdout).expect("JSON"))
+}
+
 #[test]
 fn numbers_are_written_as_by_the_program() {
-    let Some(node) = tools::find("node") else {
-        return;
-    };
     let mut values: Vec<f64> = vec![
         0.0,
         -0.0,
@@ -84,25 +107,12 @@ fn numbers_are_written_as_by_the_program() {
         .iter()
         .flat_map(|unit| values.iter().map(|value| figure(unit, *value)))
         .collect();
-    let module = repository("web/numbers.js").display().to_string();
-    let script = format!(
-        "import {{ figure }} from {};
-         const {{ units, values }} = JSON.parse((await import('node:fs')).readFileSync(0, 'utf8'));
-         console.log(JSON.stringify(units.flatMap((unit) => values.map((value) => figure('cost', unit, value)))));",
-        json!(format!("file://{module}"))
-    );
-    let mut child = Command::new(node)
-        .args(["--input-type=module", "--eval", &script])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it runs");
-    let mut input = child.stdin.take().expect("a pipe");
-    write!(input, "{}", json!({"units": units, "values": values})).expect("it reads");
-    drop(input);
-    let output = child.wait_with_output().expect("it ends");
-    let found: Vec<String> = serde_json::from_slice(&output.stdout).expect("JSON");
+    let expression =
+        "input.units.flatMap((unit) => input.values.map((value) => figure('cost', unit, value)))";
+    let input = json!({"units": units, "values": values});
+    let Some(found) = answered("web/numbers.js", "figure", expression, &input) else {
+        return;
+    };
     let all = units
         .iter()
         .flat_map(|unit| values.iter().map(move |value| (unit, value)));
@@ -110,4 +120,117 @@ fn numbers_are_written_as_by_the_program() {
         assert_eq!(found, expected, "{about:?}");
     }
     assert_eq!(found.len(), expected.len());
+}
+
+#[test]
+fn ratios_are_written_as_by_the_program() {
+    const ALL: f64 = f64::INFINITY;
+    let table = [
+        (Some(1.266), Some((1.191, 1.349)), "1.27 (1.19..1.35)"),
+        (Some(0.004), Some((0.001, 0.006)), "0.00 (0.00..0.01)"),
+        (Some(1.0), Some((0.999, 1.001)), "1.00 (1.00..1.00)"),
+        (Some(1.125), None, "1.12"),
+        // What one side has not: how much it may be at most, or is at least.
+        (None, Some((0.0, 0.0004)), "(0..0.000400)"),
+        (None, Some((0.0, 0.0123)), "(0..0.0123)"),
+        (None, Some((0.0, 0.5)), "(0..0.500)"),
+        (None, Some((0.0, 3.0)), "(0..3.00)"),
+        (None, Some((0.0, 0.000_012)), "(0..0.000012)"),
+        (None, Some((12.344, ALL)), "(12.34..)"),
+        (None, Some((0.034, ALL)), "(0.0340..)"),
+        // No upper end.
+        (Some(7.0), Some((2.5, ALL)), "7.00 (2.50..)"),
+        // Intervals that say nothing.
+        (Some(7.0), Some((0.0, ALL)), "7.00"),
+        (None, Some((0.0, ALL)), "-"),
+        (Some(1.75), Some((1.75, 1.75)), "1.75"),
+        (None, None, "-"),
+    ];
+    let input: Vec<Value> = table
+        .iter()
+        .map(|(ratio, interval, _)| {
+            // As in the JSON of a comparison.
+            let high = interval.map(|(_, high)| high);
+            json!({
+                "ratio": ratio, "ratio_low": interval.map(|(low, _)| low),
+                "ratio_high": high.filter(|high| high.is_finite()),
+            })
+        })
+        .collect();
+    for (of, interval, expected) in table {
+        assert_eq!(ratio(of, interval), expected, "{of:?} {interval:?}");
+    }
+    let expected: Vec<&str> = table.iter().map(|(.., expected)| *expected).collect();
+    if let Some(found) = answered(
+        "web/change.js",
+        "ratioText",
+        "input.map(ratioText)",
+        &json!(input),
+    ) {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn probabilities_are_written_as_by_the_program() {
+    let table = [
+        (0.0, "<.001"),
+        (0.000_999, "<.001"),
+        (0.001, ".001"),
+        (0.0315, ".032"),
+        (0.062_5, ".062"),
+        (0.9996, "1.000"),
+        (1.0, "1.000"),
+    ];
+    for (value, expected) in table {
+        assert_eq!(probability(value), expected);
+    }
+    let input = json!(table.map(|(value, _)| value));
+    let expected = table.map(|(_, expected)| expected);
+    let asked = answered(
+        "web/change.js",
+        "probability",
+        "input.map(probability)",
+        &input,
+    );
+    if let Some(found) = asked {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn commits_are_cut_as_by_the_program() {
+    let table = [
+        ("0123456789abcdef0123456789abcdef01234567", "0123456789ab"),
+        ("0123456789AB", "0123456789AB"),
+        ("c1", "c1"),
+        (
+            "before-the-change-of-parsers",
+            "before-the-change-of-parsers",
+        ),
+        ("", ""),
+    ];
+    for (commit, expected) in table {
+        assert_eq!(short_commit(commit), expected);
+    }
+    let input = json!(table.map(|(commit, _)| commit));
+    let expected = table.map(|(_, expected)| expected);
+    let asked = answered(
+        "web/texts.js",
+        "shortCommit",
+        "input.map(shortCommit)",
+        &input,
+    );
+    if let Some(found) = asked {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn the_page_has_the_verdicts_of_the_program() {
+    let expected = Verdict::ALL.map(Verdict::name);
+    let asked = answered("web/change.js", "SIGNS", "Object.keys(SIGNS)", &json!(null));
+    if let Some(found) = asked {
+        assert_eq!(found, expected);
+    }
 }
