@@ -15,6 +15,7 @@ use crate::store::database::Database;
 use crate::store::error::StoreError;
 use crate::store::file::lock_wait::LockWait;
 use crate::store::fingerprint;
+use crate::store::rows::to_other;
 use crate::store::write::{StoredFunction, function_id};
 
 /// Why rows could not be taken.
@@ -625,11 +626,10 @@ fn node_id(run: FilledRun, node: &Cell<'_>) -> Result<i64, FillError> {
 }
 
 /// What a column whose name ends in `_other` says (docs/design/0006-small-rows.md).
-fn other<'r>(usual: &Cell<'r>, cost: &Cell<'r>) -> Cell<'r> {
-    match (usual, cost) {
-        (Cell::Null, Cell::Null) => Cell::Null,
-        (_, Cell::Null) => Cell::Real(f64::INFINITY),
-        (Cell::Real(usual), Cell::Real(cost)) if usual.to_bits() == cost.to_bits() => Cell::Null,
-        (_, cost) => *cost,
-    }
+fn other(usual: &Cell<'_>, cost: &Cell<'_>) -> Cell<'static> {
+    let real = |cell: &Cell<'_>| match cell {
+        Cell::Real(cost) => Some(*cost),
+        _ => None,
+    };
+    to_other(real(usual), real(cost)).map_or(Cell::Null, Cell::Real)
 }

@@ -10,9 +10,7 @@ mod statements;
 mod table;
 
 pub(in crate::store) use damage::damaged;
-#[cfg(feature = "parquet")]
-pub(crate) use nodes::to_other;
-pub(crate) use nodes::{Cost, Costs, Labels, Node, Nodes, of_other};
+pub(crate) use nodes::{Cost, Costs, Labels, Node, Nodes, of_other, to_other};
 pub(in crate::store) use reader::StoredRow;
 pub(crate) use reader::Tables;
 pub(in crate::store) use table::{Range, Table};

@@ -39,10 +39,10 @@ pub(crate) fn of_other(usual: Option<f64>, other: Option<f64>) -> Option<f64> {
     other.or(usual).filter(|cost| *cost != f64::INFINITY)
 }
 
-/// What such a column says of a cost.
-#[cfg(feature = "parquet")]
+/// What such a column says of a cost. No importer lets an infinite figure in.
+#[inline]
 pub(crate) fn to_other(usual: Option<f64>, cost: Option<f64>) -> Option<f64> {
-    if usual.map(f64::to_bits) == cost.map(f64::to_bits) {
+    if cost == usual {
         None
     } else {
         cost.or(Some(f64::INFINITY))

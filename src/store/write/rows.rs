@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
-use super::columns::{cumulative_other, integer, other};
+use super::columns::{cumulative_other, integer};
 use super::ids::{Ids, StoredFunction, StoredLabels, StoredRun};
 use super::keys::{EdgeKey, LineKey, edge_key, info_key, line_key};
 use super::postings::Postings;
@@ -10,6 +10,7 @@ use crate::identity::{Identity, IdentityKey, Rules};
 use crate::profile::{Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows};
 use crate::store::error::Cause;
 use crate::store::identities::identity_id;
+use crate::store::rows::to_other;
 
 /// Inserts rows into one database.
 pub(super) struct SqlRows<'w> {
@@ -144,8 +145,8 @@ impl SqlRows<'_> {
                 row.calls.map(integer),
                 row.exclusive,
                 row.cumulative,
-                other(row.outermost, row.cumulative),
-                other(row.seen, row.cumulative),
+                to_other(row.cumulative, row.outermost),
+                to_other(row.cumulative, row.seen),
             ])?;
         }
         Ok(())

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::columns::{integer, other};
+use super::columns::integer;
 use super::ids::{Ids, ROWS_AHEAD, StoredFunction, StoredMetric};
 use super::keys::{EdgeKey, edge_key};
 use super::page_buffer::PageBuffer;
@@ -15,6 +15,7 @@ use crate::sqlite::btree::IndexTree;
 use crate::sqlite::page_file::{PageFile, Pages};
 use crate::sqlite::record::Record;
 use crate::store::file::empty::PAGE_SIZE;
+use crate::store::rows::to_other;
 
 /// The trees of one run: they grow with functions and edges, not with nodes.
 pub(super) struct TotalsTrees {
@@ -149,8 +150,8 @@ impl Trees {
                     .real_or_null(row.exclusive)
                     .real_or_null(row.cumulative);
                 record
-                    .real_or_null(other(row.outermost, row.cumulative))
-                    .real_or_null(other(row.seen, row.cumulative));
+                    .real_or_null(to_other(row.cumulative, row.outermost))
+                    .real_or_null(to_other(row.cumulative, row.seen));
                 self.edges.push(pages, record)?;
             }
         }
