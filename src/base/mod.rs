@@ -8,6 +8,7 @@ pub(crate) mod interner;
 pub mod limits;
 #[cfg(feature = "parquet")]
 pub mod panics;
+pub(crate) mod query;
 pub(crate) mod scc;
 pub(crate) mod slices;
 pub(crate) mod spool;

@@ -3,40 +3,31 @@
 use std::fmt::Write as _;
 
 use super::tables::{Kind, Rule, TABLES, Table};
+use crate::base::query::query;
 use crate::report::{Dialect, spelled};
-
-/// The text of a view.
-macro_rules! view {
-    ($name:literal) => {
-        (
-            $name,
-            include_str!(concat!("../../queries/dataset/views/", $name, ".sql")),
-        )
-    };
-}
 
 /// The views, each after those that it reads. Where the database's views have a number of the database's, these have the key.
 pub const VIEWS: [(&str, &str); 20] = [
-    view!("identity_info"),
-    view!("ancestors"),
-    view!("call_lines"),
-    view!("callees"),
-    view!("calls"),
-    view!("changes"),
-    view!("cumulative"),
-    view!("exclusive"),
-    view!("function_labels"),
-    view!("history"),
-    view!("labels"),
-    view!("lines"),
-    view!("recursion"),
-    view!("run_list"),
-    view!("source_lines"),
-    view!("subtrees"),
-    view!("summary"),
-    view!("tags"),
-    view!("tree"),
-    view!("function_tree"),
+    query!("dataset/views", "identity_info"),
+    query!("dataset/views", "ancestors"),
+    query!("dataset/views", "call_lines"),
+    query!("dataset/views", "callees"),
+    query!("dataset/views", "calls"),
+    query!("dataset/views", "changes"),
+    query!("dataset/views", "cumulative"),
+    query!("dataset/views", "exclusive"),
+    query!("dataset/views", "function_labels"),
+    query!("dataset/views", "history"),
+    query!("dataset/views", "labels"),
+    query!("dataset/views", "lines"),
+    query!("dataset/views", "recursion"),
+    query!("dataset/views", "run_list"),
+    query!("dataset/views", "source_lines"),
+    query!("dataset/views", "subtrees"),
+    query!("dataset/views", "summary"),
+    query!("dataset/views", "tags"),
+    query!("dataset/views", "tree"),
+    query!("dataset/views", "function_tree"),
 ];
 
 /// The expressions of columns that files do not have as they are, by rule.

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::header::{self, Header};
+use crate::base::query::query;
 
 /// A report: `queries/reports/<name>.sql`.
 #[derive(Debug)]
@@ -32,70 +33,22 @@ pub(super) enum ShownNodes {
 pub static REPORTS: &[Report] = &ALL;
 
 static ALL: [Report; 13] = [
-    report(
-        "summary",
-        include_str!("../../queries/reports/summary.sql"),
-        None,
-    ),
-    report(
-        "calls",
-        include_str!("../../queries/reports/calls.sql"),
-        None,
-    ),
-    report(
-        "call_lines",
-        include_str!("../../queries/reports/call_lines.sql"),
-        None,
-    ),
-    report(
-        "callees",
-        include_str!("../../queries/reports/callees.sql"),
-        None,
-    ),
-    report(
-        "exclusive",
-        include_str!("../../queries/reports/exclusive.sql"),
-        None,
-    ),
-    report(
-        "cumulative",
-        include_str!("../../queries/reports/cumulative.sql"),
-        None,
-    ),
-    report(
-        "lines",
-        include_str!("../../queries/reports/lines.sql"),
-        None,
-    ),
-    report(
-        "function",
-        include_str!("../../queries/reports/function.sql"),
-        None,
-    ),
-    report(
-        "tree",
-        include_str!("../../queries/reports/tree.sql"),
-        Some(ShownNodes::Tree),
-    ),
-    report(
-        "bottom_up",
-        include_str!("../../queries/reports/bottom_up.sql"),
-        Some(ShownNodes::BottomUp),
-    ),
-    report(
-        "paths",
-        include_str!("../../queries/reports/paths.sql"),
-        Some(ShownNodes::Paths),
-    ),
-    report(
-        "labels",
-        include_str!("../../queries/reports/labels.sql"),
-        None,
-    ),
-    report("data", include_str!("../../queries/reports/data.sql"), None),
+    report(query!("reports", "summary"), None),
+    report(query!("reports", "calls"), None),
+    report(query!("reports", "call_lines"), None),
+    report(query!("reports", "callees"), None),
+    report(query!("reports", "exclusive"), None),
+    report(query!("reports", "cumulative"), None),
+    report(query!("reports", "lines"), None),
+    report(query!("reports", "function"), None),
+    report(query!("reports", "tree"), Some(ShownNodes::Tree)),
+    report(query!("reports", "bottom_up"), Some(ShownNodes::BottomUp)),
+    report(query!("reports", "paths"), Some(ShownNodes::Paths)),
+    report(query!("reports", "labels"), None),
+    report(query!("reports", "data"), None),
 ];
 
-const fn report(name: &'static str, sql: &'static str, nodes: Option<ShownNodes>) -> Report {
+const fn report((name, sql): (&'static str, &'static str), nodes: Option<ShownNodes>) -> Report {
     Report {
         name,
         sql,

@@ -9,6 +9,7 @@ use super::plan::plan;
 use super::question::{Question, Request};
 use super::selection::{Selection, Target};
 use super::statement::literal;
+use crate::base::query::query;
 use crate::store::{MetricInfo, RunInfo};
 
 /// What a statement looks at.
@@ -26,22 +27,10 @@ pub enum Shape {
 /// which `{step}` and `{earlier}` are the numbers of the step and of the one before, and `{kinds}`
 /// what its functions may be.
 const STEPS: [(&str, &str); 4] = [
-    (
-        "named_functions",
-        include_str!("../../queries/fragments/named_functions.sql"),
-    ),
-    (
-        "first_step",
-        include_str!("../../queries/fragments/first_step.sql"),
-    ),
-    (
-        "step_within",
-        include_str!("../../queries/fragments/step_within.sql"),
-    ),
-    (
-        "step_direct",
-        include_str!("../../queries/fragments/step_direct.sql"),
-    ),
+    query!("fragments", "named_functions"),
+    query!("fragments", "first_step"),
+    query!("fragments", "step_within"),
+    query!("fragments", "step_direct"),
 ];
 
 /// A statement in parts.

@@ -10,59 +10,24 @@ use super::read::lossy;
 use super::recount::{Doubt, NOT_RECOUNTED, TEXTS_RECOUNTED, recount};
 use super::schema::stale_views;
 use super::texts;
+use crate::base::query::query;
 
 /// Statements that find no row in a database that is consistent, by name.
 pub const CHECKS: &[(&str, &str)] = &[
-    (
-        "nodes_in_runs",
-        include_str!("../../queries/checks/nodes_in_runs.sql"),
-    ),
-    (
-        "runs_complete",
-        include_str!("../../queries/checks/runs_complete.sql"),
-    ),
-    (
-        "intervals",
-        include_str!("../../queries/checks/intervals.sql"),
-    ),
-    (
-        "outer_nodes",
-        include_str!("../../queries/checks/outer_nodes.sql"),
-    ),
-    (
-        "line_nodes",
-        include_str!("../../queries/checks/line_nodes.sql"),
-    ),
-    (
-        "function_nodes",
-        include_str!("../../queries/checks/function_nodes.sql"),
-    ),
-    (
-        "function_totals",
-        include_str!("../../queries/checks/function_totals.sql"),
-    ),
-    (
-        "functions_listed",
-        include_str!("../../queries/checks/functions_listed.sql"),
-    ),
-    (
-        "line_totals",
-        include_str!("../../queries/checks/line_totals.sql"),
-    ),
-    (
-        "edge_totals",
-        include_str!("../../queries/checks/edge_totals.sql"),
-    ),
-    (
-        "metrics_listed",
-        include_str!("../../queries/checks/metrics_listed.sql"),
-    ),
-    (
-        "references",
-        include_str!("../../queries/checks/references.sql"),
-    ),
-    ("sources", include_str!("../../queries/checks/sources.sql")),
-    ("labels", include_str!("../../queries/checks/labels.sql")),
+    query!("checks", "nodes_in_runs"),
+    query!("checks", "runs_complete"),
+    query!("checks", "intervals"),
+    query!("checks", "outer_nodes"),
+    query!("checks", "line_nodes"),
+    query!("checks", "function_nodes"),
+    query!("checks", "function_totals"),
+    query!("checks", "functions_listed"),
+    query!("checks", "line_totals"),
+    query!("checks", "edge_totals"),
+    query!("checks", "metrics_listed"),
+    query!("checks", "references"),
+    query!("checks", "sources"),
+    query!("checks", "labels"),
 ];
 
 /// Rows of a finding that are shown.

@@ -3,6 +3,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::base::query::query;
 use crate::store::database::Database;
 use crate::store::error::StoreError;
 #[cfg(feature = "parquet")]
@@ -40,46 +41,16 @@ pub struct DatasetRun {
 
 /// The statements that give the rows of tables.
 const SELECTS: [(&str, &str); 10] = [
-    (
-        "runs",
-        include_str!("../../../queries/dataset/rows/runs.sql"),
-    ),
-    (
-        "run_tags",
-        include_str!("../../../queries/dataset/rows/run_tags.sql"),
-    ),
-    (
-        "metrics",
-        include_str!("../../../queries/dataset/rows/metrics.sql"),
-    ),
-    (
-        "functions",
-        include_str!("../../../queries/dataset/rows/functions.sql"),
-    ),
-    (
-        "function_keys",
-        include_str!("../../../queries/dataset/rows/function_keys.sql"),
-    ),
-    (
-        "label_sets",
-        include_str!("../../../queries/dataset/rows/label_sets.sql"),
-    ),
-    (
-        "run_properties",
-        include_str!("../../../queries/dataset/rows/run_properties.sql"),
-    ),
-    (
-        "notes",
-        include_str!("../../../queries/dataset/rows/notes.sql"),
-    ),
-    (
-        "run_sources",
-        include_str!("../../../queries/dataset/rows/run_sources.sql"),
-    ),
-    (
-        "source_texts",
-        include_str!("../../../queries/dataset/rows/source_texts.sql"),
-    ),
+    query!("dataset/rows", "runs"),
+    query!("dataset/rows", "run_tags"),
+    query!("dataset/rows", "metrics"),
+    query!("dataset/rows", "functions"),
+    query!("dataset/rows", "function_keys"),
+    query!("dataset/rows", "label_sets"),
+    query!("dataset/rows", "run_properties"),
+    query!("dataset/rows", "notes"),
+    query!("dataset/rows", "run_sources"),
+    query!("dataset/rows", "source_texts"),
 ];
 
 impl Database {

@@ -2,69 +2,29 @@
 
 use rusqlite::Connection;
 
+use crate::base::query::query;
+
 /// The public views, replaced in the file when their text here is another.
 pub(in crate::store) const VIEWS: &[(&str, &str)] = &[
-    (
-        "summary",
-        include_str!("../../../queries/views/summary.sql"),
-    ),
-    ("lines", include_str!("../../../queries/views/lines.sql")),
-    ("calls", include_str!("../../../queries/views/calls.sql")),
-    (
-        "call_lines",
-        include_str!("../../../queries/views/call_lines.sql"),
-    ),
-    (
-        "callees",
-        include_str!("../../../queries/views/callees.sql"),
-    ),
-    (
-        "exclusive",
-        include_str!("../../../queries/views/exclusive.sql"),
-    ),
-    (
-        "cumulative",
-        include_str!("../../../queries/views/cumulative.sql"),
-    ),
-    ("tree", include_str!("../../../queries/views/tree.sql")),
-    ("labels", include_str!("../../../queries/views/labels.sql")),
-    (
-        "function_tree",
-        include_str!("../../../queries/views/function_tree.sql"),
-    ),
-    (
-        "subtrees",
-        include_str!("../../../queries/views/subtrees.sql"),
-    ),
-    (
-        "ancestors",
-        include_str!("../../../queries/views/ancestors.sql"),
-    ),
-    (
-        "recursion",
-        include_str!("../../../queries/views/recursion.sql"),
-    ),
-    ("tags", include_str!("../../../queries/views/tags.sql")),
-    (
-        "function_labels",
-        include_str!("../../../queries/views/function_labels.sql"),
-    ),
-    (
-        "run_list",
-        include_str!("../../../queries/views/run_list.sql"),
-    ),
-    (
-        "changes",
-        include_str!("../../../queries/views/changes.sql"),
-    ),
-    (
-        "history",
-        include_str!("../../../queries/views/history.sql"),
-    ),
-    (
-        "source_lines",
-        include_str!("../../../queries/views/source_lines.sql"),
-    ),
+    query!("views", "summary"),
+    query!("views", "lines"),
+    query!("views", "calls"),
+    query!("views", "call_lines"),
+    query!("views", "callees"),
+    query!("views", "exclusive"),
+    query!("views", "cumulative"),
+    query!("views", "tree"),
+    query!("views", "labels"),
+    query!("views", "function_tree"),
+    query!("views", "subtrees"),
+    query!("views", "ancestors"),
+    query!("views", "recursion"),
+    query!("views", "tags"),
+    query!("views", "function_labels"),
+    query!("views", "run_list"),
+    query!("views", "changes"),
+    query!("views", "history"),
+    query!("views", "source_lines"),
 ];
 
 /// Views that the file does not have, or has with another text.

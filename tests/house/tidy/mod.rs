@@ -734,7 +734,7 @@ fn views_are_registered() {
         "queries/views/*.sql",
         &views,
         "VIEWS (src/store/schema/views.rs)",
-        &registered("queries/views/", "src/store/"),
+        &registered("views", "src/store/"),
     );
     for view in views {
         let path = format!("queries/views/{view}.sql");
@@ -749,7 +749,7 @@ fn views_are_registered() {
 
 #[test]
 fn reports_are_registered() {
-    let named = registered("queries/reports/", "src/report/");
+    let named = registered("reports", "src/report/");
     agree(
         "queries/reports/*.sql",
         &entries("queries/reports", ".sql"),
@@ -1442,31 +1442,19 @@ fn entries(folder: &str, ending: &str) -> BTreeSet<String> {
     tracked().iter().filter_map(below).collect()
 }
 
-/// Names under which the sources in a folder include SQL files: a string that stands before the
-/// path, after the path of the entry before.
+/// Statements of a folder of `queries/` that the sources in a folder have by the macro `query`.
 fn registered(queries: &str, folder: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for (path, text) in sources().filter(|(path, _)| path.starts_with(folder)) {
-        let mut before = Vec::new();
-        for token in tokens(&text, Language::Rust)
-            .iter()
-            .filter(|token| token.kind == Kind::Text)
-        {
-            let file = token
-                .content()
-                .trim_start_matches("../")
-                .strip_prefix(queries);
-            let Some(name) = file.and_then(|file| file.strip_suffix(".sql")) else {
-                before.push(token.content());
+    for (_, text) in sources().filter(|(path, _)| path.starts_with(folder)) {
+        let tokens = tokens(&text, Language::Rust);
+        for seven in tokens.windows(7) {
+            let [query, mark, open, of, comma, name, close] = seven else {
                 continue;
             };
-            assert!(
-                before.contains(&name),
-                "{path}:{}: {queries}{name}.sql goes by another name",
-                token.line
-            );
-            before.clear();
-            found.insert(name.to_owned());
+            let is_call = [query, mark, open, comma, close].map(|token| token.text);
+            if is_call == ["query", "!", "(", ",", ")"] && of.content() == queries {
+                found.insert(name.content().to_owned());
+            }
         }
     }
     found
