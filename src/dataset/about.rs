@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::place::{ENDING, PARTITION};
 use super::tables::{Column, TABLES, Table};
 
 /// The name of the file, beside the folders of the tables.
@@ -14,7 +15,7 @@ pub const VERSION: u64 = 3;
 const OLDEST: u64 = 1;
 
 /// The word by which the file is known.
-const FORMAT: &str = "profdb-dataset";
+pub(super) const FORMAT: &str = "profdb-dataset";
 
 /// The most bytes that the file may have.
 pub const MOST_BYTES: u64 = 1 << 20;
@@ -33,7 +34,7 @@ pub fn about() -> String {
     let table = |table: &Table| {
         json!({
             "name": table.name,
-            "path": format!("{}/day=DAY/RUN_UID.parquet", table.name),
+            "path": format!("{}/{PARTITION}DAY/RUN_UID.{ENDING}", table.name),
             "meaning": table.meaning,
             "sorted_by": table.order,
             "columns": table.files().iter().map(column).collect::<Vec<_>>(),
@@ -57,8 +58,7 @@ pub fn about() -> String {
 /// # Errors
 /// What is wrong with it, in words.
 pub fn check(text: &[u8]) -> Result<Vec<&'static Table>, String> {
-    version(text)?;
-    let about: Value = serde_json::from_slice(text).unwrap_or_default();
+    let (about, _) = read(text)?;
     let listed = about.get("tables").and_then(Value::as_array);
     let is_listed = |table: &&Table| {
         let mut listed = listed.into_iter().flatten();
@@ -72,7 +72,7 @@ pub fn check(text: &[u8]) -> Result<Vec<&'static Table>, String> {
 /// # Errors
 /// What is wrong with it, in words.
 pub fn check_for_more(text: &[u8]) -> Result<(), String> {
-    match version(text)? {
+    match read(text)?.1 {
         VERSION => Ok(()),
         older => Err(format!(
             "the dataset has version {older}, this profdb writes version {VERSION}: export into another folder; `profdb import --from dataset` brings its runs into a database"
@@ -80,14 +80,15 @@ pub fn check_for_more(text: &[u8]) -> Result<(), String> {
     }
 }
 
-fn version(text: &[u8]) -> Result<u64, String> {
+/// What such a file says, and the version of the layout that it is of.
+fn read(text: &[u8]) -> Result<(Value, u64), String> {
     let about: Value = serde_json::from_slice(text)
         .map_err(|error| format!("expected JSON that profdb has written: {error}"))?;
     if about.get("format").and_then(Value::as_str) != Some(FORMAT) {
         return Err(format!("expected a file whose format is {FORMAT}"));
     }
     match about.get("version").and_then(Value::as_u64) {
-        Some(version @ OLDEST..=VERSION) => Ok(version),
+        Some(version @ OLDEST..=VERSION) => Ok((about, version)),
         Some(version) if version > VERSION => Err(format!(
             "the dataset has version {version}, this profdb knows versions up to {VERSION}: use a newer profdb"
         )),

@@ -11,6 +11,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
+use super::about::{FORMAT, VERSION};
 use super::buffer::{Buffer, Chosen, NONE, PAGE, PIECE, Values};
 use super::error::DatasetError;
 use super::order::{Ranks, order};
@@ -24,10 +25,6 @@ const ROWS: usize = 1 << 20;
 
 /// Bytes that are written to a file at once.
 const WRITTEN: usize = 1 << 18;
-
-/// Who wrote the files, in the form in which readers look for writers with known faults. It has no version of the program, as
-/// equal rows are equal bytes in all of them.
-const CREATED_BY: &str = "profdb-dataset version 3.0.0 (build 1)";
 
 /// A table that is being filled, and written in pieces.
 pub(super) struct Rows<'k, W: Write + Send> {
@@ -113,8 +110,11 @@ fn properties(table: &Table) -> Result<WriterProperties, ParquetError> {
             nulls_first: true,
         })
     });
+    // The form in which readers look for writers with known faults. It has no version of the program, as equal rows are equal bytes
+    // in all of them.
+    let created_by = format!("{FORMAT} version {VERSION}.0.0 (build 1)");
     let properties = WriterProperties::builder()
-        .set_created_by(CREATED_BY.to_owned())
+        .set_created_by(created_by)
         .set_writer_version(WriterVersion::PARQUET_1_0)
         .set_compression(Zstd::compression()?)
         .set_statistics_enabled(EnabledStatistics::Chunk)

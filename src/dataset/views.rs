@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::place::{ENDING, PARTITION};
 use super::tables::{Kind, Rule, TABLES, Table};
 use crate::base::query::query;
 use crate::report::{Dialect, spelled};
@@ -61,9 +62,7 @@ pub fn views(
         dataset.replace(char::is_control, "?"),
         dialect.name()
     );
-    for set in settings(dialect) {
-        let _ = writeln!(script, "{set};");
-    }
+    script.push_str(dialect.before());
     for table in &TABLES {
         let select = if has_files(table.name) {
             read(dialect, &place, table)
@@ -73,10 +72,7 @@ pub fn views(
         let _ = writeln!(script, "\n{create} {} AS\n{select};", table.name);
     }
     let _ = writeln!(script, "\n{create} run_tags AS\n{};", tags(dialect));
-    let ending = match dialect {
-        Dialect::Spark | Dialect::DuckDb => "",
-        Dialect::ClickHouse => "\nSETTINGS join_use_nulls = 1",
-    };
+    let ending = dialect.after_view();
     for (name, text) in VIEWS {
         let lines = text
             .lines()
@@ -121,15 +117,6 @@ fn quoted(dialect: Dialect, dataset: &str) -> Result<String, String> {
     }
 }
 
-/// What has to be set before.
-fn settings(dialect: Dialect) -> &'static [&'static str] {
-    match dialect {
-        // What an outer join does not find is NULL, and not 0 or an empty text.
-        Dialect::ClickHouse => &["SET join_use_nulls = 1"],
-        Dialect::Spark | Dialect::DuckDb => &[],
-    }
-}
-
 /// The expression of a column of a table, over its files.
 fn expression(table: &Table, column: &str) -> String {
     let Some(rule) = table.rule(column) else {
@@ -165,7 +152,7 @@ fn read(dialect: Dialect, dataset: &str, table: &Table) -> String {
         });
     }
     let folder = format!("{dataset}/{}", table.name);
-    let files = dialect.literal(&format!("{folder}/*/*.parquet"));
+    let files = dialect.literal(&format!("{folder}/*/*.{ENDING}"));
     let (day, from) = match dialect {
         Dialect::Spark => (
             "CAST(t.day AS STRING)".to_owned(),
@@ -179,7 +166,7 @@ fn read(dialect: Dialect, dataset: &str, table: &Table) -> String {
         ),
         // The type of a day is not to be guessed: some are no dates.
         Dialect::ClickHouse => (
-            "extract(t._path, '/day=([^/]*)/')".to_owned(),
+            format!("extract(t._path, '/{PARTITION}([^/]*)/')"),
             format!(
                 "{} AS t\nSETTINGS use_hive_partitioning = 0",
                 source(dataset, &files)

@@ -156,7 +156,7 @@ impl Parts {
             Some(SqlValue::Text(text)) => Some(dialect.text_value(text)),
             value => value.map(literal),
         });
-        Ok(format!("{sql}{};\n", dialect.settings()))
+        Ok(format!("{sql}{};\n", dialect.after()))
     }
 
     /// The SELECT of a report, and every part that it or another text may mention, with parameters in them.

@@ -112,12 +112,29 @@ impl Dialect {
         }
     }
 
-    /// What comes after a statement.
+    /// What comes before statements: in `ClickHouse`, what an outer join does not find is NULL then, and not 0 or an empty text.
     #[must_use]
-    pub fn settings(self) -> &'static str {
+    pub fn before(self) -> &'static str {
         match self {
             Self::Spark | Self::DuckDb => "",
-            // What an outer join does not find is NULL, and not 0 or an empty text.
+            Self::ClickHouse => "SET join_use_nulls = 1;\n",
+        }
+    }
+
+    /// What comes after the statement of a view, where nothing can come before.
+    #[must_use]
+    pub fn after_view(self) -> &'static str {
+        match self {
+            Self::Spark | Self::DuckDb => "",
+            Self::ClickHouse => "\nSETTINGS join_use_nulls = 1",
+        }
+    }
+
+    /// What comes after a statement.
+    #[must_use]
+    pub fn after(self) -> &'static str {
+        match self {
+            Self::Spark | Self::DuckDb => "",
             Self::ClickHouse => "\nSETTINGS join_use_nulls = 1, prefer_column_name_to_alias = 1",
         }
     }
