@@ -29,6 +29,7 @@ const WRITTEN: usize = 1 << 18;
 /// A table that is being filled, and written in pieces.
 pub(super) struct Rows<'k, W: Write + Send> {
     table: &'static Table,
+    files: &'static [Column],
     columns: Vec<Buffer>,
     /// Keys of functions, sorted.
     keys: &'k [ByteArray],
@@ -147,12 +148,13 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         // The crate's writer gives what it has in pieces of 8 KiB.
         let out = BufWriter::with_capacity(WRITTEN, out);
         let writer = SerializedFileWriter::new(out, schema(table)?, Arc::new(properties(table)?))?;
-        let columns = table
-            .files()
+        let files = table.files();
+        let columns = files
             .iter()
             .map(|column| Buffer::new(column, run_uid, is_sorted));
         Ok(Self {
             table,
+            files,
             columns: columns.collect(),
             keys,
             rows: 0,
@@ -193,9 +195,10 @@ impl<'k, W: Write + Send> Rows<'k, W> {
     /// Adds what digits are divided by to a column.
     #[inline]
     pub(super) fn scale(&mut self, at: usize, place: u8) {
-        if let Values::Scales(values) = &mut self.columns[at].values {
-            values.push(place);
-        }
+        let Values::Scales(values) = &mut self.columns[at].values else {
+            unreachable!("a scale for {}", self.files[at].name);
+        };
+        values.push(place);
     }
 
     /// The place of a text among those of a column.
@@ -207,7 +210,7 @@ impl<'k, W: Write + Send> Rows<'k, W> {
             by_text,
         } = &mut self.columns[at].values
         else {
-            return NONE;
+            unreachable!("a text for {}", self.files[at].name);
         };
         // Many texts are those of the row before.
         let last = places.last().copied().filter(|last| {
@@ -236,9 +239,10 @@ impl<'k, W: Write + Send> Rows<'k, W> {
     pub(super) fn text_of(&mut self, at: usize, place: u32) {
         let buffer = &mut self.columns[at];
         buffer.level(self.in_group);
-        if let Values::Texts { places, .. } = &mut buffer.values {
-            places.push(place);
-        }
+        let Values::Texts { places, .. } = &mut buffer.values else {
+            unreachable!("a text for {}", self.files[at].name);
+        };
+        places.push(place);
     }
 
     /// Adds a function to a column, by the place of its key.
@@ -249,21 +253,23 @@ impl<'k, W: Write + Send> Rows<'k, W> {
         };
         let buffer = &mut self.columns[at];
         buffer.level(self.in_group);
-        if let Values::Functions(values) = &mut buffer.values {
-            values.push(place);
-        }
+        let Values::Functions(values) = &mut buffer.values else {
+            unreachable!("a function for {}", self.files[at].name);
+        };
+        values.push(place);
     }
 
     /// Adds a tag to the one row of a table.
     pub(super) fn tag(&mut self, at: usize, key: &[u8], value: &[u8]) {
-        if let Values::Tags(values) = &mut self.columns[at].values {
-            values.push((text(key), text(value)));
-        }
+        let Values::Tags(values) = &mut self.columns[at].values else {
+            unreachable!("a tag for {}", self.files[at].name);
+        };
+        values.push((text(key), text(value)));
     }
 
     /// Adds a value of any kind to a column that takes it.
     pub(super) fn cell(&mut self, at: usize, cell: &Cell<'_>) -> Result<(), DatasetError> {
-        let column = &self.table.files()[at];
+        let column = &self.files[at];
         let is_null = *cell == Cell::Null;
         match (column.kind, cell) {
             (Kind::Integer, Cell::Integer(value)) => self.integer(at, Some(*value)),

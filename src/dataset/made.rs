@@ -55,7 +55,7 @@ impl Layout {
         };
         for column in table.columns {
             let rule = table.rule(column.name).filter(|_| !has(column.name));
-            let from = rule.and_then(|rule| layout.rule(table, column.name, rule, &has, place));
+            let from = rule.and_then(|rule| layout.rule(table, rule, &has, place));
             let from = from.unwrap_or_else(|| Source::Stored(layout.read(column)));
             layout.made.push(from);
         }
@@ -76,7 +76,6 @@ impl Layout {
     fn rule(
         &mut self,
         table: &'static Table,
-        name: &str,
         rule: Rule,
         has: impl Fn(&str) -> bool,
         place: impl Fn(&str) -> Option<usize>,
@@ -85,41 +84,38 @@ impl Layout {
             let column = table.files().iter().find(|column| column.name == name)?;
             Some(self.read(column))
         };
-        let (digits, scale, other) = (
-            format!("{name}_digits"),
-            format!("{name}_scale"),
-            format!("{name}_other"),
-        );
         Some(match rule {
             Rule::Before(by) => Source::Before {
                 node: place("node_id")?,
-                by: read(by)?,
+                by: read(by.name)?,
             },
             Rule::After(by) => Source::After {
                 node: place("node_id")?,
-                by: read(by)?,
+                by: read(by.name)?,
             },
-            Rule::CostOr(usual) if !has(&digits) && has(&other) => Source::Other {
-                other: read(&other)?,
-                usual: place(usual)?,
-            },
-            Rule::Cost | Rule::CostOr(_) => Source::Cost {
-                digits: read(&digits)?,
-                scale: read(&scale)?,
-                other: read(&other)?,
+            Rule::CostOr(cost, usual) if !has(cost.digits.name) && has(cost.other.name) => {
+                Source::Other {
+                    other: read(cost.other.name)?,
+                    usual: place(usual)?,
+                }
+            }
+            Rule::Cost(cost) | Rule::CostOr(cost, _) => Source::Cost {
+                digits: read(cost.digits.name)?,
+                scale: read(cost.scale.name)?,
+                other: read(cost.other.name)?,
                 usual: match rule {
-                    Rule::CostOr(usual) => Some(place(usual)?),
+                    Rule::CostOr(_, usual) => Some(place(usual)?),
                     _ => None,
                 },
             },
-            Rule::Other(usual) => Source::Other {
-                other: read(&other)?,
+            Rule::Other(other, usual) => Source::Other {
+                other: read(other.name)?,
                 usual: place(usual)?,
             },
-            Rule::IdentityName => Source::IdentityName {
+            Rule::IdentityName(other) => Source::IdentityName {
                 key: read("identity_key")?,
                 name: read("name")?,
-                other: read("identity_name_other")?,
+                other: read(other.name)?,
             },
         })
     }

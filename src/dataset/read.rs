@@ -60,7 +60,7 @@ pub fn read(
     stop: &Stop,
 ) -> Result<(), DatasetError> {
     let mut runs: Vec<Run> = Vec::new();
-    let mut observations: Vec<Vec<OwnedCell>> = Vec::new();
+    let mut observations: Vec<[OwnedCell; 3]> = Vec::new();
     let mut notes: Vec<Vec<OwnedCell>> = Vec::new();
     for table in &TABLES {
         files(table, &mut |file| {
@@ -74,7 +74,13 @@ pub fn read(
                     return Ok(());
                 }
                 match table.name {
-                    "metrics" if cells[8] != Cell::Null => observations.push(owned(cells)),
+                    "metrics" => {
+                        let of = table.in_sql(["run_uid", "metric", "observations"]);
+                        let of = of.map(|at| cells[at]);
+                        if of[2] != Cell::Null {
+                            observations.push(of.map(OwnedCell::from));
+                        }
+                    }
                     "notes" => {
                         notes.push(owned(cells));
                         return Ok(());
@@ -102,12 +108,13 @@ pub fn read(
             }
             "metrics" => {
                 for run in take(&mut runs) {
-                    let metric = run.cells[DEFAULT_METRIC].borrowed();
+                    let [metric] = run.known(["default_metric"]);
                     rows.default_metric(&run.uid, &metric)
                         .map_err(of_run(&run.uid))?;
                 }
-                for cells in take(&mut observations) {
-                    rows.observations(&borrowed(&cells))?;
+                for of in &take(&mut observations) {
+                    let [run, metric, observations] = of.each_ref().map(OwnedCell::borrowed);
+                    rows.observations(&run, &metric, &observations)?;
                 }
             }
             "functions" => rows.number_functions()?,
@@ -145,18 +152,24 @@ fn note_place<'r>(note: &[Cell<'r>]) -> (&'r [u8], i64) {
     }
 }
 
-/// Places among the columns of a run after its uid.
-const IMPORTED_AT: usize = 10;
-const DEFAULT_METRIC: usize = 13;
-const RUN_NUMBER: usize = 19;
+impl Run {
+    /// What its row says.
+    fn known<const COUNT: usize>(&self, names: [&str; COUNT]) -> [Cell<'_>; COUNT] {
+        // The uid is not among the cells.
+        TABLES[0]
+            .in_sql(names)
+            .map(|at| self.cells[at - 1].borrowed())
+    }
+}
 
 /// What runs are ordered by: when they were imported, and which number they had.
 fn key(run: &Run) -> (&[u8], i64, &[u8]) {
-    let imported = match run.cells[IMPORTED_AT].borrowed() {
+    let [imported, number] = run.known(["imported_at", "run_number"]);
+    let imported = match imported {
         Cell::Text(text) => text,
         _ => &[],
     };
-    let number = match run.cells[RUN_NUMBER].borrowed() {
+    let number = match number {
         Cell::Integer(number) => number,
         _ => 0,
     };

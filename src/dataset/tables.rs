@@ -1,5 +1,7 @@
 //! The tables of a dataset, each a folder, and their columns. docs/scale.md is made from them, and so is `profdb-dataset.json`.
 
+use std::sync::LazyLock;
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -31,7 +33,7 @@ impl Kind {
 }
 
 /// A column of a table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name in files and in SQL.
     pub name: &'static str,
@@ -52,9 +54,7 @@ pub struct Table {
     pub meaning: &'static str,
     /// Its columns in SQL, the uid of the run first.
     pub columns: &'static [Column],
-    /// Its columns in files, where these are others. None: the same.
-    stored: &'static [Column],
-    /// How the rest of the columns in SQL is made of them.
+    /// Those of them that files do not have, and how they are made of columns that files have in the place of each.
     pub made: &'static [Made],
     /// By which columns the rows of a run are sorted; files have them.
     pub order: &'static [&'static str],
@@ -108,160 +108,102 @@ const RUN: Column = text("run_uid", "the run: runs.run_uid");
 /// The metric that a row belongs to.
 const METRIC: Column = text("metric", "the metric of the run: metrics.metric");
 
-const NODE_ID: Column = integer("node_id", "number in pre-order, from 1");
-const DEPTH: Column = integer("depth", "how many nodes are above: 0 at a root");
-const NODE_FUNCTION: Column = function("function_key", "the function that was running");
-const NODE_LINE: Column = integer_or_null("line", "line number; NULL in function nodes");
-const NODE_COL: Column = integer_or_null("col", "column or clause of the line");
-const NODE_FILE: Column = text_or_null(
-    "file",
-    "file of the line where it is not the function's own; else NULL",
-);
-const NODE_CALLS: Column = integer_or_null("calls", "how often called (lines: executed) here");
-
-const COSTS_NODE: Column = integer("node_id", "the node");
-
-const FUNCTION_KEY: Column = function(
-    "function_key",
-    "first 12 bytes, hexadecimal, of the SHA-256 of kind, name, module, file, first_line and first_col (the numbers in decimal), each after its length in bytes (32 bits, little-endian)",
-);
-const FUNCTION_KIND: Column = text(
-    "kind",
-    "function; pseudo: no code of the program's; or a container: root, process, thread, part",
-);
-const FUNCTION_NAME: Column = text("name", "name as the file gives it");
-const FUNCTION_MODULE: Column = text(
-    "module",
-    "module, package, program or library; '' if unknown",
-);
-const FUNCTION_FILE: Column = text("file", "source file; '' if unknown");
-const FIRST_LINE: Column = integer(
-    "first_line",
-    "line where its definition starts; 0 if unknown",
-);
-const FIRST_COL: Column = integer(
-    "first_col",
-    "column where its definition starts; 0 if unknown",
-);
-const RAW_NAME: Column = text_or_null(
-    "raw_name",
-    "name before it was made readable; NULL if it never was",
-);
-const IDENTITY_KEY: Column = text_or_null(
-    "identity_key",
-    "what it is held to be, whatever build or process its name is of: first 16 bytes, hexadecimal, of the SHA-256 of class, name, module and file of the identity, each after its length; NULL if it has no identity",
-);
-const IDENTITY_CLASS: Column = text_or_null(
-    "identity_class",
-    "class of the identity: code, or container",
-);
-const IDENTITY_MODULE: Column = text_or_null("identity_module", "its module; '' if unknown");
-const IDENTITY_FILE: Column = text_or_null("identity_file", "its source file; '' if unknown");
-const UNNAMED: Column = integer_or_null(
-    "unnamed",
-    "1 if it is all code of the module whose name is unknown; else 0",
-);
-const FUNCTION_POSITION: Column = integer(
-    "position",
-    "place among the functions of the run in the database that it was exported from, from 1",
-);
-
-const CALLEE: Column = function("callee_key", "who was called: functions.function_key");
-const CALLER: Column = column(
-    "caller_key",
-    Kind::Function,
-    true,
-    "who called; NULL: nobody, it was at the root",
-);
-const CALL_FILE: Column = text(
-    "line_file",
-    "file of that line where it is not the caller's own, else ''",
-);
-const CALL_LINE: Column = integer(
-    "caller_line",
-    "from which line; -1 if unknown (0 is a line)",
-);
-const CALL_COL: Column = integer(
-    "caller_col",
-    "from which column or clause of that line; 0 if unknown",
-);
-const BACK: Column = integer(
-    "back",
-    "1 for a call known to exist, without cost of its own; else 0",
-);
-const EDGE_CALLS: Column = integer_or_null("calls", "how often");
-
-const LINE_FUNCTION: Column = function("function_key", "the function");
-const LINE_FILE: Column = text(
-    "file",
-    "file of the line where it is not the function's own, else ''",
-);
-const LINE: Column = integer("line", "the line");
-const COL: Column = integer("col", "column or clause; 0 if unknown");
-const LINE_CALLS: Column = integer_or_null("calls", "how often executed");
-
-const INFO_FUNCTION: Column = function("function_key", "the function: functions.function_key");
-const INFO_CALLS: Column = integer_or_null("calls", "how often called");
-const PRIMITIVE: Column = integer_or_null("primitive", "calls not made while it was already open");
 const RECORDED: Column = integer(
     "recorded",
     "1 if the file itself gave any of these figures; else 0",
 );
 
-/// The six columns of files that have the place of `exclusive` and `cumulative`.
-const EXCLUSIVE_DIGITS: Column = integer_or_null(
-    "exclusive_digits",
-    "exclusive as a decimal number without its point; NULL where it has too many digits, and where it is unknown",
+/// The columns of files that have the exclusive cost.
+const EXCLUSIVE: CostColumns = CostColumns {
+    digits: integer_or_null(
+        "exclusive_digits",
+        "exclusive as a decimal number without its point; NULL where it has too many digits, and where it is unknown",
+    ),
+    scale: column(
+        "exclusive_scale",
+        Kind::Scale,
+        false,
+        "what exclusive_digits are divided by, as floating-point numbers: a power of ten",
+    ),
+    other: real_or_null("exclusive_other", "exclusive where it has too many digits"),
+};
+
+/// Those that have the cumulative cost.
+const CUMULATIVE: CostColumns = CostColumns {
+    digits: integer_or_null(
+        "cumulative_digits",
+        "cumulative as a decimal number without its point; NULL where cumulative_other has it, where it is the exclusive cost, and where it is unknown",
+    ),
+    scale: column(
+        "cumulative_scale",
+        Kind::Scale,
+        false,
+        "what cumulative_digits are divided by; 0 where the cost is unknown",
+    ),
+    other: real_or_null(
+        "cumulative_other",
+        "cumulative where it has too many digits",
+    ),
+};
+
+const OUTERMOST_OTHER: Column = real_or_null(
+    "outermost_other",
+    "outermost where it is not cumulative; infinite where it is unknown and cumulative is not",
 );
-const EXCLUSIVE_SCALE: Column = column(
-    "exclusive_scale",
-    Kind::Scale,
-    false,
-    "what exclusive_digits are divided by, as floating-point numbers: a power of ten",
+const SEEN_OTHER: Column = real_or_null(
+    "seen_other",
+    "seen where it is not cumulative; infinite where it is unknown and cumulative is not",
 );
-const EXCLUSIVE_OTHER: Column =
-    real_or_null("exclusive_other", "exclusive where it has too many digits");
-const CUMULATIVE_DIGITS: Column = integer_or_null(
-    "cumulative_digits",
-    "cumulative as a decimal number without its point; NULL where cumulative_other has it, where it is the exclusive cost, and where it is unknown",
-);
-const CUMULATIVE_SCALE: Column = column(
-    "cumulative_scale",
-    Kind::Scale,
-    false,
-    "what cumulative_digits are divided by; 0 where the cost is unknown",
-);
-const CUMULATIVE_OTHER: Column = real_or_null(
-    "cumulative_other",
-    "cumulative where it has too many digits",
-);
+
+/// The columns of files that have a cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CostColumns {
+    /// The cost as a decimal number without its point.
+    pub digits: Column,
+    /// What that is divided by.
+    pub scale: Column,
+    /// The cost where it has too many digits.
+    pub other: Column,
+}
 
 /// How a column of SQL is made of columns of files that do not have it as it is. `queries/dataset/columns.sql` has the expression of
 /// each for engines, `src/dataset/made.rs` has it for imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The number of the node that is so many before this one.
-    Before(&'static str),
+    Before(Column),
     /// The number of the node that is so many after this one.
-    After(&'static str),
-    /// A cost by the columns whose names are its own and `_digits`, `_scale`, `_other`.
-    Cost,
-    /// The same; where these have none, the cost in a column of SQL that comes before. A scale of 0 means unknown. Files of version 2
-    /// that have no digits go by the next rule.
-    CostOr(&'static str),
-    /// A cost by the column whose name is its own and `_other`: infinite is unknown, NULL is the cost in a column of SQL that comes
-    /// before.
-    Other(&'static str),
-    /// What an identity is called: `identity_name_other`, or the name of the function, where there is an identity.
-    IdentityName,
+    After(Column),
+    /// A cost.
+    Cost(CostColumns),
+    /// The same; where its columns have none, the cost in a column of SQL that comes before. A scale of 0 means unknown. Files of
+    /// version 2 that have no digits go by the next rule.
+    CostOr(CostColumns, &'static str),
+    /// A cost by one column: infinite is unknown, NULL is the cost in a column of SQL that comes before.
+    Other(Column, &'static str),
+    /// What an identity is called: by this column, or as the function, where there is an identity.
+    IdentityName(Column),
+}
+
+impl Rule {
+    /// The columns of files that are in the place of the column of SQL.
+    fn stored(self) -> Vec<Column> {
+        match self {
+            Self::Before(column)
+            | Self::After(column)
+            | Self::Other(column, _)
+            | Self::IdentityName(column) => vec![column],
+            Self::Cost(cost) | Self::CostOr(cost, _) => vec![cost.digits, cost.scale, cost.other],
+        }
+    }
 }
 
 /// A column of SQL, and how it is made.
 pub type Made = (&'static str, Rule);
 
 const COSTS: [Made; 2] = [
-    ("exclusive", Rule::Cost),
-    ("cumulative", Rule::CostOr("exclusive")),
+    ("exclusive", Rule::Cost(EXCLUSIVE)),
+    ("cumulative", Rule::CostOr(CUMULATIVE, "exclusive")),
 ];
 
 /// The tables. `runs` is the last one that is written: a run is there when its row is.
@@ -331,7 +273,6 @@ pub const TABLES: [Table; 14] = [
                 "what the user says of it: commit, host, branch",
             ),
         ],
-        stored: &[],
         made: &[],
         order: &["run_uid"],
     },
@@ -368,7 +309,6 @@ pub const TABLES: [Table; 14] = [
             ),
             real_or_null("quantum", "what each sample adds, in unit"),
         ],
-        stored: &[],
         made: &[],
         order: &["position"],
     },
@@ -377,47 +317,62 @@ pub const TABLES: [Table; 14] = [
         meaning: "The functions that a run mentions: one row per run and function. The same function has the same key in all runs of all machines.",
         columns: &[
             RUN,
-            FUNCTION_KEY,
-            FUNCTION_KIND,
-            FUNCTION_NAME,
-            FUNCTION_MODULE,
-            FUNCTION_FILE,
-            FIRST_LINE,
-            FIRST_COL,
-            RAW_NAME,
-            IDENTITY_KEY,
-            IDENTITY_CLASS,
+            function(
+                "function_key",
+                "first 12 bytes, hexadecimal, of the SHA-256 of kind, name, module, file, first_line and first_col (the numbers in decimal), each after its length in bytes (32 bits, little-endian)",
+            ),
+            text(
+                "kind",
+                "function; pseudo: no code of the program's; or a container: root, process, thread, part",
+            ),
+            text("name", "name as the file gives it"),
+            text(
+                "module",
+                "module, package, program or library; '' if unknown",
+            ),
+            text("file", "source file; '' if unknown"),
+            integer(
+                "first_line",
+                "line where its definition starts; 0 if unknown",
+            ),
+            integer(
+                "first_col",
+                "column where its definition starts; 0 if unknown",
+            ),
+            text_or_null(
+                "raw_name",
+                "name before it was made readable; NULL if it never was",
+            ),
+            text_or_null(
+                "identity_key",
+                "what it is held to be, whatever build or process its name is of: first 16 bytes, hexadecimal, of the SHA-256 of class, name, module and file of the identity, each after its length; NULL if it has no identity",
+            ),
+            text_or_null(
+                "identity_class",
+                "class of the identity: code, or container",
+            ),
             text_or_null(
                 "identity_name",
                 "its name: without what a build or process makes up",
             ),
-            IDENTITY_MODULE,
-            IDENTITY_FILE,
-            UNNAMED,
-            FUNCTION_POSITION,
+            text_or_null("identity_module", "its module; '' if unknown"),
+            text_or_null("identity_file", "its source file; '' if unknown"),
+            integer_or_null(
+                "unnamed",
+                "1 if it is all code of the module whose name is unknown; else 0",
+            ),
+            integer(
+                "position",
+                "place among the functions of the run in the database that it was exported from, from 1",
+            ),
         ],
-        stored: &[
-            RUN,
-            FUNCTION_KEY,
-            FUNCTION_KIND,
-            FUNCTION_NAME,
-            FUNCTION_MODULE,
-            FUNCTION_FILE,
-            FIRST_LINE,
-            FIRST_COL,
-            RAW_NAME,
-            IDENTITY_KEY,
-            IDENTITY_CLASS,
-            text_or_null(
+        made: &[(
+            "identity_name",
+            Rule::IdentityName(text_or_null(
                 "identity_name_other",
                 "the name of the identity where that is not name",
-            ),
-            IDENTITY_MODULE,
-            IDENTITY_FILE,
-            UNNAMED,
-            FUNCTION_POSITION,
-        ],
-        made: &[("identity_name", Rule::IdentityName)],
+            )),
+        )],
         order: &["function_key"],
     },
     Table {
@@ -426,9 +381,9 @@ pub const TABLES: [Table; 14] = [
         columns: &[
             RUN,
             METRIC,
-            INFO_FUNCTION,
-            INFO_CALLS,
-            PRIMITIVE,
+            function("function_key", "the function: functions.function_key"),
+            integer_or_null("calls", "how often called"),
+            integer_or_null("primitive", "calls not made while it was already open"),
             real_or_null(
                 "exclusive",
                 "cost of the function itself, in the metric's unit",
@@ -440,25 +395,11 @@ pub const TABLES: [Table; 14] = [
             real_or_null("seen", "the same with every level of recursion counted"),
             RECORDED,
         ],
-        stored: &[
-            RUN,
-            METRIC,
-            INFO_FUNCTION,
-            INFO_CALLS,
-            PRIMITIVE,
-            EXCLUSIVE_DIGITS,
-            EXCLUSIVE_SCALE,
-            EXCLUSIVE_OTHER,
-            CUMULATIVE_DIGITS,
-            CUMULATIVE_SCALE,
-            CUMULATIVE_OTHER,
-            real_or_null(
-                "seen_other",
-                "seen where it is not cumulative; infinite where it is unknown and cumulative is not",
-            ),
-            RECORDED,
+        made: &[
+            COSTS[0],
+            COSTS[1],
+            ("seen", Rule::Other(SEEN_OTHER, "cumulative")),
         ],
-        made: &[COSTS[0], COSTS[1], ("seen", Rule::Other("cumulative"))],
         order: &["metric", "function_key"],
     },
     Table {
@@ -467,32 +408,19 @@ pub const TABLES: [Table; 14] = [
         columns: &[
             RUN,
             METRIC,
-            LINE_FUNCTION,
-            LINE_FILE,
-            LINE,
-            COL,
-            LINE_CALLS,
+            function("function_key", "the function"),
+            text(
+                "file",
+                "file of the line where it is not the function's own, else ''",
+            ),
+            integer("line", "the line"),
+            integer("col", "column or clause; 0 if unknown"),
+            integer_or_null("calls", "how often executed"),
             real_or_null("exclusive", "cost of the line itself, in the metric's unit"),
             real_or_null(
                 "cumulative",
                 "cost with what it called, recursion counted once, in the metric's unit",
             ),
-            RECORDED,
-        ],
-        stored: &[
-            RUN,
-            METRIC,
-            LINE_FUNCTION,
-            LINE_FILE,
-            LINE,
-            COL,
-            LINE_CALLS,
-            EXCLUSIVE_DIGITS,
-            EXCLUSIVE_SCALE,
-            EXCLUSIVE_OTHER,
-            CUMULATIVE_DIGITS,
-            CUMULATIVE_SCALE,
-            CUMULATIVE_OTHER,
             RECORDED,
         ],
         made: &COSTS,
@@ -503,19 +431,22 @@ pub const TABLES: [Table; 14] = [
         meaning: "The call trees. A node is a function reached by one chain of callers (line IS NULL), or one line of the function node above it: never add the two. Nodes of a run are numbered from 1 in pre-order, so that what is below n has node_id > n.node_id AND node_id <= n.last_id, and what is above it node_id < n.node_id AND last_id >= n.node_id.",
         columns: &[
             RUN,
-            NODE_ID,
+            integer("node_id", "number in pre-order, from 1"),
             integer_or_null("parent_id", "the node above; NULL at a root"),
             integer("last_id", "the last node below, itself if none"),
             integer_or_null(
                 "outer_id",
                 "the nearest enclosing node of the same function (of the same line); NULL if outermost: add cumulative only there",
             ),
-            DEPTH,
-            NODE_FUNCTION,
-            NODE_LINE,
-            NODE_COL,
-            NODE_FILE,
-            NODE_CALLS,
+            integer("depth", "how many nodes are above: 0 at a root"),
+            function("function_key", "the function that was running"),
+            integer_or_null("line", "line number; NULL in function nodes"),
+            integer_or_null("col", "column or clause of the line"),
+            text_or_null(
+                "file",
+                "file of the line where it is not the function's own; else NULL",
+            ),
+            integer_or_null("calls", "how often called (lines: executed) here"),
             real(
                 "exclusive",
                 "cost of the node itself in the run's default metric, in its unit",
@@ -525,32 +456,25 @@ pub const TABLES: [Table; 14] = [
                 "cost with everything called, in the same metric",
             ),
         ],
-        stored: &[
-            RUN,
-            NODE_ID,
-            integer_or_null("up", "node_id less that of the node above; NULL at a root"),
-            integer("size", "how many nodes are below"),
-            integer_or_null(
-                "outer_up",
-                "node_id less that of the nearest enclosing node of the same function (of the same line); NULL if outermost: add cumulative only there",
-            ),
-            DEPTH,
-            NODE_FUNCTION,
-            NODE_LINE,
-            NODE_COL,
-            NODE_FILE,
-            NODE_CALLS,
-            EXCLUSIVE_DIGITS,
-            EXCLUSIVE_SCALE,
-            EXCLUSIVE_OTHER,
-            CUMULATIVE_DIGITS,
-            CUMULATIVE_SCALE,
-            CUMULATIVE_OTHER,
-        ],
         made: &[
-            ("parent_id", Rule::Before("up")),
-            ("last_id", Rule::After("size")),
-            ("outer_id", Rule::Before("outer_up")),
+            (
+                "parent_id",
+                Rule::Before(integer_or_null(
+                    "up",
+                    "node_id less that of the node above; NULL at a root",
+                )),
+            ),
+            (
+                "last_id",
+                Rule::After(integer("size", "how many nodes are below")),
+            ),
+            (
+                "outer_id",
+                Rule::Before(integer_or_null(
+                    "outer_up",
+                    "node_id less that of the nearest enclosing node of the same function (of the same line); NULL if outermost: add cumulative only there",
+                )),
+            ),
             COSTS[0],
             COSTS[1],
         ],
@@ -562,23 +486,12 @@ pub const TABLES: [Table; 14] = [
         columns: &[
             RUN,
             METRIC,
-            COSTS_NODE,
+            integer("node_id", "the node"),
             real("exclusive", "cost of the node itself, in the metric's unit"),
             real_or_null(
                 "cumulative",
                 "cost with everything called, in the metric's unit",
             ),
-        ],
-        stored: &[
-            RUN,
-            METRIC,
-            COSTS_NODE,
-            EXCLUSIVE_DIGITS,
-            EXCLUSIVE_SCALE,
-            EXCLUSIVE_OTHER,
-            CUMULATIVE_DIGITS,
-            CUMULATIVE_SCALE,
-            CUMULATIVE_OTHER,
         ],
         made: &COSTS,
         order: &["metric", "node_id"],
@@ -589,13 +502,30 @@ pub const TABLES: [Table; 14] = [
         columns: &[
             RUN,
             METRIC,
-            CALLEE,
-            CALLER,
-            CALL_FILE,
-            CALL_LINE,
-            CALL_COL,
-            BACK,
-            EDGE_CALLS,
+            function("callee_key", "who was called: functions.function_key"),
+            column(
+                "caller_key",
+                Kind::Function,
+                true,
+                "who called; NULL: nobody, it was at the root",
+            ),
+            text(
+                "line_file",
+                "file of that line where it is not the caller's own, else ''",
+            ),
+            integer(
+                "caller_line",
+                "from which line; -1 if unknown (0 is a line)",
+            ),
+            integer(
+                "caller_col",
+                "from which column or clause of that line; 0 if unknown",
+            ),
+            integer(
+                "back",
+                "1 for a call known to exist, without cost of its own; else 0",
+            ),
+            integer_or_null("calls", "how often"),
             real_or_null(
                 "exclusive",
                 "the callee's own cost when called here, in the metric's unit",
@@ -610,36 +540,11 @@ pub const TABLES: [Table; 14] = [
             ),
             real_or_null("seen", "cost with every level of recursion counted"),
         ],
-        stored: &[
-            RUN,
-            METRIC,
-            CALLEE,
-            CALLER,
-            CALL_FILE,
-            CALL_LINE,
-            CALL_COL,
-            BACK,
-            EDGE_CALLS,
-            EXCLUSIVE_DIGITS,
-            EXCLUSIVE_SCALE,
-            EXCLUSIVE_OTHER,
-            CUMULATIVE_DIGITS,
-            CUMULATIVE_SCALE,
-            CUMULATIVE_OTHER,
-            real_or_null(
-                "outermost_other",
-                "outermost where it is not cumulative; infinite where it is unknown and cumulative is not",
-            ),
-            real_or_null(
-                "seen_other",
-                "seen where it is not cumulative; infinite where it is unknown and cumulative is not",
-            ),
-        ],
         made: &[
             COSTS[0],
             COSTS[1],
-            ("outermost", Rule::Other("cumulative")),
-            ("seen", Rule::Other("cumulative")),
+            ("outermost", Rule::Other(OUTERMOST_OTHER, "cumulative")),
+            ("seen", Rule::Other(SEEN_OTHER, "cumulative")),
         ],
         order: &[
             "metric",
@@ -665,7 +570,6 @@ pub const TABLES: [Table; 14] = [
                 "what a number is counted in; '' for text, and if unknown",
             ),
         ],
-        stored: &[],
         made: &[],
         order: &["set_id", "key", "text", "number", "unit"],
     },
@@ -679,7 +583,6 @@ pub const TABLES: [Table; 14] = [
             integer("set_id", "the labels: a set of the run"),
             real("exclusive", "cost of the node itself, in the metric's unit"),
         ],
-        stored: &[],
         made: &[],
         order: &["metric", "node_id", "set_id"],
     },
@@ -691,7 +594,6 @@ pub const TABLES: [Table; 14] = [
             text("key", "name as in the file"),
             text("value", "text as in the file"),
         ],
-        stored: &[],
         made: &[],
         order: &["key"],
     },
@@ -709,7 +611,6 @@ pub const TABLES: [Table; 14] = [
             integer_or_null("line", "place: line of the file, from 1"),
             text("message", "the remark"),
         ],
-        stored: &[],
         made: &[],
         order: &["position"],
     },
@@ -729,7 +630,6 @@ pub const TABLES: [Table; 14] = [
                 "number of its first line: source_texts.first_line",
             ),
         ],
-        stored: &[],
         made: &[],
         order: &["function_key", "file"],
     },
@@ -743,7 +643,6 @@ pub const TABLES: [Table; 14] = [
             integer("line", "number of the line, as the profiler counts"),
             text("text", "the line, without the blanks around it"),
         ],
-        stored: &[],
         made: &[],
         order: &["sha256", "first_line", "line"],
     },
@@ -755,15 +654,27 @@ pub fn table(name: &str) -> Option<&'static Table> {
     TABLES.iter().find(|table| table.name == name)
 }
 
+/// The columns of each table in files.
+static FILES: LazyLock<[Vec<Column>; TABLES.len()]> = LazyLock::new(|| {
+    TABLES.map(|table| {
+        let stored = |column: &Column| match table.rule(column.name) {
+            Some(rule) => rule.stored(),
+            None => vec![*column],
+        };
+        table.columns.iter().flat_map(stored).collect()
+    })
+});
+
 impl Table {
     /// Its columns in files, the uid of the run first.
+    ///
+    /// # Panics
+    /// Where it is none of [`TABLES`].
     #[must_use]
     pub fn files(&self) -> &'static [Column] {
-        if self.stored.is_empty() {
-            self.columns
-        } else {
-            self.stored
-        }
+        let mut tables = TABLES.iter().zip(FILES.iter());
+        let found = tables.find(|(table, _)| table.name == self.name);
+        found.expect("one of the tables").1
     }
 
     /// How a column of SQL is made, if files do not have it.
@@ -777,5 +688,27 @@ impl Table {
     #[must_use]
     pub fn file_column(&self, name: &str) -> Option<usize> {
         self.files().iter().position(|column| column.name == name)
+    }
+
+    /// The places of columns in files.
+    ///
+    /// # Panics
+    /// Where files do not have one of them.
+    #[must_use]
+    pub fn in_files<const COUNT: usize>(&self, names: [&str; COUNT]) -> [usize; COUNT] {
+        names.map(|name| self.file_column(name).expect("a column of files"))
+    }
+
+    /// The places of columns in SQL.
+    ///
+    /// # Panics
+    /// Where it has not one of them.
+    #[must_use]
+    pub fn in_sql<const COUNT: usize>(&self, names: [&str; COUNT]) -> [usize; COUNT] {
+        names.map(|name| {
+            let mut columns = self.columns.iter();
+            let place = columns.position(|column| column.name == name);
+            place.expect("a column of the table")
+        })
     }
 }

@@ -123,12 +123,12 @@ fn expression(table: &Table, column: &str) -> String {
         return format!("t.{column}");
     };
     let (name, by, usual) = match rule {
-        Rule::Before(by) => ("minus", by, None),
-        Rule::After(by) => ("plus", by, None),
-        Rule::Cost => ("cost", "", None),
-        Rule::CostOr(usual) => ("cost_or", "", Some(usual)),
-        Rule::Other(usual) => ("other", "", Some(usual)),
-        Rule::IdentityName => ("identity_name", "", None),
+        Rule::Before(by) => ("minus", by.name, None),
+        Rule::After(by) => ("plus", by.name, None),
+        Rule::Cost(_) => ("cost", "", None),
+        Rule::CostOr(_, usual) => ("cost_or", "", Some(usual)),
+        Rule::Other(_, usual) => ("other", "", Some(usual)),
+        Rule::IdentityName(_) => ("identity_name", "", None),
     };
     let mut rules = RULES.lines().filter_map(|line| line.split_once(": "));
     let text = rules.find_map(|(rule, text)| (rule == name).then_some(text));

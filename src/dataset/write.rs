@@ -71,12 +71,12 @@ impl<'d> RunRows<'d> {
             out,
         )?;
         match table.name {
-            "nodes" => self.nodes(&mut rows)?,
-            "node_costs" => self.node_costs(&mut rows)?,
-            "node_labels" => self.node_labels(&mut rows)?,
-            "function_info" => self.function_info(&mut rows)?,
-            "line_info" => self.line_info(&mut rows)?,
-            "edges" => self.edges(&mut rows)?,
+            "nodes" => self.nodes(table, &mut rows)?,
+            "node_costs" => self.node_costs(table, &mut rows)?,
+            "node_labels" => self.node_labels(table, &mut rows)?,
+            "function_info" => self.function_info(table, &mut rows)?,
+            "line_info" => self.line_info(table, &mut rows)?,
+            "edges" => self.edges(table, &mut rows)?,
             _ => self.rows(table, &mut rows)?,
         }
         rows.finish()
@@ -90,10 +90,14 @@ impl<'d> RunRows<'d> {
     ) -> Result<(), DatasetError> {
         let mut outcome = Ok(());
         let mut number = 0;
+        let files = table.files();
+        let position = table
+            .file_column("position")
+            .filter(|_| table.name == "functions");
         let mut each = |cells: &[Cell<'_>]| -> Result<(), DatasetError> {
             number += 1;
             for (cell, at) in cells.iter().zip(1..) {
-                let is_function = table.files()[at].kind == Kind::Function;
+                let is_function = files[at].kind == Kind::Function;
                 match cell {
                     Cell::Integer(id) if is_function => {
                         rows.function(at, Some(self.functions.place(*id)?));
@@ -102,8 +106,8 @@ impl<'d> RunRows<'d> {
                     cell => rows.cell(at, cell)?,
                 }
             }
-            if table.name == "functions" {
-                rows.integer(cells.len() + 1, Some(number));
+            if let Some(position) = position {
+                rows.integer(position, Some(number));
             }
             rows.end_row()
         };
@@ -127,26 +131,34 @@ impl<'d> RunRows<'d> {
         Ok(())
     }
 
-    fn nodes<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+    fn nodes<W: Write + Send>(
+        &self,
+        table: &Table,
+        rows: &mut Rows<'_, W>,
+    ) -> Result<(), DatasetError> {
         let Some((first, last)) = self.run.nodes else {
             return Ok(());
         };
         let damaged = |source| self.database.damaged_rows(source);
         let mut nodes = Nodes::new(&self.tables, (first, last)).map_err(damaged)?;
-        let mut costs = CostColumns::default();
+        let [node_id, up, size, outer_up, depth] =
+            table.in_files(["node_id", "up", "size", "outer_up", "depth"]);
+        let [function, line, col, file, calls] =
+            table.in_files(["function_key", "line", "col", "file", "calls"]);
+        let mut costs = CostCells::of(table);
         while let Some(node) = nodes.next().map_err(damaged)? {
             let id = node.id.wrapping_sub(first).wrapping_add(1);
-            rows.integer(1, Some(id));
-            rows.integer(2, node.up);
-            rows.integer(3, Some(node.size));
-            rows.integer(4, node.outer_up);
-            rows.integer(5, Some(node.depth));
-            rows.function(6, Some(self.functions.place(node.function_id)?));
-            rows.integer(7, node.line);
-            rows.integer(8, node.col);
-            rows.text(9, node.file);
-            rows.integer(10, node.calls);
-            costs.add_of_node(rows, 11, node.cost);
+            rows.integer(node_id, Some(id));
+            rows.integer(up, node.up);
+            rows.integer(size, Some(node.size));
+            rows.integer(outer_up, node.outer_up);
+            rows.integer(depth, Some(node.depth));
+            rows.function(function, Some(self.functions.place(node.function_id)?));
+            rows.integer(line, node.line);
+            rows.integer(col, node.col);
+            rows.text(file, node.file);
+            rows.integer(calls, node.calls);
+            costs.add_of_node(rows, node.cost);
             rows.end_row()?;
         }
         Ok(())
@@ -159,43 +171,54 @@ impl<'d> RunRows<'d> {
         metrics
     }
 
-    fn node_costs<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+    fn node_costs<W: Write + Send>(
+        &self,
+        table: &Table,
+        rows: &mut Rows<'_, W>,
+    ) -> Result<(), DatasetError> {
         let Some((first, last)) = self.run.nodes else {
             return Ok(());
         };
         let damaged = |source| self.database.damaged_rows(source);
+        let [metric_name, node_id] = table.in_files(["metric", "node_id"]);
         for (metric_id, name) in self.metrics() {
             let mut costs = Costs::new(&self.tables, *metric_id, (first, last)).map_err(damaged)?;
-            let mut columns = CostColumns::default();
-            let metric = rows.place(METRIC, name.as_bytes());
+            let mut cells = CostCells::of(table);
+            let metric = rows.place(metric_name, name.as_bytes());
             while let Some(node) = costs.next_node() {
                 let Some(cost) = costs.of(node).map_err(damaged)? else {
                     break;
                 };
-                rows.text_of(METRIC, metric);
-                rows.integer(2, Some(node.wrapping_sub(first).wrapping_add(1)));
-                columns.add_of_node(rows, 3, cost);
+                rows.text_of(metric_name, metric);
+                rows.integer(node_id, Some(node.wrapping_sub(first).wrapping_add(1)));
+                cells.add_of_node(rows, cost);
                 rows.end_row()?;
             }
         }
         Ok(())
     }
 
-    fn node_labels<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+    fn node_labels<W: Write + Send>(
+        &self,
+        table: &Table,
+        rows: &mut Rows<'_, W>,
+    ) -> Result<(), DatasetError> {
         let Some((first, last)) = self.run.nodes else {
             return Ok(());
         };
         let damaged = |source| self.database.damaged_rows(source);
+        let [metric_name, node_id, set_id, own] =
+            table.in_files(["metric", "node_id", "set_id", "exclusive"]);
         let mut of_node = Vec::new();
         for (metric, name) in self.metrics() {
             let mut labels = Labels::new(&self.tables, *metric, (first, last)).map_err(damaged)?;
             while let Some(node) = labels.next_node() {
                 labels.of(node, &mut of_node).map_err(damaged)?;
                 for (set, exclusive) in &of_node {
-                    rows.text(1, Some(name.as_bytes()));
-                    rows.integer(2, Some(node.wrapping_sub(first).wrapping_add(1)));
-                    rows.integer(3, Some(*set));
-                    rows.real(4, Some(*exclusive));
+                    rows.text(metric_name, Some(name.as_bytes()));
+                    rows.integer(node_id, Some(node.wrapping_sub(first).wrapping_add(1)));
+                    rows.integer(set_id, Some(*set));
+                    rows.real(own, Some(*exclusive));
                     rows.end_row()?;
                 }
             }
@@ -207,17 +230,19 @@ impl<'d> RunRows<'d> {
     /// the name of the metric.
     fn figures<W: Write + Send, F>(
         &self,
+        table: &Table,
         rows: &mut Rows<'_, W>,
         read: impl Fn(i64, &mut dyn FnMut(F)) -> Result<(), StoreError>,
-        write: impl Fn(&mut Rows<'_, W>, &mut CostColumns, F) -> Result<(), DatasetError>,
+        write: impl Fn(&mut Rows<'_, W>, &mut CostCells, F) -> Result<(), DatasetError>,
     ) -> Result<(), DatasetError> {
+        let [name_of_metric] = table.in_files(["metric"]);
         for (metric, name) in self.metrics() {
-            let mut costs = CostColumns::default();
-            let metric_name = rows.place(METRIC, name.as_bytes());
+            let mut costs = CostCells::of(table);
+            let metric_name = rows.place(name_of_metric, name.as_bytes());
             let mut outcome = Ok(());
             read(*metric, &mut |figures| {
                 if outcome.is_ok() {
-                    rows.text_of(METRIC, metric_name);
+                    rows.text_of(name_of_metric, metric_name);
                     outcome = write(rows, &mut costs, figures).and_then(|()| rows.end_row());
                 }
             })?;
@@ -226,97 +251,149 @@ impl<'d> RunRows<'d> {
         Ok(())
     }
 
-    fn function_info<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+    fn function_info<W: Write + Send>(
+        &self,
+        table: &Table,
+        rows: &mut Rows<'_, W>,
+    ) -> Result<(), DatasetError> {
+        let [function, calls, primitive, seen, recorded] = table.in_files([
+            "function_key",
+            "calls",
+            "primitive",
+            "seen_other",
+            "recorded",
+        ]);
         self.figures(
+            table,
             rows,
             |metric, each| self.database.each_function_figure(metric, each),
             |rows, costs, figures: FunctionFigures| {
-                rows.function(2, Some(self.functions.place(figures.function_id)?));
-                rows.integer(3, figures.calls);
-                rows.integer(4, figures.primitive);
-                costs.add(rows, 5, figures.exclusive, figures.cumulative);
-                rows.real(11, to_other(figures.cumulative, figures.seen));
-                rows.integer(12, Some(i64::from(figures.is_recorded)));
+                rows.function(function, Some(self.functions.place(figures.function_id)?));
+                rows.integer(calls, figures.calls);
+                rows.integer(primitive, figures.primitive);
+                costs.add(rows, figures.exclusive, figures.cumulative);
+                rows.real(seen, to_other(figures.cumulative, figures.seen));
+                rows.integer(recorded, Some(i64::from(figures.is_recorded)));
                 Ok(())
             },
         )
     }
 
-    fn line_info<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+    fn line_info<W: Write + Send>(
+        &self,
+        table: &Table,
+        rows: &mut Rows<'_, W>,
+    ) -> Result<(), DatasetError> {
+        let [function, file, line, col, calls, recorded] =
+            table.in_files(["function_key", "file", "line", "col", "calls", "recorded"]);
         self.figures(
+            table,
             rows,
             |metric, each| self.database.each_line_figure(metric, each),
             |rows, costs, figures: LineFigures| {
-                rows.function(2, Some(self.functions.place(figures.function_id)?));
-                rows.text(3, Some(figures.file.as_bytes()));
-                rows.integer(4, Some(figures.line));
-                rows.integer(5, Some(figures.col));
-                rows.integer(6, figures.calls);
-                costs.add(rows, 7, figures.exclusive, figures.cumulative);
-                rows.integer(13, Some(i64::from(figures.is_recorded)));
+                rows.function(function, Some(self.functions.place(figures.function_id)?));
+                rows.text(file, Some(figures.file.as_bytes()));
+                rows.integer(line, Some(figures.line));
+                rows.integer(col, Some(figures.col));
+                rows.integer(calls, figures.calls);
+                costs.add(rows, figures.exclusive, figures.cumulative);
+                rows.integer(recorded, Some(i64::from(figures.is_recorded)));
                 Ok(())
             },
         )
     }
 
-    fn edges<W: Write + Send>(&self, rows: &mut Rows<'_, W>) -> Result<(), DatasetError> {
+    fn edges<W: Write + Send>(
+        &self,
+        table: &Table,
+        rows: &mut Rows<'_, W>,
+    ) -> Result<(), DatasetError> {
+        let [
+            callee,
+            caller,
+            file,
+            line,
+            col,
+            back,
+            calls,
+            outermost,
+            seen,
+        ] = table.in_files([
+            "callee_key",
+            "caller_key",
+            "line_file",
+            "caller_line",
+            "caller_col",
+            "back",
+            "calls",
+            "outermost_other",
+            "seen_other",
+        ]);
         self.figures(
+            table,
             rows,
             |metric, each| self.database.each_call_figure(metric, each),
             |rows, costs, call: CallFigures| {
-                let caller = match call.caller_id {
+                let who_called = match call.caller_id {
                     0 => None,
                     caller => Some(self.functions.place(caller)?),
                 };
-                rows.function(2, Some(self.functions.place(call.callee_id)?));
-                rows.function(3, caller);
-                rows.text(4, Some(call.line_file.as_bytes()));
-                rows.integer(5, Some(call.line));
-                rows.integer(6, Some(call.col));
-                rows.integer(7, Some(i64::from(call.is_back)));
-                rows.integer(8, call.calls);
-                costs.add(rows, 9, call.exclusive, call.cumulative);
-                rows.real(15, call.outermost_other);
-                rows.real(16, call.seen_other);
+                rows.function(callee, Some(self.functions.place(call.callee_id)?));
+                rows.function(caller, who_called);
+                rows.text(file, Some(call.line_file.as_bytes()));
+                rows.integer(line, Some(call.line));
+                rows.integer(col, Some(call.col));
+                rows.integer(back, Some(i64::from(call.is_back)));
+                rows.integer(calls, call.calls);
+                costs.add(rows, call.exclusive, call.cumulative);
+                rows.real(outermost, call.outermost_other);
+                rows.real(seen, call.seen_other);
                 Ok(())
             },
         )
     }
 }
 
-/// The place of the name of the metric in all tables that have one.
-const METRIC: usize = 1;
-
-/// Exclusive and cumulative costs as six columns of files.
-#[derive(Default)]
-struct CostColumns {
+/// Exclusive and cumulative costs as columns of files have them.
+struct CostCells {
     exclusive: Digits,
     cumulative: Digits,
+    /// The places of digits, what they are divided by, and costs with too many of them: first of the exclusive cost.
+    places: [[usize; 3]; 2],
 }
 
-impl CostColumns {
-    /// Adds what a node cost to six columns, the first of which is given.
-    #[inline]
-    fn add_of_node<W: Write + Send>(&mut self, rows: &mut Rows<'_, W>, first: usize, cost: Cost) {
-        self.add(rows, first, Some(cost.exclusive), cost.cumulative);
+impl CostCells {
+    fn of(table: &Table) -> Self {
+        Self {
+            exclusive: Digits::default(),
+            cumulative: Digits::default(),
+            places: [
+                table.in_files(["exclusive_digits", "exclusive_scale", "exclusive_other"]),
+                table.in_files(["cumulative_digits", "cumulative_scale", "cumulative_other"]),
+            ],
+        }
     }
 
-    /// Adds costs to six columns, the first of which is given.
+    /// Adds what a node cost.
+    #[inline]
+    fn add_of_node<W: Write + Send>(&mut self, rows: &mut Rows<'_, W>, cost: Cost) {
+        self.add(rows, Some(cost.exclusive), cost.cumulative);
+    }
+
     #[inline]
     fn add<W: Write + Send>(
         &mut self,
         rows: &mut Rows<'_, W>,
-        first: usize,
         exclusive: Option<f64>,
         cumulative: Option<f64>,
     ) {
+        let [of_exclusive, of_cumulative] = self.places;
         let (digits, scale) = match exclusive {
             None => (None, self.exclusive.scale()),
             Some(exclusive) => self.exclusive.of(exclusive),
         };
-        rows.integer(first, digits);
-        rows.scale(first + 1, scale);
-        rows.real(first + 2, exclusive.filter(|_| digits.is_none()));
+        let other = exclusive.filter(|_| digits.is_none());
+        put(rows, of_exclusive, digits, scale, other);
         let (digits, scale, other) = match cumulative {
             None => (None, UNKNOWN, None),
             Some(cumulative) if exclusive.map(f64::to_bits) == Some(cumulative.to_bits()) => {
@@ -327,8 +404,20 @@ impl CostColumns {
                 (digits, scale, digits.is_none().then_some(cumulative))
             }
         };
-        rows.integer(first + 3, digits);
-        rows.scale(first + 4, scale);
-        rows.real(first + 5, other);
+        put(rows, of_cumulative, digits, scale, other);
     }
+}
+
+/// Adds a cost to three columns.
+#[inline]
+fn put<W: Write + Send>(
+    rows: &mut Rows<'_, W>,
+    [of_digits, of_scale, of_other]: [usize; 3],
+    digits: Option<i64>,
+    scale: u8,
+    other: Option<f64>,
+) {
+    rows.integer(of_digits, digits);
+    rows.scale(of_scale, scale);
+    rows.real(of_other, other);
 }

@@ -396,8 +396,8 @@ impl RowsOfRuns<'_> {
                     Cell::Null => 0,
                     caller => self.function(run, &caller)?,
                 };
-                let (outermost, seen) =
-                    (other(&cells[9], &cells[10]), other(&cells[9], &cells[11]));
+                let (cumulative, outermost, seen) = (&cells[9], &cells[10], &cells[11]);
+                let (outermost, seen) = (other(cumulative, outermost), other(cumulative, seen));
                 let sql = "INSERT INTO edges (metric_id, callee_id, caller_id, line_file, caller_line, caller_col, back, calls,
                              exclusive, cumulative, outermost_other, seen_other)
                            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
@@ -478,13 +478,15 @@ impl RowsOfRuns<'_> {
     ///
     /// # Errors
     /// When the run has no such metric.
-    pub fn observations(&mut self, cells: &[Cell<'_>]) -> Filled {
-        if cells[8] == Cell::Null {
-            return Ok(());
-        }
-        let run = self.run(&cells[0])?;
-        let metric = self.metric(run, &cells[1])?;
-        let observations = self.metric(run, &cells[8])?;
+    pub fn observations(
+        &mut self,
+        uid: &Cell<'_>,
+        metric: &Cell<'_>,
+        observations: &Cell<'_>,
+    ) -> Filled {
+        let run = self.run(uid)?;
+        let metric = self.metric(run, metric)?;
+        let observations = self.metric(run, observations)?;
         let sql = "UPDATE metrics SET observations = ?2 WHERE metric_id = ?1";
         self.insert(sql, &[&metric, &observations])
     }
