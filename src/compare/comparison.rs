@@ -9,7 +9,7 @@ use super::doubts::{
 };
 use super::grouped::pair_containers;
 use super::judge::{History, Judged, Judgement, Limits, Matrix, Noise, Test, Verdict, judge};
-use super::metrics::{Chosen, choose, common_noise, earlier};
+use super::metrics::{Chosen, choose, earlier};
 use super::pairs::{self, Folders};
 use super::reading::{Functions, Read, read};
 use super::renames::{self, Suggestion};
@@ -46,7 +46,7 @@ pub(super) struct Material<'r, 'd> {
 
 /// How figures are taken to vary.
 pub(super) fn noise_of(chosen: &[Vec<Chosen>; 2], request: &Request) -> Noise {
-    let common = || common_noise(chosen.iter().flatten());
+    let common = || Noise::common(chosen.iter().flatten().map(|chosen| chosen.noise));
     request.noise.unwrap_or_else(common)
 }
 

@@ -232,16 +232,3 @@ fn differing(wanted: &MetricInfo, run: &ComparedRun<'_>, metrics: &[MetricInfo])
         known.join(", ")
     ))
 }
-
-/// How figures vary that come from several runs: as the least certain of them.
-pub(super) fn common_noise<'c>(chosen: impl Iterator<Item = &'c Chosen>) -> Noise {
-    let kinds: BTreeSet<&str> = chosen.map(|chosen| chosen.noise.name()).collect();
-    match kinds.len() {
-        1 => kinds
-            .first()
-            .and_then(|name| Noise::by_name(name))
-            .unwrap_or_default(),
-        _ if kinds.contains(Noise::Unknown.name()) => Noise::Unknown,
-        _ => Noise::Timed,
-    }
-}

@@ -94,6 +94,17 @@ impl Noise {
         Self::ALL.into_iter().find(|noise| noise.name() == name)
     }
 
+    /// How figures differ that come from several runs: as those of the least certain one. Counts of one run and times of another
+    /// are taken as times; where there is no run, that is unknown.
+    pub fn common(runs: impl IntoIterator<Item = Self>) -> Self {
+        let both = |one, other| match (one, other) {
+            _ if one == other => one,
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            _ => Self::Timed,
+        };
+        runs.into_iter().reduce(both).unwrap_or_default()
+    }
+
     /// The name that the database and the command line use.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -465,4 +476,24 @@ pub struct Note<'a> {
     pub position: Option<Position>,
     /// The text: a lower-case fragment.
     pub message: &'a str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Noise::{self, Exact, Sampled, Timed, Unknown};
+
+    #[test]
+    fn several_runs_vary_as_the_least_certain_one() {
+        for (runs, common) in [
+            (vec![], Unknown),
+            (vec![Exact], Exact),
+            (vec![Sampled, Sampled, Sampled], Sampled),
+            (vec![Exact, Sampled], Timed),
+            (vec![Sampled, Exact, Sampled], Timed),
+            (vec![Exact, Unknown, Exact], Unknown),
+            (vec![Unknown, Timed, Sampled], Unknown),
+        ] {
+            assert_eq!(Noise::common(runs.iter().copied()), common, "{runs:?}");
+        }
+    }
 }

@@ -60,14 +60,7 @@ impl Measured {
     /// How the figures vary: as those of the least certain run.
     #[must_use]
     pub fn noise(&self) -> Noise {
-        let first = self.runs.first().map(|run| run.metric.noise);
-        let same = |run: &MeasuredRun| Some(run.metric.noise) == first;
-        let is_unknown = |run: &MeasuredRun| run.metric.noise == Noise::Unknown;
-        match first {
-            Some(noise) if self.runs.iter().all(same) => noise,
-            Some(_) if !self.runs.iter().any(is_unknown) => Noise::Timed,
-            _ => Noise::Unknown,
-        }
+        Noise::common(self.runs.iter().map(|run| run.metric.noise))
     }
 }
 
