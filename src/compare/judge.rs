@@ -20,7 +20,7 @@ use crate::statistics::presence;
 use crate::statistics::ranks;
 use crate::statistics::repeats::runs_needed;
 use crate::statistics::times;
-use crate::statistics::{Estimate, Figures, Shape, Sides, change, mean};
+use crate::statistics::{Estimate, Figures, ROUNDING, Shape, Sides, change, mean};
 
 /// What is said of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -336,7 +336,7 @@ fn exact(judgement: &Judgement, sides: &Sides, row: usize, limits: &Limits) -> V
 fn is_within(low: f64, high: f64, limits: &Limits) -> bool {
     let widest = 1.0 + limits.min_effect;
     // A change by just the limit is none that matters, however the division rounds.
-    low * widest >= 1.0 - 1e-12 && high <= widest * (1.0 + 1e-12)
+    low * widest >= 1.0 - ROUNDING && high <= widest * (1.0 + ROUNDING)
 }
 
 /// What there is to go by for a row.

@@ -6,10 +6,26 @@ use crate::compare::{Normalize, Request};
 
 /// A limit in the unit of its metric.
 pub(super) enum Most {
-    /// The larger of so much of base and so much more, if there is one.
-    Change(f64, Option<f64>),
+    Change(Growth),
     Amount(f64),
     Share(f64),
+}
+
+/// By how much a figure of base may grow.
+#[derive(Clone, Copy)]
+pub(super) struct Growth {
+    /// To so much of base.
+    ratio: f64,
+    /// By so much, if that is more.
+    pub(super) more: Option<f64>,
+}
+
+impl Growth {
+    /// What may become of a figure of base.
+    pub(super) fn allowed(self, before: f64) -> f64 {
+        let more = self.more.map_or(0.0, |more| before + more);
+        (self.ratio * before).max(more)
+    }
 }
 
 /// The limit of a rule, in the unit of its metric.
@@ -49,7 +65,7 @@ pub(super) fn amounts(
                     }
                 }
             }
-            Most::Change(ratio, more)
+            Most::Change(Growth { ratio, more })
         }
     })
 }

@@ -6,6 +6,7 @@
 
 use hashbrown::HashMap;
 
+use super::amounts::Growth;
 use super::answer::{ALPHA, GateError};
 use super::budget::Rule;
 use super::figures::{Figures, Window};
@@ -39,8 +40,8 @@ pub(super) struct History<'h> {
     pub(super) is_exact: bool,
     /// Runs that base has at least.
     pub(super) fewest: usize,
-    /// The larger of so much of base and so much more, if there is one, are allowed.
-    pub(super) most: (f64, Option<f64>),
+    /// By how much figures may grow.
+    pub(super) growth: Growth,
 }
 
 impl History<'_> {
@@ -132,8 +133,7 @@ impl History<'_> {
         }
         let of_newest = |thing: &Candidate| {
             let before = mean(&thing.each[0]);
-            let (ratio, more) = self.most;
-            let allowed = (ratio * before).max(more.map_or(0.0, |more| before + more));
+            let allowed = self.growth.allowed(before);
             if self.is_exact || before <= 0.0 {
                 return None;
             }

@@ -14,7 +14,7 @@ use super::subjects::{Candidate, Watched, fits, mean, watched, with_others};
 use crate::compare::judge::FEWEST;
 use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Request};
 use crate::statistics::multiple::holm;
-use crate::statistics::{Estimate, Shape, limits};
+use crate::statistics::{Estimate, Shape, is_above, limits};
 use crate::store::{Database, StoreError};
 use crate::text::nearest::suggestion;
 use crate::text::number::fixed;
@@ -238,7 +238,7 @@ fn of_rule(
     }
     let mut starts = vec![Start::default(); things.len()];
     // Runs that belong to runs of new have no history of their own.
-    if let (Most::Change(ratio, more), Some(base), None) = (&limit, with, &question.request.paired)
+    if let (Most::Change(growth), Some(base), None) = (&limit, with, &question.request.paired)
         && figures.side(sides).earlier.is_some()
         && !ruled.positions[0].is_empty()
     {
@@ -252,7 +252,7 @@ fn of_rule(
                 _ if is_exact => 1,
                 fewest => fewest.unwrap_or(FEWEST),
             },
-            most: (*ratio, *more),
+            growth: *growth,
         };
         starts = history.cut(figures, &mut things, &mut ruled.positions)?;
     }
@@ -423,17 +423,19 @@ fn tested(
             start: Start::default(),
         };
     }
+    let both_too_few =
+        |fewest| too_few(fewest, base.len(), "base").or_else(|| too_few(fewest, new.len(), "new"));
     let mut ln_limit = f64::NEG_INFINITY;
     let mut ln_unchanged = None;
     let mut tested = None;
     let test = match *limit {
-        Most::Change(ratio, more) => {
+        Most::Change(growth) => {
             let before = if is_exact {
                 largest(&base)
             } else {
                 mean(&base)
             };
-            let allowed = (ratio * before).max(more.map_or(0.0, |more| before + more));
+            let allowed = growth.allowed(before);
             // What is shown of base is another middle than the one that is tested, and the limit is that of what is shown.
             subject.limit = match subject.base {
                 Some(base) if before > 0.0 => base * allowed / before,
@@ -441,13 +443,11 @@ fn tested(
             };
             let enough = match fewest {
                 Some(_) | None if is_exact => None,
-                Some(fewest) => too_few(fewest, base.len(), "base")
-                    .or_else(|| too_few(fewest, new.len(), "new")),
+                Some(fewest) => both_too_few(fewest),
                 None if has_history => None,
-                None => too_few(FEWEST, base.len(), "base")
-                    .or_else(|| too_few(FEWEST, new.len(), "new")),
+                None => both_too_few(FEWEST),
             };
-            if before == 0.0 && more.is_none() {
+            if before == 0.0 && growth.more.is_none() {
                 subject.answer = Answer::New;
                 "base does not have it: a rule `new`, or a limit in a unit, judges it"
                     .clone_into(&mut subject.why);
@@ -486,8 +486,7 @@ fn tested(
             subject.limit = most;
             let enough = match (fewest, rule.thing) {
                 _ if is_exact => None,
-                (None, Thing::New) => too_few(FEWEST, base.len(), "base")
-                    .or_else(|| too_few(FEWEST, new.len(), "new")),
+                (None, Thing::New) => both_too_few(FEWEST),
                 (None, _) => None,
                 (Some(fewest), _) => too_few(fewest, new.len(), "new"),
             };
@@ -522,9 +521,8 @@ fn tested(
 
 /// Judges figures of which nothing is known but themselves.
 fn by_figures(figures: &[f64], most: f64) -> Test {
-    // A figure at the limit keeps it, however the multiplication rounds.
-    let is_over = |figure: &f64| *figure > most * (1.0 + 1e-12);
-    let over = figures.iter().filter(|figure| is_over(figure)).count();
+    let over = figures.iter().filter(|figure| is_above(**figure, most));
+    let over = over.count();
     Test::Figure(match over {
         0 => Some(false),
         over if over == figures.len() => Some(true),
@@ -640,10 +638,7 @@ fn look_before(ruled: &mut Ruled) {
             continue;
         }
         let ratio = subject.limit / before;
-        let is_over = |of: &[f64], figures: &[f64]| {
-            let is_over = |figure: f64, of: f64| figure > ratio * of * (1.0 + 1e-12);
-            is_over(largest(figures), largest(of))
-        };
+        let is_over = |of: &[f64], figures: &[f64]| is_above(largest(figures), ratio * largest(of));
         let of_figures: Option<IsOver<'_>> = if is_exact { Some(&is_over) } else { None };
         let [base, new] = &found.thing.each;
         let positions = &ruled.positions[found.start.window];

@@ -58,5 +58,5 @@ fn of_bursts(base: f64, new: f64, odds: f64, bursts: [f64; 2], burst: f64) -> Es
 
 /// Whole bursts: three that rounding has made a little less are three.
 pub(super) fn whole(bursts: f64) -> f64 {
-    (bursts * (1.0 + 1e-12)).floor()
+    (bursts * (1.0 + ROUNDING)).floor()
 }

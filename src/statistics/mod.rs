@@ -30,11 +30,10 @@ pub mod steps;
 mod summary;
 pub mod times;
 
-pub(crate) use summary::{change, mean};
+pub(crate) use summary::{ROUNDING, change, is_above, mean};
 
 use dispersion::Variance;
 use distribution::{binomial_odds_interval, student_two_sided, student_upper_quantile};
-use summary::ROUNDING;
 
 /// The figures of one side: one row a function, one column a run.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Means, medians and sums of squares.
 
 /// Logarithms of ratios up to this are rounding: those of figures that are equal differ by some 10^-14.
-pub(super) const ROUNDING: f64 = 1e-12;
+pub(crate) const ROUNDING: f64 = 1e-12;
 
 /// The part of a figure by which it may differ from one that was added up or divided in another order.
 const ROUNDING_OF_SUMS: f64 = 1e-13;
@@ -20,6 +20,11 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     }
     let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     f64::midpoint(lower, upper)
+}
+
+/// Whether a figure is above a limit: one that is at it keeps it, however the arithmetic that led to both rounds.
+pub(crate) fn is_above(figure: f64, limit: f64) -> bool {
+    figure > limit * (1.0 + ROUNDING)
 }
 
 /// Arithmetic mean.

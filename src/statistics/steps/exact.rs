@@ -1,6 +1,7 @@
 //! Steps of figures that do not vary: every change that matters is one.
 
 use super::series::{Drift, Found, Limits, Point, Step};
+use crate::statistics::is_above;
 
 /// A change that is back after as many positions may be the other way that a program can go, not another program.
 const SHORT: usize = 2;
@@ -57,7 +58,7 @@ pub(super) fn find(points: &[Point], limits: &Limits) -> Option<Found> {
 
 /// Whether two figures differ by more than a ratio with this logarithm, rounding apart.
 fn is_beyond(one: f64, other: f64, least: f64) -> bool {
-    one != other && (other / one).ln().abs() > least * (1.0 + 1e-12)
+    one != other && is_above((other / one).ln().abs(), least)
 }
 
 /// What small changes add up to, each too small to matter.
