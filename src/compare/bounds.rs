@@ -38,7 +38,7 @@ pub(super) fn bounds(
     run.database.each_function_sum(metric.metric_id, |sum| {
         let Some(identity) = dictionary
             .learnt(sum.function_id)
-            .filter(|identity| identity.is_code)
+            .filter(|identity| identity.is_code())
         else {
             return;
         };

@@ -11,7 +11,7 @@ use super::grouped::pair_containers;
 use super::judge::{History, Judged, Judgement, Limits, Matrix, Noise, Test, Verdict, judge};
 use super::metrics::{Chosen, choose, earlier};
 use super::pairs::{self, Folders};
-use super::reading::{Functions, Read, read};
+use super::reading::{Functions, Read, read, read_whole};
 use super::renames::{self, Suggestion};
 use super::request::{By, CompareError, Normalize, Request};
 use super::rows::{Comparison, Findings, told};
@@ -336,16 +336,11 @@ fn folders_of_whole_runs(
     if request.is_plain() {
         return Ok(None);
     }
-    let whole = request.of_whole_runs();
-    match read(sides, chosen, earlier, noise, &whole, &[], &mut Vec::new()) {
-        Ok(mut found) => {
-            let folders = folders_of(&mut found.table, noise, &whole, warnings);
-            Ok(Some(folders))
-        }
-        // A run without functions may have labels, lines or threads.
-        Err(CompareError::NothingSelected(_)) => Ok(Some(Known::default())),
-        Err(error) => Err(error),
-    }
+    let whole = read_whole(sides, chosen, earlier, noise, request)?;
+    Ok(Some(match whole {
+        Some(mut found) => folders_of(&mut found.table, noise, &request.of_whole_runs(), warnings),
+        None => Known::default(),
+    }))
 }
 
 /// Renames that there may have been.

@@ -148,20 +148,17 @@ pub(super) fn doubts(
     noise: Noise,
 ) -> Vec<String> {
     let mut doubts = Vec::new();
-    for (runs, name) in sides.iter().zip(["base", "new"]) {
-        let hosts: BTreeSet<&str> = runs.iter().filter_map(|run| run.tag("host")).collect();
+    let hosts = sides.each_ref().map(|runs| {
+        let hosts = runs.iter().filter_map(|run| run.tag("host"));
+        hosts.collect::<BTreeSet<_>>()
+    });
+    for (hosts, name) in hosts.iter().zip(["base", "new"]) {
         if hosts.len() > 1 {
-            let hosts: Vec<&str> = hosts.into_iter().collect();
+            let hosts: Vec<&str> = hosts.iter().copied().collect();
             doubts.push(format!("{name} mixes hosts: {}", hosts.join(", ")));
         }
     }
-    let hosts = |side: usize| {
-        sides[side]
-            .iter()
-            .filter_map(|run| run.tag("host"))
-            .collect::<BTreeSet<_>>()
-    };
-    let (base, new) = (hosts(0), hosts(1));
+    let [base, new] = hosts;
     if base.len() == 1 && new.len() == 1 && base != new {
         doubts.push("base and new were recorded on different hosts".to_owned());
     }

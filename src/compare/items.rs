@@ -145,7 +145,7 @@ impl Dictionary {
     pub(super) fn settle(&mut self, of: impl Fn(&FunctionIdentity) -> Option<usize>) {
         let mut found = Vec::new();
         for (function, identity) in &self.identities {
-            if let Some(item) = of(identity).filter(|_| identity.is_code) {
+            if let Some(item) = of(identity).filter(|_| identity.is_code()) {
                 found.push((*function, number(item)));
             }
         }
@@ -185,7 +185,7 @@ impl Dictionary {
     pub(super) fn fitting(&self, fits: impl Fn(&str) -> bool) -> Vec<Vec<u8>> {
         let fitting = self.identities.values().filter(|identity| {
             let mut names = identity.names.iter().chain(&identity.raw);
-            identity.is_code && names.any(|name| fits(name))
+            identity.is_code() && names.any(|name| fits(name))
         });
         fitting.map(|identity| identity.key.clone()).collect()
     }
@@ -198,7 +198,7 @@ impl Dictionary {
     /// The identities of code that have been learnt.
     pub(super) fn code(&self) -> impl Iterator<Item = &FunctionIdentity> {
         let identities = self.identities.values();
-        identities.filter(|identity| identity.is_code)
+        identities.filter(|identity| identity.is_code())
     }
 
     /// The functions of some identities, in their order.
@@ -241,8 +241,8 @@ fn number(item: usize) -> u32 {
 
 /// The item of an identity; none if it only holds others.
 fn item_of(identity: FunctionIdentity, items: &mut Items) -> u32 {
+    let is_code = identity.is_code();
     let FunctionIdentity {
-        is_code,
         key,
         names,
         is_unnamed,

@@ -29,6 +29,23 @@ pub(super) struct Read<'d> {
     pub(super) script: String,
 }
 
+/// Reads the figures of all functions of whole runs, whatever a request is about; `None` where there are none: a run without
+/// functions may have labels, lines or threads.
+pub(super) fn read_whole<'d>(
+    sides: &[Vec<&ComparedRun<'d>>; 2],
+    chosen: &[Vec<Chosen>; 2],
+    earlier: &[(ComparedRun<'d>, Chosen)],
+    noise: Noise,
+    request: &Request,
+) -> Result<Option<Read<'d>>, CompareError> {
+    let whole = request.of_whole_runs();
+    match read(sides, chosen, earlier, noise, &whole, &[], &mut Vec::new()) {
+        Ok(found) => Ok(Some(found)),
+        Err(CompareError::NothingSelected(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Reads the figures of all runs. Functions of `folders` that are one fit a filter together.
 pub(super) fn read<'d>(
     sides: &[Vec<&ComparedRun<'d>>; 2],
@@ -237,7 +254,7 @@ impl<'d> Reader<'d> {
             run.database.each_function_sum(metrics.calls, |sum| {
                 let identity = dictionary.learnt(sum.function_id);
                 let item = identity
-                    .filter(|identity| identity.is_code)
+                    .filter(|identity| identity.is_code())
                     .and_then(|identity| self.items.known(&key(&identity.names)));
                 if let Some(item) = item {
                     column.count(item);

@@ -315,17 +315,12 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
                 .collect::<Vec<f64>>()
         });
         let mut row = row_of(item.clone(), figures, judgement.clone());
-        row.calls = [0, 1].map(|side: usize| {
-            let calls: Vec<f64> = table.columns[side]
-                .iter()
-                .map(|column| column.calls_of(at))
-                .collect();
-            Some(mean(&calls)).filter(|calls| !calls.is_nan())
-        });
         row.each_calls = [0, 1].map(|side: usize| {
             let columns = table.columns[side].iter();
             columns.map(|column| column.calls_of(at)).collect()
         });
+        let calls = row.each_calls.each_ref().map(|calls| mean(calls));
+        row.calls = calls.map(|calls| Some(calls).filter(|calls| !calls.is_nan()));
         row.functions = table.functions(at);
         row.why = if why[at].is_empty() {
             reason(

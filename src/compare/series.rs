@@ -5,7 +5,7 @@ use super::grouped::pair_containers;
 use super::items::Item;
 use super::metrics::choose;
 use super::pairs::Folders;
-use super::reading::{Read, read};
+use super::reading::{Read, read, read_whole};
 use super::request::{CompareError, Request};
 use super::run::ComparedRun;
 use super::sequence::{by_known, by_sequence};
@@ -34,12 +34,9 @@ pub fn figures(runs: &[ComparedRun<'_>], request: &Request) -> Result<RunFigures
     let sides = [runs.iter().rev().collect(), Vec::new()];
     let chosen = choose(&sides, request)?;
     let noise = noise_of(&chosen, request);
-    let whole = request.of_whole_runs();
-    let folders = match read(&sides, &chosen, &[], noise, &whole, &[], &mut Vec::new()) {
-        Ok(mut whole) => by_sequence(&mut whole.table, noise),
-        // A run without functions may have labels, lines or threads.
-        Err(CompareError::NothingSelected(_)) => Vec::new(),
-        Err(error) => return Err(error),
+    let folders = match read_whole(&sides, &chosen, &[], noise, request)? {
+        Some(mut whole) => by_sequence(&mut whole.table, noise),
+        None => Vec::new(),
     };
     let Read {
         mut table,

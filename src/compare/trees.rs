@@ -131,7 +131,7 @@ pub fn compare_trees(
 /// whose name Linux may have kept the beginning.
 fn key_of(identity: &FunctionIdentity, folders: &[Folders]) -> Vec<u8> {
     let program = Some(&identity.names[0])
-        .filter(|_| !identity.is_code)
+        .filter(|_| !identity.is_code())
         .and_then(|name| program_of(name, folders));
     let Some(program) = program else {
         return identity.key.clone();

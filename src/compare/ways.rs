@@ -181,7 +181,7 @@ fn step(all: &[&FunctionIdentity], name: &Name) -> Result<BTreeSet<Vec<u8>>, Com
                 found = of_place(all, name);
             }
             // A container is meant only where no function has the name.
-            let is_code = found.iter().any(|identity| identity.is_code);
+            let is_code = found.iter().any(|identity| identity.is_code());
             (found, is_code)
         }
         Name::Pattern(pattern) => {
@@ -196,7 +196,7 @@ fn step(all: &[&FunctionIdentity], name: &Name) -> Result<BTreeSet<Vec<u8>>, Com
         Name::Regex(_) | Name::Thread(_) | Name::Found(..) => (Vec::new(), true),
     };
     let found = found.into_iter();
-    let found = found.filter(|identity| identity.is_code == is_code);
+    let found = found.filter(|identity| identity.is_code() == is_code);
     Ok(found.map(|identity| identity.key.clone()).collect())
 }
 

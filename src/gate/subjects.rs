@@ -488,7 +488,7 @@ fn fitting(
             };
             let raw = identity.raw.each_ref().map(String::as_str);
             let mut patterns = patterns.iter();
-            if identity.is_code && patterns.any(|pattern| fits(thing, pattern, raw)) {
+            if identity.is_code() && patterns.any(|pattern| fits(thing, pattern, raw)) {
                 found.insert(names);
             }
         }

@@ -35,8 +35,6 @@ pub struct FunctionSum {
 /// What a function is whatever the build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionIdentity {
-    /// It is code, and no container.
-    pub is_code: bool,
     /// What sort of thing it is.
     pub kind: Kind,
     /// The hash of the identity, by which identities of several databases meet.
@@ -59,13 +57,18 @@ impl FunctionIdentity {
         })
     }
 
+    /// Whether it is code, and no container.
+    #[must_use]
+    pub fn is_code(&self) -> bool {
+        !self.kind.is_container()
+    }
+
     /// Reads the columns of a row from one on, without what the run has.
     fn read_alone(row: &Row<'_>, from: usize) -> rusqlite::Result<Self> {
         let kind = row.get_ref(from)?.as_str()?;
         let kind = Kind::by_name(kind).unwrap_or_default();
         let text = |at: usize| row.get(from + at);
         Ok(Self {
-            is_code: matches!(kind, Kind::Function | Kind::Pseudo),
             kind,
             key: row.get(from + 1)?,
             names: [text(2)?, text(3)?, text(4)?],
