@@ -19,6 +19,7 @@ use super::plan::{is_from_nodes, plan, sets_with};
 use super::question::{Argument, Base, Groups, Question, Request, SORT, has_tree};
 use super::selection::{Selection, Target};
 use super::statement::{OfRun, Parts};
+use crate::events::ROUNDING;
 use crate::store::{Cell, Database, MetricInfo, RunInfo, StoreError};
 use crate::text::cell::Value;
 
@@ -688,7 +689,7 @@ impl<'d> Asked<'d, '_> {
             None | Some((0, _)) => None,
             // The two are added up in different orders, and each addition rounds.
             Some((_, Some(sum)))
-                if selected.is_some_and(|cost| (sum - cost).abs() <= 1e-9 * cost.abs()) =>
+                if selected.is_some_and(|cost| (sum - cost).abs() <= ROUNDING * cost.abs()) =>
             {
                 None
             }

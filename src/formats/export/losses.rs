@@ -6,6 +6,8 @@
     reason = "numbers of functions and metrics are the writer's own"
 )]
 
+use crate::events::ROUNDING;
+
 /// Something that a format cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
@@ -267,9 +269,6 @@ pub(in crate::formats) const INCLUSIVE: Loss = Loss {
     what: "cost with what was called, where what is written does not tell it",
     of: "functions",
 };
-
-/// What rounding may make of a sum, as a part of it.
-const ROUNDING: f64 = 1e-9;
 
 /// Whether two figures differ by more than the rounding of sums.
 pub(in crate::formats) fn differ(one: f64, other: f64) -> bool {

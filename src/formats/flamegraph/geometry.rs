@@ -1,7 +1,7 @@
 //! Where the boxes of a flame graph are: from left to right as costs, from level to level as pixels.
 
 use crate::formats::common::stacks::{CUMULATIVE, FREE};
-use crate::formats::export::losses::{Losses, NEGATIVE};
+use crate::formats::export::losses::{Losses, NEGATIVE, differ};
 use crate::formats::export::profile::Call;
 
 /// What rounding may add to the width of a box, as a part of the picture: a REAL's own part for
@@ -46,10 +46,7 @@ impl Boxes {
             Some((next, end)) => {
                 let (left, width) = (*next, cost.max(0.0).min((*end - *next).max(0.0)));
                 // Rounding is no reason to tell.
-                losses.add(
-                    CUMULATIVE,
-                    (cost.max(0.0) - width > 1e-9 * cost.abs()).into(),
-                );
+                losses.add(CUMULATIVE, differ(cost.max(0.0), width).into());
                 *next += width;
                 (left, width)
             }

@@ -25,7 +25,7 @@ use std::io::Write;
 
 use hashbrown::HashMap;
 
-use crate::events::Kind;
+use crate::events::{Kind, ROUNDING};
 use crate::formats::common::lisp_names::package;
 use crate::formats::common::written::{
     lose_calls, lose_facts, lose_metric, lose_raw_names, lose_total, one_line, whole,
@@ -90,9 +90,6 @@ const EXCLUSIVE: Loss = Loss {
 
 /// The largest number that the file may hold.
 const LARGEST: u64 = (1 << 63) - 1;
-
-/// What rounding may make of a difference, as a part of the whole.
-const ROUNDING: f64 = 1e-9;
 
 fn write(
     profile: &Profile<'_>,
