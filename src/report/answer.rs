@@ -347,6 +347,14 @@ impl Answer<'_> {
         matches!(self.rows, Rows::Kept(_))
     }
 
+    /// Whether a column has a value in some row; `None` where the rows are not in memory, so that it costs much to know.
+    pub(super) fn knows(&self, column: usize) -> Option<bool> {
+        match &self.rows {
+            Rows::Kept(rows) => Some(rows.iter().any(|row| row[column] != Value::Null)),
+            _ => None,
+        }
+    }
+
     /// Whether no two functions or lines of the run look alike; also `false` where that is not known
     /// sooner than by reading all rows.
     ///

@@ -284,14 +284,14 @@ fn answer<'d>(
         ));
     }
     let known = asked.known(&mut answer)?;
-    if let Some(remark) = unknown_alone(&mut answer)? {
+    if let Some(remark) = unknown_alone(&answer) {
         answer.remarks.push(remark);
     }
     Ok((answer, known))
 }
 
 /// What there is to say of a report that shows nothing but cumulative costs, where it knows none.
-fn unknown_alone(answer: &mut Answer<'_>) -> Result<Option<String>, StoreError> {
+fn unknown_alone(answer: &Answer<'_>) -> Option<String> {
     let of = |wanted: &[Meaning]| {
         let mut columns = answer.columns.iter();
         columns.position(|column| column.shows.is_some_and(|shows| wanted.contains(&shows)))
@@ -299,21 +299,14 @@ fn unknown_alone(answer: &mut Answer<'_>) -> Result<Option<String>, StoreError> 
     let others = [Meaning::Cost, Meaning::Own, Meaning::Exclusive];
     let (Some(cost), None, false) = (of(&[Meaning::Cumulative]), of(&others), answer.is_empty())
     else {
-        return Ok(None);
+        return None;
     };
-    if !answer.is_kept() {
-        return Ok(None);
-    }
-    let mut is_known = false;
-    answer.each(|row| {
-        is_known |= row[cost] != Value::Null;
-        Ok::<_, StoreError>(())
-    })?;
-    let subject = answer.subject.as_ref().filter(|_| !is_known);
-    Ok(subject.map(|subject| {
-        let (run, metric) = (subject.run.said(), &subject.metric.name);
-        format!("{run}: cumulative {metric} is unknown: report exclusive shows exclusive {metric}")
-    }))
+    let subject = answer.subject.as_ref();
+    let subject = subject.filter(|_| answer.knows(cost) == Some(false))?;
+    let (run, metric) = (subject.run.said(), &subject.metric.name);
+    Some(format!(
+        "{run}: cumulative {metric} is unknown: report exclusive shows exclusive {metric}"
+    ))
 }
 
 /// The statement that gives the answer over a dataset with the run.
@@ -648,15 +641,8 @@ impl<'d> Asked<'d, '_> {
             Groups::Identities | Groups::Modules | Groups::Files
         ) && !is_from_nodes(self.question, self.selection)
             && !self.question.exclusive;
-        if !is_grouped && answer.is_kept() {
-            let mut is_known = false;
-            answer.each(|row| {
-                is_known |= row[cost] != Value::Null;
-                Ok::<_, StoreError>(())
-            })?;
-            if is_known {
-                return Ok(Known::Yes);
-            }
+        if !is_grouped && answer.knows(cost) == Some(true) {
+            return Ok(Known::Yes);
         }
         let counts = "SELECT COUNT(*), COUNT(e.cost) FROM entries AS e;";
         let counts: Option<(i64, i64)> =
