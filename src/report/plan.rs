@@ -203,43 +203,47 @@ fn layers(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     nodes(parts, question, selection);
 }
 
-/// Own and whole cost of a node in another metric than the run's default one, of which it has no row where it cost nothing.
-const OTHER_METRIC: (&str, &str) = (
-    "COALESCE(c.exclusive, 0.0)",
-    "IIF(c.node_id IS NULL, 0.0, c.cumulative)",
-);
+/// Own and whole cost of a node in another metric than the run's default one, which a column of `question` names, and how they are
+/// joined under a name. A node has no row where it cost nothing.
+fn of_other_metric(name: &str, metric: &str) -> [String; 3] {
+    [
+        format!("COALESCE({name}.exclusive, 0.0)"),
+        format!("IIF({name}.node_id IS NULL, 0.0, {name}.cumulative)"),
+        format!(
+            "LEFT JOIN node_costs AS {name} ON {name}.metric_id = q.{metric} AND {name}.node_id = n.node_id"
+        ),
+    ]
+}
+
+/// Own and whole cost of a node as it has them itself.
+fn of_node() -> [String; 2] {
+    ["n.exclusive", "n.cumulative"].map(str::to_owned)
+}
 
 /// Nodes in the metric and with the timer bias of the question.
 fn nodes(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.part("metric_nodes", fragment!("metric_nodes"));
     let is_default =
         |metric: &MetricInfo| question.run.default_metric.as_ref() == Some(&metric.name);
-    let (own, all, mut joins) = if is_default(&question.metric) {
-        ("n.exclusive", "n.cumulative", String::new())
+    let (mut joins, mut columns) = (String::new(), String::new());
+    let [mut own, mut all] = if is_default(&question.metric) {
+        of_node()
     } else {
-        (
-            OTHER_METRIC.0,
-            OTHER_METRIC.1,
-            " LEFT JOIN node_costs AS c ON c.metric_id = q.metric_id AND c.node_id = n.node_id"
-                .to_owned(),
-        )
+        let [own, all, join] = of_other_metric("c", "metric_id");
+        joins = format!(" {join}");
+        [own, all]
     };
-    let (mut own, mut all, mut columns) = (own.to_owned(), all.to_owned(), String::new());
     if let Some(readings) = question
         .readings
         .as_ref()
         .filter(|_| with_readings(question))
     {
-        let (own_readings, all_readings) = if is_default(readings) {
-            ("n.exclusive", "n.cumulative")
+        let [own_readings, all_readings] = if is_default(readings) {
+            of_node()
         } else {
-            joins.push_str(
-                "\nLEFT JOIN node_costs AS t ON t.metric_id = q.readings_id AND t.node_id = n.node_id",
-            );
-            (
-                "COALESCE(t.exclusive, 0.0)",
-                "IIF(t.node_id IS NULL, 0.0, t.cumulative)",
-            )
+            let [own, all, join] = of_other_metric("t", "readings_id");
+            let _ = write!(joins, "\n{join}");
+            [own, all]
         };
         // An unknown number of readings makes a time unknown only where it is shifted by them.
         if question.shift != 0.0 {
@@ -585,49 +589,48 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     let joins_costs = selection.target != Target::Nodes
         && Stages::of(question, selection).left == "metric_nodes"
         && !with_readings(question);
+    let mut costs = of_node();
     let (places, in_places, depth) = if selection.target == Target::Nodes {
         (
-            "subtrees AS s CROSS JOIN $nodes AS n",
+            "subtrees AS s CROSS JOIN $nodes AS n".to_owned(),
             "s.outermost AND n.node_id BETWEEN s.node_id AND s.last_id",
             "n.depth - s.depth",
         )
     } else {
         (
             if joins_costs {
-                "runs AS r CROSS JOIN question AS q CROSS JOIN nodes AS n \
-                 LEFT JOIN node_costs AS c ON c.metric_id = q.metric_id AND c.node_id = n.node_id"
+                let [own, all, join] = of_other_metric("c", "metric_id");
+                costs = [own, all];
+                format!("runs AS r CROSS JOIN question AS q CROSS JOIN nodes AS n {join}")
             } else {
-                "runs AS r CROSS JOIN $nodes AS n"
+                "runs AS r CROSS JOIN $nodes AS n".to_owned()
             },
             "r.run_id = :run AND n.node_id BETWEEN r.first_node AND r.last_node",
             "n.depth",
         )
     };
-    let (own, all) = if joins_costs {
-        OTHER_METRIC
-    } else {
-        ("n.exclusive", "n.cumulative")
-    };
+    let [own, all] = costs;
     let starts_at_selection = question.header.about_function && question.path.is_some();
     // Within another selected node, a node's cost is counted already. Elsewhere every function node
     // is a start, also where it cost nothing: it may have been called.
     let (starts, in_starts, kinds, cost) = if starts_at_selection {
+        let cost = if question.exclusive {
+            "n.exclusive"
+        } else {
+            "IIF(s.outermost, n.cumulative, 0.0)"
+        };
         (
-            "subtrees AS s CROSS JOIN $nodes AS n",
+            "subtrees AS s CROSS JOIN $nodes AS n".to_owned(),
             "n.node_id = s.node_id",
             "",
-            if question.exclusive {
-                "n.exclusive"
-            } else {
-                "IIF(s.outermost, n.cumulative, 0.0)"
-            },
+            cost.to_owned(),
         )
     } else {
         (
-            places,
+            places.clone(),
             in_places,
             " AND n.line IS NULL AND f.kind IN ('function', 'pseudo')",
-            own,
+            own.clone(),
         )
     };
     parts.word("$starts", starts);
