@@ -400,6 +400,17 @@ fn nearest_ten_digits(cost: f64) -> Option<(u64, usize)> {
     Some((whole(cost * POWERS.get(power)?)?, power))
 }
 
+/// A part of a page: its name, and compressed bytes.
+pub type Block = (String, Vec<u8>);
+
+/// How many bytes blocks have.
+pub(super) fn size<'b, N: 'b, B: AsRef<[u8]> + 'b>(
+    blocks: impl IntoIterator<Item = &'b (N, B)>,
+) -> usize {
+    let bytes = blocks.into_iter().map(|(_, bytes)| bytes.as_ref().len());
+    bytes.sum()
+}
+
 /// Compresses a text.
 pub(super) fn text(text: &str) -> Vec<u8> {
     bytes(text.as_bytes())

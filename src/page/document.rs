@@ -92,9 +92,7 @@ pub fn write(
     }
     let of_sql = outlines.iter().map(Outline::bytes_of_sql).sum();
     let mut sql = sql_of(content, request, of_sql, room - needed)?;
-    let taken = |sql: &Option<Blocks>| -> usize {
-        sql.iter().flatten().map(|(_, bytes)| bytes.len()).sum()
-    };
+    let taken = |sql: &Option<Blocks>| column::size(sql.iter().flatten());
     let share = |taken: usize| ((room - needed - taken) / shares).saturating_sub(OF_SHARE);
     // What has to be there comes first.
     let has_room =

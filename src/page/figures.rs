@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::column::Column;
+use super::column::{Block, Column};
 use super::error::PageError;
 use super::numbers::Numbers;
 use crate::store::{CallFigures, Database, FunctionFigures, LineFigures, LinePlace, MetricInfo};
@@ -140,13 +140,12 @@ pub(super) fn call_blocks(
 
 /// Lines, which get their numbers, and their calls and costs in every metric, the first of which has all of them; and what only
 /// SQL asks for.
-#[expect(clippy::type_complexity, reason = "twice names and compressed bytes")]
 pub(super) fn line_blocks(
     database: &Database,
     metrics: &[MetricInfo],
     numbers: &mut Numbers,
     files: &mut Files,
-) -> Result<(Vec<(String, Vec<u8>)>, Vec<(String, Vec<u8>)>), PageError> {
+) -> Result<(Vec<Block>, Vec<Block>), PageError> {
     let (mut blocks, mut of_sql) = (Vec::new(), Vec::new());
     for (at, metric) in metrics.iter().enumerate() {
         let figures = if at == 0 {

@@ -17,6 +17,7 @@ mod told;
 mod tree;
 
 pub use about::Command;
+pub use column::Block;
 pub use document::{Content, MOST_BYTES, Request, write};
 pub use error::PageError;
 pub use run::Source;

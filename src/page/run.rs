@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 use serde_json::{Value, json};
 
-use super::column::{self, Column};
+use super::column::{self, Block, Column, size};
 use super::error::PageError;
 use super::figures::{
     Files, MORE, call_blocks, function_block, function_figures, line_blocks, more_of_functions,
@@ -38,7 +38,7 @@ pub(super) struct Part {
     /// What is known of it besides its figures, and what was left out.
     pub(super) about: Value,
     /// Names and compressed bytes.
-    pub(super) blocks: Vec<(String, Vec<u8>)>,
+    pub(super) blocks: Vec<Block>,
     /// How many these are.
     pub(super) bytes: usize,
     /// What was left out as it does not fit, in words.
@@ -63,11 +63,11 @@ pub(super) struct Outline {
     metrics: Vec<MetricInfo>,
     numbers: Numbers,
     /// Names and compressed bytes of what is there in any case.
-    blocks: Vec<(String, Vec<u8>)>,
+    blocks: Vec<Block>,
     /// The figures of lines; none if they are left out.
-    with_lines: Vec<(String, Vec<u8>)>,
+    with_lines: Vec<Block>,
     /// What only SQL asks for.
-    of_sql: Vec<(String, Vec<u8>)>,
+    of_sql: Vec<Block>,
     /// Labels of samples, set by set.
     sets: Vec<SetLabel>,
     /// By metric, whether the file itself states own costs of functions.
@@ -382,10 +382,6 @@ fn named(label: SetLabel) -> (String, String) {
     (key, format!("{value}{unit}"))
 }
 
-fn size(blocks: &[(String, Vec<u8>)]) -> usize {
-    blocks.iter().map(|(_, bytes)| bytes.len()).sum()
-}
-
 /// What is left out of a tree besides places.
 struct Dropped {
     labels: bool,
@@ -508,7 +504,7 @@ fn bytes_of_place(tree: &Tree) -> f64 {
 }
 
 /// What is said of samples, set by set, if anything is: the number of the set, and its labels.
-pub(super) fn label_block(sets: &[SetLabel]) -> Option<(String, Vec<u8>)> {
+pub(super) fn label_block(sets: &[SetLabel]) -> Option<Block> {
     let mut written: Vec<(i64, Vec<[&str; 3]>)> = Vec::new();
     for label in sets {
         let one = [&label.key, &label.value, &label.unit].map(String::as_str);
@@ -539,7 +535,7 @@ pub(super) fn names(functions: &[FunctionRow]) -> Value {
 fn more_names(
     functions: &[FunctionRow],
     identities: Vec<(i64, Option<StoredIdentity>)>,
-) -> [(String, Vec<u8>); 2] {
+) -> [Block; 2] {
     // Both are in the order of the numbers of functions.
     let mut known = identities.into_iter().peekable();
     let (mut column, mut texts, mut last) = (Column::new(), Vec::new(), 0);

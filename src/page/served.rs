@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::about::Command;
-use super::column;
+use super::column::{self, Block};
 use super::error::PageError;
 use super::figures::{self, Files};
 use super::numbers::{Numbers, numbers};
@@ -109,11 +109,7 @@ pub fn about(database: &Database, run: &RunInfo) -> Result<Value, PageError> {
 ///
 /// # Errors
 /// When the database cannot be read, or is damaged.
-pub fn blocks(
-    database: &Database,
-    run: &RunInfo,
-    name: &str,
-) -> Result<Vec<(String, Vec<u8>)>, PageError> {
+pub fn blocks(database: &Database, run: &RunInfo, name: &str) -> Result<Vec<Block>, PageError> {
     let metrics = sorted_metrics(database, run)?;
     let Some(first) = metrics.first() else {
         return Ok(Vec::new());
@@ -160,7 +156,7 @@ fn with_files(
     functions: &[FunctionRow],
     numbers: &Numbers,
     name: &str,
-) -> Result<Vec<(String, Vec<u8>)>, PageError> {
+) -> Result<Vec<Block>, PageError> {
     let mut files = Files::new();
     let first = figures::call_blocks(database, &metrics[0], numbers, &mut files)?.shown;
     let lines = figures::line_block(numbers, &mut files);
@@ -190,7 +186,7 @@ fn places(
     metric: &MetricInfo,
     at: usize,
     numbers: &Numbers,
-) -> Result<Vec<(String, Vec<u8>)>, PageError> {
+) -> Result<Vec<Block>, PageError> {
     if run.fidelity != "tree" {
         return Ok(Vec::new());
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::column;
+use super::column::{self, size};
 use super::error::PageError;
 use super::scripts::WORKER;
 use crate::store::{Database, RunInfo};
@@ -26,7 +26,7 @@ pub enum Sql {
     Left,
 }
 
-/// Names and compressed bytes.
+/// Names and compressed bytes, most of which are those of every page.
 pub(super) type Blocks = Vec<(&'static str, Cow<'static, [u8]>)>;
 
 /// Part of the room that SQL may take: trees and figures come first.
@@ -48,7 +48,7 @@ pub(super) fn blocks(
         ("sqlite/worker", column::text(WORKER).into()),
         ("sqlite/script", column::text(&script).into()),
     ];
-    let taken: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
+    let taken = size(&blocks);
     Ok((taken + of_runs <= room / LARGEST_PART).then_some(blocks))
 }
 

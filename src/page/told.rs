@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::column::{self, Column};
+use super::column::{self, Block, Column, size};
 use super::error::PageError;
 use super::tree::EVERYTHING;
 use crate::compare::PlaceItem;
@@ -165,7 +165,7 @@ pub struct UnionBlocks {
     /// What the page knows of it before it is opened.
     pub about: Value,
     /// Names and compressed bytes.
-    pub blocks: Vec<(String, Vec<u8>)>,
+    pub blocks: Vec<Block>,
 }
 
 impl UnionTree<'_> {
@@ -173,18 +173,18 @@ impl UnionTree<'_> {
     #[must_use]
     pub fn blocks(&self, room: usize) -> UnionBlocks {
         let mut found = self.cut(EVERYTHING);
-        if size(&found) <= room {
+        if size(&found.blocks) <= room {
             return found;
         }
         let mut costs: Vec<f64> = self.places.iter().map(larger).collect();
         costs.sort_by(|one, other| other.total_cmp(one));
         let mut most = costs.len();
         for _ in 0..TRIES {
-            let fits = most as u128 * room as u128 / size(&found).max(1) as u128 * 9 / 10;
+            let fits = most as u128 * room as u128 / size(&found.blocks).max(1) as u128 * 9 / 10;
             most = usize::try_from(fits).unwrap_or(most).min(most);
             let below = costs.get(most).copied().unwrap_or(f64::INFINITY);
             found = self.cut(below.next_up());
-            if size(&found) <= room {
+            if size(&found.blocks) <= room {
                 break;
             }
         }
@@ -299,8 +299,4 @@ fn add(sum: &mut [f64; 2], costs: [f64; 2]) {
 /// What a place costs in the side where it costs more, without its sign.
 fn larger(place: &Place) -> f64 {
     place.all[0].abs().max(place.all[1].abs())
-}
-
-fn size(of: &UnionBlocks) -> usize {
-    of.blocks.iter().map(|(_, bytes)| bytes.len()).sum()
 }

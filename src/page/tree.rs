@@ -1,7 +1,7 @@
 //! The tree of calls of a run as columns: how deep each place is, which function or line it is, how often it was called, and
 //! its own cost in each metric. What a place cost with everything called follows from these; where it does not, it is told.
 
-use super::column::Column;
+use super::column::{Block, Column, size};
 use super::error::PageError;
 use super::numbers::Numbers;
 use crate::store::{Below, CallRow, Database, MetricInfo, NodeLabel, NodeRow};
@@ -47,7 +47,7 @@ impl Cut {
 /// A tree as columns.
 pub(super) struct Tree {
     /// Names and compressed bytes.
-    pub(super) blocks: Vec<(String, Vec<u8>)>,
+    pub(super) blocks: Vec<Block>,
     /// Places that are written, those that stand for what was left out among them.
     pub(super) places: u64,
     /// Places that functions have in the run.
@@ -62,13 +62,12 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn bytes(&self) -> usize {
-        self.blocks.iter().map(|(_, bytes)| bytes.len()).sum()
+        size(&self.blocks)
     }
 
     /// Those without the costs of other metrics than the first.
     pub(super) fn bytes_of_first(&self) -> usize {
-        let blocks = self.blocks.iter().filter(|(name, _)| !is_other(name));
-        blocks.map(|(_, bytes)| bytes.len()).sum()
+        size(self.blocks.iter().filter(|(name, _)| !is_other(name)))
     }
 
     /// Leaves out the costs of other metrics than the first.
@@ -532,7 +531,7 @@ impl Writer<'_> {
     }
 
     /// The columns.
-    fn finish(mut self) -> Vec<(String, Vec<u8>)> {
+    fn finish(mut self) -> Vec<Block> {
         if self.left.iter().any(|left| *left != 0.0) {
             self.write_left(0);
             for (column, cost) in self.owns.iter_mut().zip(&self.left) {

@@ -17,7 +17,7 @@ use super::flags::CarriedOut;
 use super::statement;
 use super::words::{Words, pairs, set, words};
 use crate::base::error::Stop;
-use crate::page::{self, PageError, Served, UnionBlocks};
+use crate::page::{self, Block, PageError, Served, UnionBlocks};
 use crate::serve::{Body, Head, Question, Reply};
 use crate::store::{Database, RunInfo};
 
@@ -33,8 +33,7 @@ const TOLD: &str = "errors";
 /// Bytes of compressed columns that are kept for the next question.
 const MOST_KEPT: usize = 32 << 20;
 
-/// Names and bytes.
-type Blocks = Vec<(String, Vec<u8>)>;
+type Blocks = Vec<Block>;
 
 /// Answers questions about a database.
 pub(super) struct Answers {
@@ -216,7 +215,7 @@ impl Answers {
         let uid = uid
             .map_err(|error| super::super::failure::database(error, stop))?
             .unwrap_or_default();
-        let is_block = |(name, _): &&(String, Vec<u8>)| name == block;
+        let is_block = |(name, _): &&Block| name == block;
         let kept = self.kept.iter().filter(|(of, _)| *of == uid);
         let mut known = kept.flat_map(|(_, blocks)| blocks);
         let bytes = if let Some((_, bytes)) = known.find(is_block) {
