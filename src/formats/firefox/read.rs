@@ -167,9 +167,8 @@ struct Thread {
 /// What `meta` says that figures depend on.
 #[derive(Default)]
 struct Meta {
-    /// Nanoseconds between two samples, and whether they are unknown.
-    interval: f64,
-    no_interval: bool,
+    /// Nanoseconds between two samples; `None` if they are unknown.
+    interval: Option<f64>,
     /// The metric of processor time, and the factor.
     cpu: Option<(usize, f64)>,
     /// `None` if the numbers of categories mean nothing.
@@ -185,7 +184,7 @@ struct File<'f> {
     costs: Costs,
     /// By category and subcategory.
     labels: HashMap<(u32, u32), LabelsId>,
-    used: [bool; 5],
+    used: [bool; METRICS.len()],
     /// Threads that have been emitted.
     done: usize,
     /// The file is read for the second time.
@@ -207,7 +206,7 @@ impl<'f> File<'f> {
             tree: CallTree::default(),
             costs: Costs::default(),
             labels: HashMap::new(),
-            used: [false; 5],
+            used: [false; METRICS.len()],
             done: 0,
             again: false,
             functions: HashMap::new(),
@@ -268,9 +267,10 @@ impl<'f> File<'f> {
 
     fn read_meta(&mut self, json: &mut Reader<'_, '_>) -> Result<Meta, ImportError> {
         let mut meta = Meta {
-            interval: MILLISECOND,
+            interval: Some(MILLISECOND),
             ..Meta::default()
         };
+        let mut is_interval_known = true;
         let mut version = 0.0;
         let mut within = Within::default();
         let mut name = Vec::new();
@@ -279,7 +279,7 @@ impl<'f> File<'f> {
             if name == b"sampleUnits" && json.is_next(b'{')? {
                 meta.cpu = self.cpu_unit(json)?;
             } else if name == UNKNOWN_INTERVAL.as_bytes() {
-                meta.no_interval = json.is_next(b't')?;
+                is_interval_known = !json.is_next(b't')?;
                 json.skip()?;
             } else if name == b"symbolicated" {
                 let at = json.place()?;
@@ -304,7 +304,7 @@ impl<'f> File<'f> {
                     let wrong = || {
                         ImportError::malformed(at, "milliseconds in `interval`", quote(&self.text))
                     };
-                    meta.interval = MILLISECOND * interval.ok_or_else(wrong)?;
+                    meta.interval = Some(MILLISECOND * interval.ok_or_else(wrong)?);
                 }
                 if *known == "preprocessedProfileVersion" {
                     version = text.parse().unwrap_or(0.0);
@@ -315,6 +315,7 @@ impl<'f> File<'f> {
                 json.skip()?;
             }
         }
+        meta.interval = meta.interval.filter(|_| is_interval_known);
         if meta.categories.is_none() && version >= HAS_CATEGORIES {
             meta.categories = Some(Category::of_the_viewer());
         }
@@ -525,9 +526,7 @@ impl<'f> File<'f> {
         let above = self.tree.below(TOP, process);
         let top = self.tree.below(above, location);
         let meta = self.meta.as_ref();
-        let interval = meta
-            .filter(|meta| !meta.no_interval)
-            .map(|meta| meta.interval);
+        let interval = meta.and_then(|meta| meta.interval);
         let cpu_unit = meta.and_then(|meta| meta.cpu);
         let (metric, factor) = unit.unwrap_or((SAMPLES, 1.0));
         // What is one category only, is none.
@@ -609,7 +608,7 @@ impl<'f> File<'f> {
     /// Emits what has been added up.
     fn finish(self) {
         // What no thread has measured is no metric: unknown is not 0.
-        let mut metrics = [None; 5];
+        let mut metrics = [None; METRICS.len()];
         for ((metric, used), (name, unit)) in metrics.iter_mut().zip(self.used).zip(METRICS) {
             *metric = used.then(|| match name {
                 SAMPLES_NAME => self.sink.samples(name),
