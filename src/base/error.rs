@@ -81,6 +81,15 @@ pub enum ImportError {
 }
 
 impl ImportError {
+    /// What the system or a decompressor said where bytes could not be had.
+    #[must_use]
+    pub fn cause(&self) -> Option<&io::Error> {
+        match self {
+            Self::Unreadable(cause) | Self::Read { source: cause, .. } => Some(cause),
+            _ => None,
+        }
+    }
+
     /// The input breaks the format's rules at this place.
     pub fn malformed(
         position: Position,

@@ -77,10 +77,7 @@ pub(super) fn tags(folder: &Path, given: &[Tag], stop: &Stop) -> Result<Vec<Tag>
     let is_given = |key: &str| given.iter().any(|tag| tag.key == key);
     let name = folder.display();
     let found = Repository::open(folder, stop).and_then(|repository| repository.facts());
-    let facts = found.map_err(|unknown| match unknown {
-        Unknown::Interrupted => Failure::Interrupted,
-        Unknown::Said(message) => complain(format!("--git: {name}: {message}"), Failure::Input),
-    })?;
+    let facts = found.map_err(|unknown| failed(folder, unknown))?;
     for (tag, omission) in facts.omissions {
         if !is_given(tag) {
             say(format!("--git: {name}: {omission}"));
@@ -102,6 +99,17 @@ pub(super) fn tags(folder: &Path, given: &[Tag], stop: &Stop) -> Result<Vec<Tag>
     Ok(tags.collect())
 }
 
+/// Why a repository tells nothing.
+fn failed(folder: &Path, unknown: Unknown) -> Failure {
+    match unknown {
+        Unknown::Interrupted => Failure::Interrupted,
+        Unknown::Said(message) => complain(
+            format!("--git: {}: {message}", folder.display()),
+            Failure::Input,
+        ),
+    }
+}
+
 /// The most commits that are asked for of those that led to one.
 const ANCESTORS: &str = "--max-count=10000";
 
@@ -116,10 +124,7 @@ pub(super) fn ancestry(
     let name = folder.display();
     let found =
         Repository::open(folder, stop).and_then(|repository| repository.ancestry(commit, branches));
-    let (ancestry, omission) = found.map_err(|unknown| match unknown {
-        Unknown::Interrupted => Failure::Interrupted,
-        Unknown::Said(message) => complain(format!("--git: {name}: {message}"), Failure::Input),
-    })?;
+    let (ancestry, omission) = found.map_err(|unknown| failed(folder, unknown))?;
     if let Some(omission) = omission {
         say(format!("--git: {name}: {omission}"));
     }

@@ -625,10 +625,9 @@ impl Group<'_> {
 /// Whether a failure is about one file, and leaves others to be imported.
 fn is_of_the_file(failure: &pipeline::Failure) -> bool {
     match failure {
-        pipeline::Failure::Input(
-            ImportError::Unreadable(cause) | ImportError::Read { source: cause, .. },
-        ) => unread(cause) == Failure::Input,
-        pipeline::Failure::Input(_) => true,
+        pipeline::Failure::Input(error) => error
+            .cause()
+            .is_none_or(|cause| unread(cause) == Failure::Input),
         _ => false,
     }
 }

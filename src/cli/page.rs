@@ -104,8 +104,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
 fn unfinished(error: PageError, stop: &Stop) -> Unwritten {
     match error {
         PageError::Output(error) => Unwritten::Output(error),
-        PageError::Report(error) => Unwritten::Failed(unanswered(error, stop)),
-        PageError::TooLarge(fault) => Unwritten::Failed(complain(fault, Failure::Output)),
+        error => Unwritten::Failed(untold(error, stop)),
     }
 }
 

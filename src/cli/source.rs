@@ -201,16 +201,8 @@ pub(super) fn open_run(
         && name.contains(['.', '/'])
         && is_unknown()
     {
-        // It looks like the name of a file, of which the system says why it cannot be read.
-        return Err(match File::open(name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                failed(name, unreadable(error))
-            }
-            _ => complain(
-                format!("{name}: there is no such file, and no run of this name: see profdb runs"),
-                Failure::Input,
-            ),
-        });
+        // It looks like the name of a file.
+        return Err(no_such_file(name, "no run of this name: see profdb runs"));
     }
     let run = find_run(&source, Some(set), stop)?;
     Ok((source, run))
@@ -240,6 +232,17 @@ pub(super) fn flag_of_files(
     from.map(|_| "from").or_else(|| given.next())
 }
 
+/// Why a name is none of a file that can be read: the system says it, or there is neither such a file nor something else.
+fn no_such_file(name: &str, neither: &str) -> Failure {
+    match File::open(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => failed(name, unreadable(error)),
+        _ => complain(
+            format!("{name}: there is no such file, and {neither}"),
+            Failure::Input,
+        ),
+    }
+}
+
 /// Whether there is a place where a word may be found that is no file: a database.
 ///
 /// # Errors
@@ -253,16 +256,9 @@ pub(super) fn is_anywhere(set: &RunSet, database: &DatabaseArgs) -> Result<(), F
         return Ok(());
     }
     is_no_folder(set)?;
-    Err(match File::open(name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => failed(name, unreadable(error)),
-        _ => complain(
-            format!(
-                "{name}: there is no such file, and no database {} that may have a run of this name",
-                path.display()
-            ),
-            Failure::Input,
-        ),
-    })
+    let database = path.display();
+    let neither = format!("no database {database} that may have a run of this name");
+    Err(no_such_file(name, &neither))
 }
 
 /// What to say of a folder where a file is expected.
@@ -452,12 +448,7 @@ fn failed_or(name: &str, of_database: &str, error: pipeline::Failure) -> Failure
             complain(of_folder(name), Failure::Input)
         }
         pipeline::Failure::Input(error) => {
-            let failure = match &error {
-                ImportError::Unreadable(cause) | ImportError::Read { source: cause, .. } => {
-                    unread(cause)
-                }
-                _ => Failure::Input,
-            };
+            let failure = error.cause().map_or(Failure::Input, unread);
             complain(format!("{name}: {error}"), failure)
         }
         pipeline::Failure::Store(error) => store(&error),
