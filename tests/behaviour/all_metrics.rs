@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
+use crate::support::program;
 use serde_json::{Map, Value};
 
 /// Runs with several metrics: trees, pairs of callers and callees, labels, files of several parts.
@@ -29,7 +29,7 @@ const QUESTIONS: [&[&str]; 9] = [
 
 /// The rows of an answer; `None` where the run does not know enough.
 fn rows(file: &str, question: &[&str], metric: &str) -> Option<Vec<Map<String, Value>>> {
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .arg("report")
         .args(question)
         .args(["--format", "jsonl", "--metric", metric])
@@ -53,7 +53,7 @@ fn rows(file: &str, question: &[&str], metric: &str) -> Option<Vec<Map<String, V
 
 /// The metrics of a file, that of the default first.
 fn metrics(file: &str) -> Vec<String> {
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .args(["report", "summary", "--metric", "all", "--format", "json"])
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(file))
         .output()

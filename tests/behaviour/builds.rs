@@ -16,6 +16,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
+use crate::support::program::PROFDB;
 use crate::support::tools;
 
 /// Python's own profiler with a clock that ticks at every look: what it measures is how much was called, and the same each time.
@@ -67,7 +68,7 @@ impl Repository {
         fs::create_dir(&top).expect("a folder");
         fs::write(home.path().join("count.py"), PROFILER).expect("room");
         // What the reader has installed.
-        let ours = Path::new(env!("CARGO_BIN_EXE_profdb")).parent();
+        let ours = Path::new(PROFDB).parent();
         let usual = std::env::var_os("PATH").unwrap_or_default();
         let folders = ours.map(Path::to_owned).into_iter();
         let path = std::env::join_paths(folders.chain(std::env::split_paths(&usual)));

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use crate::support::program;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -31,10 +32,9 @@ impl Folder {
     }
 
     fn run_with(&self, arguments: &[&str], input: &str) -> (String, String, Option<i32>) {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        let mut child = program::command()
             .args(arguments)
             .current_dir(self.0.path())
-            .env_remove("PROFDB_DB")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -287,7 +287,7 @@ fn the_exit_code_is_that_of_all_rows() {
     for (changed, expected) in [("b.folded", 1), ("a.folded", 0)] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
-        let status = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        let status = program::command()
             .args([
                 "diff",
                 "a.folded",
@@ -298,8 +298,6 @@ fn the_exit_code_is_that_of_all_rows() {
                 "--exit-code",
             ])
             .current_dir(folder.0.path())
-            .env_remove("PROFDB_DB")
-            .stdin(Stdio::null())
             .stdout(writer)
             .stderr(Stdio::null())
             .status()

@@ -11,9 +11,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::{env, fs};
 
+use crate::support::program::{self, PROFDB};
 use crate::support::tools;
-
-const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
 
 /// Names that mean something to shells, in words or at their start.
 const PROFILE: &str = "main;std::vec 1\nmain;std::vim 1\nmain;#.Main 2\nmain;map<a, b> 3\nmain;it's 1\n\
@@ -41,7 +40,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn profdb(folder: &Path) -> Command {
-    let mut command = Command::new(PROFDB);
+    let mut command = program::command();
     command.current_dir(folder).env_remove("PROFDB_DB");
     command
 }

@@ -27,6 +27,7 @@ use crate::support::disk::{Disk, Files};
 use crate::support::faults::{
     DATABASE, Numbers, State, Story, calls, entries, profdb, profiles, setting, text, with_fault,
 };
+use crate::support::program::PROFDB;
 
 /// How many imports are killed where nobody says how many.
 const FEW_KILLS: u64 = 40;
@@ -462,7 +463,7 @@ fn in_a_mount(mount: &str, commands: &str) -> Option<std::process::Output> {
     let name_space = |script: &str| {
         let mut command = Command::new(&unshare);
         command
-            .args(["-rm", "sh", "-ec", script, env!("CARGO_BIN_EXE_profdb")])
+            .args(["-rm", "sh", "-ec", script, PROFDB])
             .current_dir(folder.path());
         command
             .env("LONG", &profiles().long[1])
@@ -532,7 +533,7 @@ fn too_few_open_files_are_called_so() {
         let script = format!("ulimit -n {limit}; exec \"$0\" {command}");
         let mut shell = Command::new("/bin/sh");
         shell
-            .args(["-c", &script, env!("CARGO_BIN_EXE_profdb")])
+            .args(["-c", &script, PROFDB])
             .arg(profile)
             .current_dir(folder.path());
         shell.env_remove("PROFDB_DB").output().expect("a shell")

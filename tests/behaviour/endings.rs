@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 use crate::support::faults::{DATABASE, calls, check, copy, entries, profdb, text, with_fault};
+use crate::support::program::PROFDB;
 use crate::support::tools;
 
 /// All commands that read or change a database or profiles: what they are asked, the end of the name of the file
@@ -185,11 +186,8 @@ fn every_command_shows_that_it_is_at_work() {
     };
     for (arguments, ends, word, code) in COMMANDS {
         let folder = place();
-        let line = format!(
-            "'{}' {arguments}; echo code $?",
-            env!("CARGO_BIN_EXE_profdb")
-        )
-        .replace("SELECT(1)", "'SELECT 1'");
+        let line =
+            format!("'{PROFDB}' {arguments}; echo code $?").replace("SELECT(1)", "'SELECT 1'");
         let mut command = Command::new(&script);
         command
             .args(["-qec", &line, "/dev/null"])
@@ -197,6 +195,7 @@ fn every_command_shows_that_it_is_at_work() {
             .env("TERM", "xterm")
             .env("PAGER", "cat")
             .env_remove("PROFDB_PAGER")
+            .env_remove("PROFDB_DB")
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         held_up(&mut command, folder.path(), ends);

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+use crate::support::program::PROFDB;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -25,7 +26,7 @@ fn every_command_has_examples_of_itself_and_they_work() {
     let mut found = Vec::new();
     examples(&profdb::cli::program(), "", &mut found);
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let program = Path::new(env!("CARGO_BIN_EXE_profdb"));
+    let program = Path::new(PROFDB);
     let programs = program.parent().expect("its folder").display();
     for (name, examples) in found {
         assert!(!examples.is_empty(), "{name} has no examples");

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::support::program::{self, PROFDB};
 use crate::support::tools;
 
 /// Somebody else, where the tests are run by root.
@@ -50,11 +51,8 @@ impl Place {
     }
 
     fn program(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
-        command
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .env_remove("PROFDB_DB");
+        let mut command = program::command();
+        command.args(arguments).current_dir(self.folder.path());
         command
     }
 
@@ -222,7 +220,8 @@ fn new_files_are_as_umask_has_them() {
             let script = format!("umask {umask}; exec \"$0\" \"$@\"");
             let mut command = Command::new("/bin/sh");
             command
-                .args(["-c", &script, env!("CARGO_BIN_EXE_profdb")])
+                .args(["-c", &script, PROFDB])
+                .env_remove("PROFDB_DB")
                 .args(*maker)
                 .current_dir(place.folder.path());
             assert!(
@@ -258,7 +257,7 @@ fn extended_attributes_stay() {
 fn what_cannot_be_replaced_is_written_to() {
     let place = Place::new();
     let is_root = fs::metadata(place.folder.path()).expect("a folder").uid() == 0;
-    fs::copy(env!("CARGO_BIN_EXE_profdb"), place.path("program")).expect("space on the disk");
+    fs::copy(PROFDB, place.path("program")).expect("space on the disk");
     fs::create_dir(place.path("closed")).expect("a folder");
     place.write("closed/o", 0o666);
     let number = fs::metadata(place.path("closed/o"))
@@ -326,7 +325,8 @@ fn what_is_no_file_is_written_straight() {
             format!("{{ echo before; \"$0\" convert p --to folded -o {name}; echo after; }} > out");
         let mut shell = Command::new("/bin/sh");
         shell
-            .args(["-c", &script, env!("CARGO_BIN_EXE_profdb")])
+            .args(["-c", &script, PROFDB])
+            .env_remove("PROFDB_DB")
             .current_dir(place.folder.path());
         assert!(shell.output().expect("a shell").status.success());
         let content = if name == "/dev/null" { "" } else { PROFILE };

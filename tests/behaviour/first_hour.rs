@@ -7,9 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::support::program::{self, PROFDB};
 use crate::support::tools;
-
-const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
 
 /// What a command said.
 struct Said {
@@ -19,11 +18,9 @@ struct Said {
 }
 
 fn profdb(folder: &Path, arguments: &[&str]) -> Said {
-    let done = Command::new(PROFDB)
+    let done = program::command()
         .args(arguments)
         .current_dir(folder)
-        .env_remove("PROFDB_DB")
-        .stdin(Stdio::null())
         .output()
         .expect("it was built");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

@@ -9,6 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::program::{self, PROFDB};
 use tempfile::TempDir;
 
 /// Another user than the one who runs the tests.
@@ -40,7 +41,7 @@ fn said(command: &mut Command, place: &Path) -> (Option<i32>, String, String) {
 }
 
 fn import(place: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    let mut command = program::command();
     said(command.arg("import").args(arguments), place)
 }
 
@@ -172,7 +173,7 @@ fn a_folder_that_cannot_be_listed_is_a_failure_that_costs_no_other() {
     let mode = |name: &str, mode| {
         fs::set_permissions(path.join(name), fs::Permissions::from_mode(mode)).expect("it is ours");
     };
-    fs::copy(env!("CARGO_BIN_EXE_profdb"), path.join("program")).expect("space on the disk");
+    fs::copy(PROFDB, path.join("program")).expect("space on the disk");
     let mut command = Command::new("./program");
     command.args(["import", "p"]);
     if fs::metadata(path).expect("a folder").uid() == 0 {

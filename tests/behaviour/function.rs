@@ -5,8 +5,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
+use crate::support::program;
 use profdb::base::error::Stop;
 use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
@@ -216,7 +216,7 @@ fn it_takes_several_filters_at_once() {
     )
     .expect("a profile");
     let asked = |more: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+        let mut command = program::command();
         command.args(["report", "function", "run.csv", "--format", "csv"]);
         let output = command.args(more).current_dir(folder.path()).output();
         let output = output.expect("it was built");

@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
+use crate::support::program;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -39,11 +40,9 @@ impl Place {
             status,
             stdout,
             stderr,
-        } = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        } = program::command()
             .args(arguments)
             .current_dir(self.path())
-            .env_remove("PROFDB_DB")
-            .stdin(Stdio::null())
             .output()
             .expect("the program runs");
         Told {
@@ -1249,10 +1248,9 @@ fn an_answer_that_cannot_be_written_ends_with_3() {
     fs::write(place.path().join("perf.budget"), "fn 'parse' <= +10 %\n").expect("a file");
     let to_full = |arguments: &[&str]| {
         let full = fs::OpenOptions::new().write(true).open("/dev/full");
-        let done = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        let done = program::command()
             .args(arguments)
             .current_dir(place.path())
-            .env_remove("PROFDB_DB")
             .stdout(full.expect("it is there"))
             .output()
             .expect("the program runs");
@@ -1294,10 +1292,9 @@ fn a_reader_that_has_seen_enough_changes_no_answer() {
     let place = usual();
     fs::write(place.path().join("perf.budget"), "fn 'parse' <= +10 %\n").expect("a file");
     for (sides, code) in [(SAME, 0), (SLOW, 1)] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        let mut child = program::command()
             .args(["gate", "--budget", "perf.budget", sides[0], sides[1]])
             .current_dir(place.path())
-            .env_remove("PROFDB_DB")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::support::tools;
+use crate::support::program;
 
 /// A repository with a profile in a folder that nobody else's configuration reaches.
 struct Repository {
@@ -96,7 +97,7 @@ impl Repository {
 
     /// Our program with an import, as a user runs it in the repository.
     fn profdb(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+        let mut command = program::command();
         command
             .current_dir(&self.top)
             .env("HOME", self.home.path())
@@ -701,7 +702,7 @@ fn equal_content_of_another_commit_is_another_run() {
     assert_eq!(runs(), 2);
     // A run that was said to be of one commit, and later of another one, is no run of the first.
     repository.imported(&["--tag", "commit=a"]);
-    let tagged = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let tagged = program::command()
         .args(["tag", "3", "commit=b", "--db"])
         .arg(repository.database())
         .output();
@@ -746,7 +747,7 @@ fn a_gate_finds_where_a_branch_began() {
     record(&repository, 130, &[]);
     repository.write("perf.budget", "total <= +10 %\n");
     let gate = |more: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+        let mut command = program::command();
         let output = command
             .current_dir(&repository.top)
             .env("HOME", repository.home.path())

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
+use crate::support::program;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::Value as Json;
 
 fn told(database: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    let mut command = program::command();
     let output = command.args(arguments).arg("--db").arg(database).output();
     let output = output.expect("it was built");
     assert!(
@@ -236,7 +236,7 @@ fn a_name_in_quotes_that_is_not_there_is_no_pattern() {
             "no run has the function pars: * and ? fit any text and any character; the nearest: parse\n",
         ),
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        let output = program::command()
             .args(["history", name, "--db"])
             .arg(&database)
             .output()

@@ -17,10 +17,11 @@ use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use crate::support::program;
 use crate::support::random::Random;
 use profdb::base::error::Stop;
 use profdb::formats::export::ExportError;
@@ -124,12 +125,8 @@ struct Told {
 }
 
 fn profdb(folder: &Path, arguments: &[&str]) -> Told {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
-    command
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("PROFDB_DB")
-        .stdin(Stdio::null());
+    let mut command = program::command();
+    command.args(arguments).current_dir(folder);
     let output = command.output().expect("the program runs");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Told {
@@ -480,7 +477,7 @@ fn an_endless_view_is_interrupted() {
     let endless =
         "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c";
     drop(open(&path, &format!("CREATE VIEW endless AS {endless}")));
-    let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let mut child = program::command()
         .args(["sql", "SELECT COUNT(*) FROM endless"])
         .current_dir(folder.path())
         .stdout(Stdio::null())

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -17,6 +17,7 @@ use profdb::identity::{Class, Field, Identity, NO_NAME, Origin, Rule, Rules, rea
 use rusqlite::{Connection, OpenFlags};
 
 use crate::support::case_files::{entries, files};
+use crate::support::program;
 
 fn of<'a>(rules: &Rules, kind: Kind, [name, module, file]: [&'a str; 3]) -> Identity<'a> {
     rules.identity(&FunctionDef {
@@ -471,7 +472,7 @@ fn corpus() -> BTreeSet<(String, [String; 3])> {
     let cases = entries(Path::new("tests/cases"));
     let cases = cases.iter().map(|case| case.as_os_str());
     // Cases with wrong input fail, which is what they are for.
-    let imported = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let imported = program::command()
         .args(["import", "--db"])
         .arg(&database)
         .args(cases)
@@ -574,7 +575,7 @@ fn suffixes_come_in_any_order() {
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .current_dir(folder)
         .args(arguments)
         .output();

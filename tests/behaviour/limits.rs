@@ -5,8 +5,9 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use crate::support::program;
 use crate::support::protobuf::{field, varint};
 
 /// The longest message that anybody should have to read, in bytes.
@@ -22,10 +23,9 @@ struct Told {
 }
 
 fn profdb(folder: &Path, arguments: &[&str]) -> Told {
-    let run = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let run = program::command()
         .args(arguments)
         .current_dir(folder)
-        .env_remove("PROFDB_DB")
         .output()
         .expect("the program runs");
     let Output {

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
+use crate::support::program;
 use profdb::base::error::Stop;
 use profdb::events::{
     Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, Line, MetricId, Noise, RunFact,
@@ -130,7 +130,7 @@ fn add(folder: &Path, database: &str, format: &'static Format) {
 }
 
 fn profdb(folder: &Path, arguments: &str) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    let mut command = program::command();
     let done = command
         .args(arguments.split(' '))
         .current_dir(folder)

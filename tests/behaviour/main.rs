@@ -68,6 +68,7 @@ mod support {
     pub(crate) mod long;
     pub(crate) mod made_runs;
     pub(crate) mod mutate;
+    pub(crate) mod program;
     pub(crate) mod protobuf;
     pub(crate) mod random;
     #[expect(

@@ -4,6 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
+use crate::support::program::{self, PROFDB};
 use crate::support::{long, tools};
 use std::fs::{self, File};
 use std::io::Read;
@@ -21,8 +22,6 @@ const VERSIONS: [i64; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
 /// The present one.
 const LATEST: i64 = VERSIONS[VERSIONS.len() - 1];
-
-const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
 
 /// Rows of a table or view.
 type Rows = Vec<Vec<Value>>;
@@ -46,7 +45,7 @@ fn bytes_of(version: i64) -> Vec<u8> {
 }
 
 fn profdb(path: &Path, arguments: &[&str]) -> Output {
-    let output = Command::new(PROFDB)
+    let output = program::command()
         .args(arguments)
         .arg("--db")
         .arg(path)
@@ -666,6 +665,7 @@ fn a_migration_that_fails_leaves_the_file_as_it_was() {
             );
             let tried = Command::new("/bin/sh")
                 .args(["-c", &script, PROFDB])
+                .env_remove("PROFDB_DB")
                 .arg(&path)
                 .output()
                 .expect("a shell");
@@ -731,6 +731,7 @@ fn an_old_file_that_cannot_be_written_is_not_guessed_at() {
     let refused = command
         .args(["report", "summary", "--db"])
         .arg(&path)
+        .env_remove("PROFDB_DB")
         .output()
         .expect("it runs");
     mode(folder.path(), 0o755);

@@ -17,6 +17,7 @@ use profdb::report::render::{self, Format, Layout, render};
 use profdb::report::{self, Argument, Request};
 use profdb::store::Database;
 
+use crate::support::program::{self, PROFDB};
 use crate::support::tools;
 
 /// Functions with their inclusive times in milliseconds and their calls. The first one is the root:
@@ -131,7 +132,7 @@ fn state_is_what_show_says() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("data.csv"), text(RAIN)).expect("a file");
     let profdb = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        let output = program::command()
             .args(arguments)
             .current_dir(folder.path())
             .output();
@@ -195,10 +196,9 @@ fn nothing_but_text_reaches_a_terminal() {
         format!(r#"{{"traceEvents":[{{"ph":"X","name":{name},"ts":0,"dur":5,"pid":1,"tid":1}}]}}"#);
     fs::write(folder.path().join("p.json"), trace).expect("a file");
     fs::write(folder.path().join(evil), "").expect("a file");
-    let program = env!("CARGO_BIN_EXE_profdb");
     let tag = format!("k={evil}");
     let arguments = ["import", "--title", evil, "--tag", &tag, "p.json"];
-    let imported = Command::new(program)
+    let imported = program::command()
         .args(arguments)
         .current_dir(folder.path())
         .output();
@@ -247,8 +247,9 @@ fn nothing_but_text_reaches_a_terminal() {
     for command in commands {
         let mut screen = Command::new(&script);
         screen
-            .args(["-qec", &format!("{program} {command}"), "/dev/null"])
-            .current_dir(folder.path());
+            .args(["-qec", &format!("{PROFDB} {command}"), "/dev/null"])
+            .current_dir(folder.path())
+            .env_remove("PROFDB_DB");
         // Colours of messages are ours, and not looked at.
         let done = screen
             .env("NO_COLOR", "1")
@@ -385,9 +386,8 @@ fn damage_that_is_met_late() {
     }
     fs::write(folder.path().join("p.folded"), stacks).expect("space on the disk");
     let run = |args: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_profdb"))
+        program::command()
             .args(args)
-            .env_remove("PROFDB_DB")
             .current_dir(folder.path())
             .output()
             .expect("the program is there")

@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::endings::left_on_lines;
+use crate::support::program::{self, PROFDB};
 use crate::support::tools;
-
-const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
 
 /// More rows than any terminal of these tests has, and more than a pipe takes at once.
 const FUNCTIONS: usize = 4000;
@@ -149,14 +148,13 @@ fn a_pager_may_quit_early_and_be_interrupted() {
 #[test]
 fn lists_fit_the_terminal() {
     let folder = folder();
-    let imported = Command::new(PROFDB)
+    let imported = program::command()
         .args([
             "import",
             "--title",
             &"long title ".repeat(8),
             "short.folded",
         ])
-        .env_remove("PROFDB_DB")
         .current_dir(folder.path())
         .output()
         .expect("the program is there");

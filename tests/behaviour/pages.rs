@@ -21,6 +21,7 @@ use rusqlite::types::Value;
 
 use crate::support::faults::growing;
 use crate::support::made_runs::{self, Batches, made_up};
+use crate::support::program::{self, PROFDB};
 
 #[path = "../../benches/profiles/mod.rs"]
 mod profiles;
@@ -713,8 +714,8 @@ fn what_a_dead_program_has_left_is_removed_and_nothing_else() {
 #[cfg(unix)]
 fn interrupted_import(folder: &Path) -> std::process::Child {
     use std::io::Write;
-    use std::process::{Command, Stdio};
-    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    use std::process::Stdio;
+    let mut command = program::command();
     command
         .args(["import", "--db", "x.db", "-"])
         .current_dir(folder)
@@ -762,7 +763,8 @@ fn a_full_disk_leaves_nothing() {
     let script = "ulimit -f 400; trap '' XFSZ; exec \"$0\" import --db x.db x.csv";
     let mut command = std::process::Command::new("/bin/sh");
     command
-        .args(["-c", script, env!("CARGO_BIN_EXE_profdb")])
+        .args(["-c", script, PROFDB])
+        .env_remove("PROFDB_DB")
         .current_dir(folder.path());
     let done = command.output().expect("a shell");
     assert_eq!(done.status.code(), Some(5), "{done:?}");
@@ -852,7 +854,8 @@ fn import_into_little_space(folder: &Path, blocks: u64) -> std::process::Output 
         format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" import --again --db x.db x.csv");
     let mut command = std::process::Command::new("/bin/sh");
     command
-        .args(["-c", &script, env!("CARGO_BIN_EXE_profdb")])
+        .args(["-c", &script, PROFDB])
+        .env_remove("PROFDB_DB")
         .current_dir(folder)
         .output()
         .expect("a shell")

@@ -15,6 +15,7 @@
     reason = "reads pages of the repository, and finds the programs that they name"
 )]
 
+use crate::support::program::PROFDB;
 use crate::support::tools;
 use std::ffi::OsString;
 use std::fs;
@@ -119,7 +120,7 @@ fn commands(text: String, mark: &str) -> Result<Item, String> {
 
 /// `PATH` with the program that is tested before all others.
 fn path() -> OsString {
-    let profdb = Path::new(env!("CARGO_BIN_EXE_profdb"))
+    let profdb = Path::new(PROFDB)
         .parent()
         .expect("a program is in a folder");
     let others = std::env::var_os("PATH").unwrap_or_default();

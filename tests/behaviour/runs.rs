@@ -9,18 +9,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use crate::support::program;
 use profdb::store::{ChooseError, Database, Deletion, Keep, RunSet, StoreError, Tag, TagChange};
 use tempfile::TempDir;
 
 const DATABASE: &str = "profdb.db";
 
 fn profdb(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    let mut command = program::command();
     command
         .args(arguments)
         .args(["--db", DATABASE])
         .current_dir(folder)
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command

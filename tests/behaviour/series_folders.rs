@@ -3,8 +3,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
+use crate::support::program;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
@@ -14,7 +14,7 @@ const COMMITS: usize = 14;
 const SLOW: usize = 11;
 
 fn told(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    let mut command = program::command();
     let output = command.args(arguments).current_dir(folder).output();
     let output = output.expect("it was built");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");

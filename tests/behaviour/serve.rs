@@ -15,19 +15,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::support::program::{self, PROFDB};
 use crate::support::tools;
-
-const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
 
 /// A statement that has no end.
 const ENDLESS: &str =
     "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n";
 
 fn profdb(folder: &Path, words: &[&str]) -> Output {
-    Command::new(PROFDB)
+    program::command()
         .args(words)
         .current_dir(folder)
-        .env_remove("PROFDB_DB")
         .output()
         .expect("the program runs")
 }
@@ -64,12 +62,10 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path, words: &[&str]) -> Self {
-        let mut child = Command::new(PROFDB)
+        let mut child = program::command()
             .args(["serve", "--no-open"])
             .args(words)
             .current_dir(folder)
-            .env_remove("PROFDB_DB")
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

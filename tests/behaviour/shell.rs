@@ -1,5 +1,6 @@
 //! What shells and readers of manual pages make of what the program writes for them.
 
+use crate::support::program::PROFDB;
 use crate::support::tools;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -8,10 +9,10 @@ use std::{fs, io::Write};
 use profdb::formats::{EXPORTS, FORMATS};
 use profdb::report::REPORTS;
 
-const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
-
 fn run(program: &str, arguments: &[&str]) -> Output {
-    let output = Command::new(program).args(arguments).output();
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove("PROFDB_DB");
+    let output = command.output();
     output.unwrap_or_else(|error| panic!("{program}: {error}; README.md says what the tests need"))
 }
 

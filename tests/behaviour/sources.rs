@@ -3,9 +3,9 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
+use crate::support::program;
 use profdb::base::error::Stop;
 use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
@@ -18,10 +18,9 @@ const PROFILE: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\
 
 /// What the program says on standard output and on standard error, in this order.
 fn profdb(folder: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .args(arguments)
         .current_dir(folder)
-        .env_remove("PROFDB_DB")
         .output()
         .expect("the program runs");
     String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8")

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 
 use crate::support::faults::{DATABASE, calls, check, csv, entries, profdb, text, with_fault};
 use crate::support::long::{self, Form};
+use crate::support::program::PROFDB;
 use crate::support::tools;
 
 /// Users that own nothing here.
@@ -123,7 +124,7 @@ fn program() -> PathBuf {
         let folder = tempfile::tempdir().expect("a folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
         let path = folder.path().join("profdb");
-        fs::copy(env!("CARGO_BIN_EXE_profdb"), &path).expect("space on the disk");
+        fs::copy(PROFDB, &path).expect("space on the disk");
         (folder, path)
     });
     path.clone()
@@ -439,7 +440,8 @@ fn a_new_database_has_the_mode_that_is_asked_for() {
         let mut command = Command::new("/bin/sh");
         let script = format!("umask {mask}; exec \"$0\" import --db {mask}.db p.csv");
         command
-            .args(["-c", &script, env!("CARGO_BIN_EXE_profdb")])
+            .args(["-c", &script, PROFDB])
+            .env_remove("PROFDB_DB")
             .current_dir(folder.path());
         assert!(output(&mut command).status.success());
         let about = fs::metadata(folder.path().join(format!("{mask}.db"))).expect("it is there");

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::support::program::{self, PROFDB};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -12,10 +13,9 @@ const PROFILE: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\
 
 /// Runs the program with something on its standard input; exit code, output and errors.
 fn profdb(folder: &Path, arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let mut child = program::command()
         .args(arguments)
         .current_dir(folder)
-        .env_remove("PROFDB_DB")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -107,7 +107,7 @@ fn bad_standard_input_is_refused_with_its_place() {
 #[test]
 fn a_closed_output_ends_quietly() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let mut child = program::command()
         .args(["report", "tree", "-", "--format", "csv"])
         .current_dir(folder.path())
         .stdin(Stdio::piped())
@@ -141,7 +141,7 @@ fn a_stream_that_is_closed_from_the_start_is_missed() {
     std::fs::write(folder.path().join("p.csv"), PROFILE).expect("a file");
     let shell = |line: &str| {
         let done = Command::new("sh")
-            .args(["-c", line, env!("CARGO_BIN_EXE_profdb")])
+            .args(["-c", line, PROFDB])
             .current_dir(folder.path())
             .env_remove("PROFDB_DB")
             .stdin(Stdio::null())
@@ -195,12 +195,10 @@ fn a_stream_that_is_closed_from_the_start_is_missed() {
 
 /// Runs the program with an output, or its standard error, that nobody reads.
 fn unheard(folder: &Path, arguments: &[&str], out: Stdio, errors: Stdio) -> Option<i32> {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    let mut program = program::command();
     program
         .args(arguments)
         .current_dir(folder)
-        .env_remove("PROFDB_DB")
-        .stdin(Stdio::null())
         .stdout(out)
         .stderr(errors);
     program.status().expect("the program runs").code()

@@ -11,6 +11,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+use crate::support::program::PROFDB;
 use crate::support::random::Random;
 use crate::support::tools;
 
@@ -38,7 +39,7 @@ fn place() -> TempDir {
     // A program of another test that starts while this one is being copied would hold the copy open for writing, and nobody
     // could run it: another process makes it.
     let copied = Command::new("cp")
-        .args([env!("CARGO_BIN_EXE_profdb"), "profdb"])
+        .args([PROFDB, "profdb"])
         .current_dir(path)
         .status();
     assert!(copied.expect("every Unix has it").success());

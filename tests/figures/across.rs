@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
+use crate::support::program;
 use crate::support::samples_of::{bytes, imported};
 
 /// Pairs of recordings of one program each, with their formats.
@@ -95,11 +95,10 @@ fn recording((format, name): (&str, &str)) -> Recording {
 
 fn compared(pair: &[(&str, &str); 2], more: &[&str]) -> (Option<Value>, String) {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .current_dir(samples)
         .args(["diff", "--all", "--format", "json", pair[0].1, pair[1].1])
         .args(more)
-        .env_remove("PROFDB_DB")
         .output()
         .expect("our own program");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use crate::support::program;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
@@ -36,13 +36,12 @@ fn import(log: &Path, flags: &[&str]) -> Result<Imported, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("x.db");
     // Settings of whoever runs the tests must not be seen.
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .arg("import")
         .args(flags)
         .arg("--db")
         .args([&path, log])
         .env("HOME", "/nonexistent")
-        .env_remove("PROFDB_DB")
         .output()
         .expect("the program runs");
     if !output.status.success() {

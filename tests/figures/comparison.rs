@@ -21,6 +21,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::support::program;
 use crate::support::random::Random;
 use crate::support::tools;
 
@@ -155,9 +156,8 @@ impl Folder {
 }
 
 pub(crate) fn told(arguments: &[&str]) -> (String, String, bool) {
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .args(arguments)
-        .env_remove("PROFDB_DB")
         .output()
         .expect("our own program");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

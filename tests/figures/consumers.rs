@@ -3,6 +3,7 @@
 //! (`dot`), python3-jsonschema (speedscope's own schema of its files, tests/samples/speedscope).
 //! Datasette, which looks at databases themselves, is Python's package `datasette`.
 
+use crate::support::program;
 use crate::support::tools;
 use std::fs;
 use std::io::Read as _;
@@ -376,7 +377,7 @@ fn svg_says_that_dot_is_missing() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(TREES[0]);
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .args(["convert", "--to=dot", "--svg", "-o"])
         .args([&file, &sample])
         .env("PATH", "/nonexistent")

@@ -5,11 +5,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use profdb::store::Database;
 
 use super::consumers::{answer, has_module};
+use crate::support::program;
 use crate::support::tools;
 
 #[path = "../../benches/profiles/mod.rs"]
@@ -21,7 +21,7 @@ use profiles::{Profile, Version, dyalog, lisp};
 const NODES: usize = 60_000;
 
 fn profdb(arguments: &[&str]) {
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .args(arguments)
         .output()
         .expect("our own program");

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use super::consumers::has_module;
 use super::large_sums::{FUNCTIONS, MANY, calls_of_one, tree_of_roots};
 use crate::support::long::Form;
+use crate::support::program::{self, PROFDB};
 use crate::support::tools;
 
 /// How many runs are made up.
@@ -41,7 +42,7 @@ const STACKS: u64 = 40;
 const LEVELS: usize = 150;
 
 fn profdb(arguments: &[&str]) -> std::process::Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    let mut command = program::command();
     command.args(arguments).output().expect("our own program")
 }
 
@@ -152,7 +153,7 @@ fn same_in(engine: &str, database: &Path, dataset: &Path) {
     let python = tools::find("python3").expect("it has been found");
     let asked = Command::new(python)
         .arg("tests/support/dataset_engines.py")
-        .args([engine, env!("CARGO_BIN_EXE_profdb")])
+        .args([engine, PROFDB])
         .args([database, dataset])
         .output()
         .expect("it can be started");
@@ -565,7 +566,7 @@ fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
     let python = tools::find("python3").expect("it has been found");
     let asked = Command::new(python)
         .arg("tests/support/spark_cluster.py")
-        .arg(env!("CARGO_BIN_EXE_profdb"))
+        .arg(PROFDB)
         .args([&database, &dataset])
         .env(JAVA_OPTIONS.0, JAVA_OPTIONS.1)
         .output()
@@ -610,9 +611,7 @@ fn the_commands_of_the_readme_end_in_an_answer() {
         folder.path().join("contrib"),
     )
     .expect("a link");
-    let program = Path::new(env!("CARGO_BIN_EXE_profdb"))
-        .parent()
-        .expect("a folder");
+    let program = Path::new(PROFDB).parent().expect("a folder");
     let path = std::env::var("PATH").expect("there is one");
     let asked = Command::new("bash")
         .args(["-euo", "pipefail", "-c", commands])
@@ -630,6 +629,7 @@ fn the_commands_of_the_readme_end_in_an_answer() {
     let expected: f64 = (0..3)
         .flat_map(|run| stacks(run).lines().map(str::to_owned).collect::<Vec<_>>())
         .filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok())
+        .env_remove("PROFDB_DB")
         .sum();
     let row = told
         .lines()

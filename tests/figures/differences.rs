@@ -16,6 +16,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::flame_graphs::{Drawn, picture};
+use crate::support::program;
 use crate::support::random::Random;
 use crate::support::tools;
 
@@ -67,10 +68,9 @@ fn folded(places: &Places, side: usize) -> String {
 
 /// Runs profdb in a folder, which has to succeed.
 fn done(folder: &Path, arguments: &[&str]) -> Vec<u8> {
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .current_dir(folder)
         .args(arguments)
-        .env_remove("PROFDB_DB")
         .output()
         .expect("our own program");
     let said = String::from_utf8_lossy(&output.stderr);

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::flame_graphs::{Drawn, PAINTED, Picture, TRAPS, WINDOW, picture, svg, trap};
 use crate::support::browser::{Browser, Screenshot};
+use crate::support::program;
 use crate::support::samples_of::{bytes, imported};
 use crate::support::tools;
 
@@ -373,7 +374,7 @@ fn widths_of_two_runs_are_turned() {
     for (name, stacks) in [("base", "a;b 3\na;gone 1\n"), ("new", "a;b 6\na;more 2\n")] {
         fs::write(show.folder.join(format!("{name}.folded")), stacks).expect("a file");
     }
-    let written = std::process::Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let written = program::command()
         .current_dir(&show.folder)
         .args([
             "export",

@@ -3,6 +3,7 @@
 
 #![expect(clippy::float_cmp, reason = "whole numbers are exact")]
 
+use crate::support::program::PROFDB;
 use crate::support::tools;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -64,7 +65,7 @@ impl Imported {
         let folder = tempfile::tempdir().expect("a folder");
         let database = folder.path().join("x.db").display().to_string();
         run(
-            env!("CARGO_BIN_EXE_profdb"),
+            PROFDB,
             &[
                 "import",
                 "--db",
@@ -503,7 +504,7 @@ fn our_graph(dot: &str) -> (Vec<Centre>, Vec<(Centre, Centre)>) {
 #[test]
 fn calc_as_prof2dot_draws() {
     let ours = run(
-        env!("CARGO_BIN_EXE_profdb"),
+        PROFDB,
         &[
             "convert",
             &sample("calc.ghc6.px.prof").display().to_string(),

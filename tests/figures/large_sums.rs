@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use crate::support::program;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -40,7 +41,7 @@ pub(super) fn tree_of_roots() -> String {
 }
 
 fn tried(folder: &Path, arguments: &[&str]) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    let mut program = program::command();
     program.args(arguments).current_dir(folder);
     program.output().expect("our own program")
 }

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
+use crate::support::program;
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -26,13 +27,12 @@ struct Imported {
 impl Imported {
     fn new(file: &str, options: &[&str]) -> Self {
         let at = tempfile::tempdir().expect("a folder");
-        let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        let output = program::command()
             .args(["import", "--db"])
             .arg(at.path().join("x.db"))
             .args(options)
             .arg(folder().join(file))
             .env("HOME", "/nonexistent")
-            .env_remove("PROFDB_DB")
             .output()
             .expect("the program runs");
         Self { folder: at, output }

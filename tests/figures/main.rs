@@ -66,6 +66,7 @@ mod support {
     pub(crate) mod mutate;
     pub(crate) mod perf_report;
     pub(crate) mod places;
+    pub(crate) mod program;
     #[expect(dead_code, reason = "most of it makes profiles")]
     pub(crate) mod protobuf;
     pub(crate) mod random;

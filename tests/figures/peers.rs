@@ -16,6 +16,7 @@ use profdb::statistics::{Figures, Shape, Sides, counts, factors::Shared};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::program;
 use crate::support::random::Random;
 use crate::support::tools;
 
@@ -197,7 +198,7 @@ fn medians_and_probabilities_are_those_of_benchstat() {
             fs::write(file, lines.concat()).expect("room");
         }
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .current_dir(folder.path())
         .args(["diff", "old", "new", "--test", "mwu", "--noise", "timed"])
         .args(["--min-effect", "1", "--format", "json"])

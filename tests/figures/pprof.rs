@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use crate::support::program;
 use profdb::base::error::Stop;
 use profdb::events::recorder::Recorder;
 use profdb::formats;
@@ -709,7 +710,7 @@ fn compressed_plain_and_piped_are_the_same() {
     assert_eq!(told(&imported("cpu.uncompressed.pb")), expected);
     for name in ["cpu.pb.gz", "cpu.uncompressed.pb"] {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut program = Command::new(env!("CARGO_BIN_EXE_profdb"));
+        let mut program = program::command();
         let program = program
             .args(["import", "--db", "x.db", "-"])
             .current_dir(folder.path());

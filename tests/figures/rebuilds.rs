@@ -10,6 +10,7 @@ use profdb::events::FunctionDef;
 use profdb::identity::Rules;
 use rusqlite::Connection;
 
+use crate::support::program;
 use crate::support::samples_of::imported;
 use crate::support::tools::find;
 
@@ -278,7 +279,7 @@ fn recorded_again(
         &[first[1].clone(), second[1].clone()],
     );
     assert_eq!(second[0], third[0], "{format}");
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .args(["diff", "--all", "--format", "json"])
         .args([&profiles[0], &profiles[2]])
         .output()
@@ -390,7 +391,7 @@ fn counted(folder: &Path, valgrind: &Path, program: &str, profile: &str) {
 
 /// The answer to a comparison of two profiles in a folder.
 fn compared(folder: &Path, profiles: [&str; 2]) -> serde_json::Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+    let output = program::command()
         .current_dir(folder)
         .args(["diff", "--all", "--format", "json"])
         .args(profiles)

@@ -1,6 +1,7 @@
 //! Every figure that is known of the sample profiles from elsewhere (`tests/samples/`), as the
 //! stock shell sees it and as reports tell it.
 
+use crate::support::program::PROFDB;
 use crate::support::tools;
 use std::collections::BTreeMap;
 use std::fs;
@@ -182,7 +183,7 @@ fn run(program: &str, arguments: &[&str]) -> String {
 }
 
 fn profdb(arguments: &[&str]) -> String {
-    run(env!("CARGO_BIN_EXE_profdb"), arguments)
+    run(PROFDB, arguments)
 }
 
 /// The rows of a report about a file.

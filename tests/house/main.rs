@@ -10,6 +10,7 @@ mod tidy;
 
 #[path = "../support"]
 mod support {
+    pub(crate) mod program;
     #[expect(
         dead_code,
         reason = "the last program of tests lists what was not tried"

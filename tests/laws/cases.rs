@@ -20,6 +20,7 @@ use std::{env, fs, io};
 use libtest_mimic::{Failed, Trial};
 use profdb::formats::FORMATS;
 
+use crate::support::program::PROFDB;
 use crate::support::tools;
 
 /// Commands that may stand in a case: ours, and the stock shell, because what is imported must be
@@ -200,7 +201,7 @@ fn run(name: &str, lines: &str, place: &Path) -> Result<Option<(String, Vec<u8>)
         {
             return Ok(None);
         }
-        Some("profdb") => PathBuf::from(env!("CARGO_BIN_EXE_profdb")),
+        Some("profdb") => PathBuf::from(PROFDB),
         Some(other) => match tools::find_for(name, other) {
             Some(program) => program,
             None => return Ok(None),

@@ -42,6 +42,8 @@ mod support {
     pub(crate) mod case_files;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
+    #[expect(dead_code, reason = "cases start other programs, too")]
+    pub(crate) mod program;
     #[expect(dead_code, reason = "most of it is for tests of the builder")]
     pub(crate) mod streams;
     #[expect(dead_code, reason = "most of it is for tests that ask other programs")]

@@ -67,6 +67,7 @@ mod support {
     pub(crate) mod browser;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
+    pub(crate) mod program;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod tools;
 }

@@ -3,11 +3,12 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::support::browser::{Browser, Click};
+use crate::support::program;
 use crate::support::tools;
 
 /// The window.
@@ -45,12 +46,10 @@ pub(crate) struct Served {
 impl Served {
     /// Serves a database of a folder.
     pub(crate) fn start(folder: &Path, words: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        let mut child = program::command()
             .args(["serve", "x.db", "--no-open"])
             .args(words)
             .current_dir(folder)
-            .env_remove("PROFDB_DB")
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -81,10 +80,9 @@ pub(crate) struct Offered {
 
 /// Runs the program in a folder.
 pub(crate) fn profdb(folder: &Path, words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_profdb"))
+    program::command()
         .args(words)
         .current_dir(folder)
-        .env_remove("PROFDB_DB")
         .output()
         .expect("the program runs")
 }

@@ -9,13 +9,14 @@
     reason = "reads our own documents and sources, and the wish to rewrite them"
 )]
 
+use crate::support::program;
 use crate::support::tools;
 use crate::tidy;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use profdb::base::error::Stop;
 use profdb::cli;
@@ -936,13 +937,8 @@ fn database() -> Database {
 
 /// Runs the program and returns what it prints.
 fn profdb(arguments: &[&str]) -> String {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_profdb"));
-    let run = program
-        .args(arguments)
-        .env_remove("PROFDB_DB")
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program");
+    let mut program = program::command();
+    let run = program.args(arguments).output().expect("the program");
     assert!(
         run.status.success(),
         "profdb {}: {}",

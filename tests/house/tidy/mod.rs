@@ -680,6 +680,27 @@ fn every_writer_is_a_format_of_its_name() {
             found.push(format!(
                 "{path}: page, `const EXPORT` and `fn write` do not follow each other"
             ));
+/// With the variable `PROFDB_DB` of whoever runs the tests, commands without `--db` would write to their database.
+#[test]
+fn tests_start_the_program_in_one_place() {
+    const PLACE: &str = "tests/support/program.rs";
+    let name = concat!("CARGO_BIN_EXE_", "profdb");
+    assert!(read(PLACE).contains(name) && read(PLACE).contains(".env_remove(\"PROFDB_DB\")"));
+    let tests = sources().filter(|(path, _)| path.starts_with("tests/") && path != PLACE);
+    let mut found = Vec::new();
+    for (path, text) in tests {
+        for (line, text) in (1..).zip(text.lines()) {
+            if text.contains(name) || text.contains(concat!("Command::", "new(PROFDB)")) {
+                found.push(format!("{path}:{line}: {}", text.trim()));
+            }
+        }
+    }
+    nothing(
+        &format!("Tests start the program by `program::command()` of {PLACE}."),
+        &found,
+    );
+}
+
         }
         if !text.contains(&format!("    name: \"{name}\",\n")) {
             found.push(format!("{path}: EXPORT.name is not {name}"));
