@@ -172,6 +172,8 @@ fn a_uid_is_completed() {
         ])
         .output();
     let whole = lines(&whole.expect("it runs"));
+    assert_eq!(whole.len(), 3, "a line for each run of the folder");
+    assert_eq!(listed.len(), 1 + whole.len(), "and a heading");
     for (row, whole) in listed[1..].iter().zip(&whole) {
         let short = row[column..].split(' ').next().expect("a uid");
         assert!(
