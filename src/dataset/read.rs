@@ -8,7 +8,7 @@ use parquet::basic::{Compression, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::error::DatasetError;
 use super::functions;
@@ -49,6 +49,10 @@ pub type FilesOfTable<'a> =
 
 /// Key and value.
 type Tag = (ByteArray, ByteArray);
+
+/// The keys or the values of the tags of some rows, row by row. `None` is an entry without one: engines write values that may be
+/// NULL.
+type Entries = Vec<Vec<Option<ByteArray>>>;
 
 /// Reads the files of some days: a function gives those of a table, one after the other.
 ///
@@ -256,7 +260,7 @@ fn places(schema: &SchemaDescriptor, columns: &[&Column]) -> Result<Vec<Vec<usiz
         let is_such = |leaf: &usize| {
             let found = schema.column(*leaf);
             found.physical_type() == physical
-                && (found.max_rep_level() > 0) == (column.kind == Kind::Tags)
+                && found.max_rep_level() == i16::from(column.kind == Kind::Tags)
         };
         if leaves.len() != wanted || !leaves.iter().all(is_such) {
             return Err(DatasetError::Content(format!(
@@ -304,7 +308,7 @@ fn rows_of_group(
         .iter()
         .map(|leaves| leaves.iter().map(open).collect::<Result<Vec<_>, _>>())
         .collect::<Result<Vec<_>, _>>()?;
-    let maxima = |leaf: usize| group.metadata().column(leaf).column_descr().max_def_level();
+    let about = |leaf: usize| group.metadata().column(leaf).column_descr();
     loop {
         if stop.is_set() {
             return Err(StoreError::from(Stopped).into());
@@ -312,17 +316,22 @@ fn rows_of_group(
         let mut pieces: Vec<(Piece, Vec<i16>)> = Vec::new();
         let mut count = None;
         for (at, readers) in readers.iter_mut().enumerate() {
-            let most = maxima(places[at][0]);
-            let (found, piece, levels) = match readers.as_mut_slice() {
-                [one] => read_piece(one, most)?,
-                [keys, values] => read_tags(keys, values, most)?,
+            let leaves = places[at].as_slice();
+            let (found, piece, levels) = match (readers.as_mut_slice(), leaves) {
+                ([one], [leaf]) => read_piece(one, about(*leaf).max_def_level())?,
+                ([keys, values], [key, value]) => {
+                    let (keys, records) = read_entries(keys, about(*key))?;
+                    let (values, records_of_values) = read_entries(values, about(*value))?;
+                    if records != records_of_values {
+                        return Err(uneven(table));
+                    }
+                    let tags = tags(table, keys, values)?;
+                    (records, Piece::Tags(tags), Vec::new())
+                }
                 _ => return Ok(()),
             };
             if *count.get_or_insert(found) != found {
-                return Err(DatasetError::Content(format!(
-                    "columns of {} have not as many values as each other",
-                    table.name
-                )));
+                return Err(uneven(table));
             }
             pieces.push((piece, levels));
         }
@@ -398,50 +407,76 @@ fn read_piece(
     Ok((found, piece, levels))
 }
 
-/// Reads the tags of some rows.
-fn read_tags(
-    keys: &mut ColumnReader,
-    values: &mut ColumnReader,
-    most: i16,
-) -> Result<(usize, Piece, Vec<i16>), DatasetError> {
-    let texts = |reader: &mut ColumnReader| -> Result<(Vec<Vec<ByteArray>>, usize), DatasetError> {
-        let ColumnReader::ByteArrayColumnReader(reader) = reader else {
-            return Ok((Vec::new(), 0));
-        };
-        let (mut defined, mut repeated, mut found) = (Vec::new(), Vec::new(), Vec::new());
-        let mut records = 0;
-        while records < PIECE {
-            let (more, _, _) = reader.read_records(
-                PIECE - records,
-                Some(&mut defined),
-                Some(&mut repeated),
-                &mut found,
-            )?;
-            if more == 0 {
-                break;
-            }
-            records += more;
-        }
-        let mut found = found.into_iter();
-        let mut rows: Vec<Vec<ByteArray>> = Vec::new();
-        for (defined, repeated) in defined.iter().zip(&repeated) {
-            if *repeated == 0 {
-                rows.push(Vec::new());
-            }
-            if *defined >= most
-                && let (Some(row), Some(text)) = (rows.last_mut(), found.next())
-            {
-                row.push(text);
-            }
-        }
-        Ok((rows, records))
+fn uneven(table: &Table) -> DatasetError {
+    DatasetError::Content(format!(
+        "columns of {} have not as many values as each other",
+        table.name
+    ))
+}
+
+/// Reads the keys or the values of the tags of some rows, and how many rows these are.
+fn read_entries(
+    reader: &mut ColumnReader,
+    about: &ColumnDescriptor,
+) -> Result<(Entries, usize), DatasetError> {
+    let ColumnReader::ByteArrayColumnReader(reader) = reader else {
+        return Ok((Vec::new(), 0));
     };
-    let (keys, count) = texts(keys)?;
-    let (values, _) = texts(values)?;
-    let rows = keys
-        .into_iter()
-        .zip(values)
-        .map(|(keys, values)| keys.into_iter().zip(values).collect())
-        .collect();
-    Ok((count, Piece::Tags(rows), Vec::new()))
+    let (mut defined, mut repeated, mut found) = (Vec::new(), Vec::new(), Vec::new());
+    let mut records = 0;
+    while records < PIECE {
+        let (more, _, _) = reader.read_records(
+            PIECE - records,
+            Some(&mut defined),
+            Some(&mut repeated),
+            &mut found,
+        )?;
+        if more == 0 {
+            break;
+        }
+        records += more;
+    }
+    let most = about.max_def_level();
+    // The level of an entry, which a text that may be NULL is one above.
+    let of_entry = most - i16::from(about.self_type().is_optional());
+    let mut found = found.into_iter();
+    let mut rows = Entries::new();
+    for (defined, repeated) in defined.iter().zip(&repeated) {
+        if *repeated == 0 {
+            rows.push(Vec::new());
+        }
+        if *defined >= of_entry
+            && let Some(row) = rows.last_mut()
+        {
+            row.push(if *defined >= most { found.next() } else { None });
+        }
+    }
+    Ok((rows, records))
+}
+
+/// Puts the keys of tags and their values together, row by row.
+fn tags(table: &Table, keys: Entries, values: Entries) -> Result<Vec<Vec<Tag>>, DatasetError> {
+    if keys.len() != values.len() {
+        return Err(uneven(table));
+    }
+    let of_row = |(keys, values): (Vec<_>, Vec<_>)| {
+        if keys.len() != values.len() {
+            return Err(uneven(table));
+        }
+        let both = keys.into_iter().zip(values).map(|both| match both {
+            (Some(key), Some(value)) => Ok((key, value)),
+            (key, _) => Err(DatasetError::Content(format!(
+                "expected a key and a value of each tag, found {}",
+                key.map_or_else(
+                    || "no key".to_owned(),
+                    |key: ByteArray| format!(
+                        "no value of `{}`",
+                        String::from_utf8_lossy(key.data()).escape_debug()
+                    )
+                )
+            ))),
+        });
+        both.collect()
+    };
+    keys.into_iter().zip(values).map(of_row).collect()
 }

@@ -520,6 +520,12 @@ fn what_an_engine_has_written_comes_back() {
             "/part-0.parquet: expected the key ",
         ),
         (
+            "tags",
+            "zstd",
+            "runs:map(['a', 'b'], [NULL, 'x']) AS tags",
+            "/part-0.parquet: expected a key and a value of each tag, found no value of `a`\n",
+        ),
+        (
             "severity",
             "zstd",
             "notes:'bad' AS severity",
@@ -617,6 +623,7 @@ fn the_commands_of_the_readme_end_in_an_answer() {
         .args(["-euo", "pipefail", "-c", commands])
         .current_dir(folder.path())
         .env("PATH", format!("{}:{path}", program.display()))
+        .env_remove("PROFDB_DB")
         .env(JAVA_OPTIONS.0, JAVA_OPTIONS.1)
         .output()
         .expect("bash");
@@ -629,7 +636,6 @@ fn the_commands_of_the_readme_end_in_an_answer() {
     let expected: f64 = (0..3)
         .flat_map(|run| stacks(run).lines().map(str::to_owned).collect::<Vec<_>>())
         .filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok())
-        .env_remove("PROFDB_DB")
         .sum();
     let row = told
         .lines()
