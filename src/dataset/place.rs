@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::store::DatasetRun;
+use crate::store::{DatasetRun, LONGEST_UID};
 
 /// The column that the folders of a table are named after.
 pub const PARTITION: &str = "day=";
@@ -12,9 +12,6 @@ pub const UNKNOWN: &str = "unknown";
 
 /// How the names of files end.
 pub const ENDING: &str = "parquet";
-
-/// The longest uid.
-const LONGEST_UID: usize = 64;
 
 /// The day on which a run was recorded, in UTC; never that of its import.
 #[must_use]

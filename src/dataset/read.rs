@@ -13,11 +13,12 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use super::error::DatasetError;
 use super::functions;
 use super::made::Layout;
+use super::place;
 use super::tables::{Column, Kind, TABLES, Table};
 use crate::base::error::Stop;
 use crate::base::panics::caught;
 use crate::source::Stopped;
-use crate::store::{Cell, FillError, OwnedCell, RowsOfRuns, StoreError};
+use crate::store::{Cell, FillError, LONGEST_UID, OwnedCell, RowsOfRuns, StoreError};
 
 /// Rows that are in memory at once.
 const PIECE: usize = 4096;
@@ -186,6 +187,13 @@ fn run(cells: &[Cell<'_>], tags: &[Tag]) -> Result<Run, DatasetError> {
             "expected the uid of a run, found none".to_owned(),
         ));
     };
+    let text = String::from_utf8_lossy(uid);
+    if !place::is_name(&text) {
+        return Err(DatasetError::Content(format!(
+            "expected the uid of a run, {LONGEST_UID} hexadecimal digits at most, found `{}`",
+            text.escape_debug()
+        )));
+    }
     Ok(Run {
         uid: uid.to_vec(),
         cells: owned(&cells[1..cells.len() - 1]),

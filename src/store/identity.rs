@@ -38,6 +38,9 @@ pub struct RunMeta {
     pub source_lines: SourceLines,
 }
 
+/// Hexadecimal digits of a uid. 128 bits are enough for every run there will ever be.
+pub const LONGEST_UID: usize = 32;
+
 impl RunMeta {
     /// The run's identity: equal uid, equal rows. `repeat` counts the times that it was stored
     /// again.
@@ -45,8 +48,7 @@ impl RunMeta {
     pub fn uid(&self, repeat: u32) -> String {
         let content = self.content_hash(repeat);
         let said = self.said_hash(&content);
-        // 128 bits are enough for every run there will ever be.
-        hex(&said.unwrap_or(content)[..16])
+        hex(&said.unwrap_or(content)[..LONGEST_UID / 2])
     }
 
     /// Hash of the content and of how it is read.

@@ -47,7 +47,7 @@ pub use figures::{
 pub(crate) use file::location::{Followed, follow_links};
 pub use file::lock_wait::LockWait;
 pub use identities::Identified;
-pub use identity::RunMeta;
+pub use identity::{LONGEST_UID, RunMeta};
 #[cfg(test)]
 pub(crate) use marks::run_with_tags;
 pub use marks::{Fitting, IdentifiedFunction, MetricOfRun, RunMarks};

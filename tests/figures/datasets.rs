@@ -526,6 +526,12 @@ fn what_an_engine_has_written_comes_back() {
             "/part-0.parquet: expected a key and a value of each tag, found no value of `a`\n",
         ),
         (
+            "uid",
+            "zstd",
+            "runs:run_uid || 'a' AS run_uid",
+            "/part-0.parquet: expected the uid of a run, 32 hexadecimal digits at most, found `",
+        ),
+        (
             "severity",
             "zstd",
             "notes:'bad' AS severity",

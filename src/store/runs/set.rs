@@ -39,6 +39,7 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
+use crate::store::identity::LONGEST_UID;
 use nom::branch::alt;
 use nom::bytes::complete::{is_not, tag, take_while};
 use nom::character::complete::{char, digit1, one_of, space0, space1};
@@ -57,9 +58,6 @@ pub(super) const COMMIT: &str = "commit";
 
 /// Hexadecimal digits that the start of a commit must have to mean it.
 pub const SHORTEST_COMMIT: usize = 7;
-
-/// Characters that a uid has.
-const LONGEST_UID: usize = 32;
 
 /// The word for the run that was imported last.
 const LATEST: &str = "latest";
