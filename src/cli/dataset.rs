@@ -291,8 +291,14 @@ fn unexpected(expected: &str, path: &Path, found: &fs::Metadata) -> io::Error {
 /// recorded. Its row in `runs` goes first, as that says that the run is there.
 fn forget_unknown(out: &Path, uid: &str) -> Result<(), Failure> {
     for table in &dataset::TABLES {
+        let of_day = place::folder(out, table.name, place::UNKNOWN);
         let file = place::file(out, table.name, place::UNKNOWN, uid);
-        match fs::remove_file(&file) {
+        let removed = match fs::symlink_metadata(&of_day) {
+            Ok(found) if !found.is_dir() => Err(unexpected("a folder", &of_day, &found)),
+            Ok(_) => fs::remove_file(&file),
+            Err(error) => Err(error),
+        };
+        match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 let about = format!("{}: cannot remove it", file.display());
                 return Err(unwritten(&about, error));

@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::datasets::{bytes, done, import, runs, some, tried};
@@ -135,4 +136,40 @@ fn what_a_killed_import_has_left_is_removed() {
         fs::remove_file(place.join("b.db")).expect("it was made");
     }
     assert!(left > 0, "it was never killed while it had one");
+}
+
+/// A run of a known day is removed from the unknown one, where an earlier version has put it; a file elsewhere stays, whatever its name.
+#[test]
+fn nothing_is_removed_through_a_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let profile = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/cases/ghc_prof/minimal/case.in/run.prof"
+    );
+    done(path, &["import", "--db", "a.db", profile]);
+    done(path, &EXPORT);
+    let run = runs(&path.join("d"));
+    let [table, day, name] = run[0].split('/').collect::<Vec<_>>()[..] else {
+        panic!("{run:?}")
+    };
+    assert_ne!(day, "day=unknown", "{table}");
+    let elsewhere = path.join("elsewhere");
+    fs::create_dir(&elsewhere).expect("room");
+    fs::write(elsewhere.join(name), "mine").expect("room");
+    let link = path.join("d/nodes/day=unknown");
+    symlink(&elsewhere, &link).expect("links");
+    let ended = tried(path, &EXPORT);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    let expected = format!(
+        "d/nodes/day=unknown/{name}: cannot remove it: d/nodes/day=unknown: expected a folder, found a symbolic link"
+    );
+    assert!(said.contains(&expected), "{said}");
+    assert_eq!(
+        fs::read_to_string(elsewhere.join(name)).expect("it stays"),
+        "mine"
+    );
+    fs::remove_file(link).expect("it is there");
+    done(path, &EXPORT);
 }
