@@ -3,7 +3,7 @@
 //! A file of a dataset is written completely or not at all, and one whose bytes would be what they are is left alone. Nothing
 //! below the folder of a dataset is reached through a symbolic link: where a link leads is not what the user has named.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -326,7 +326,7 @@ struct Day {
     name: String,
     bytes: u64,
     /// Names of the files of the table `runs`.
-    runs: HashSet<OsString>,
+    runs: BTreeSet<OsString>,
 }
 
 impl Day {
@@ -450,7 +450,6 @@ fn missing(
     tables: &[&'static Table],
     day: &Day,
 ) -> Result<Option<PathBuf>, Failure> {
-    let runs = files(folder, &dataset::TABLES[0], &day.name)?;
     let mut found = Vec::new();
     for table in tables {
         found.push((table, files(folder, table, &day.name)?));
@@ -462,28 +461,37 @@ fn missing(
             continue;
         }
         let there: HashSet<_> = files.iter().filter_map(|file| file.file_name()).collect();
-        for run in runs.iter().filter(|file| is_of_run(file)) {
-            if run.file_name().is_some_and(|name| !there.contains(name)) {
-                let of_day = place::folder(folder, table.name, &day.name);
-                return Ok(run.file_name().map(|name| of_day.join(name)));
-            }
+        let mut runs = day.runs.iter().map(OsString::as_os_str);
+        let missing = runs.find(|name| is_of_run(Path::new(name)) && !there.contains(name));
+        if let Some(name) = missing {
+            let of_day = place::folder(folder, table.name, &day.name);
+            return Ok(Some(of_day.join(name)));
         }
     }
     Ok(None)
 }
 
+/// Whether there is a folder. What else there is in its place, a link for instance, is refused.
+fn is_there(folder: &Path) -> Result<bool, Failure> {
+    match fs::symlink_metadata(folder) {
+        Ok(found) if found.is_dir() => Ok(true),
+        Ok(found) => Err(unlisted(folder, &unexpected("a folder", folder, &found))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(unlisted(folder, &error)),
+    }
+}
+
+/// Reports why the names in a folder are unknown.
+fn unlisted(folder: &Path, error: &io::Error) -> Failure {
+    complain(format!("{}: {error}", folder.display()), unread(error))
+}
+
 /// The names in a folder, sorted; none if there is no such folder. Names that are no text are none of a dataset.
 fn names(folder: &Path) -> Result<Vec<String>, Failure> {
-    let failed =
-        |error: io::Error| complain(format!("{}: {error}", folder.display()), unread(&error));
-    match fs::symlink_metadata(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
-        Ok(found) if !found.is_dir() => {
-            return Err(failed(unexpected("a folder", folder, &found)));
-        }
-        Ok(_) => {}
+    if !is_there(folder)? {
+        return Ok(Vec::new());
     }
+    let failed = |error: io::Error| unlisted(folder, &error);
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         names.extend(entry.map_err(failed)?.file_name().into_string().ok());
@@ -495,8 +503,7 @@ fn names(folder: &Path) -> Result<Vec<String>, Failure> {
 /// The files of a table on a day. Names that begin with a dot or an underscore are of what is being written, or of engines.
 fn files(folder: &Path, table: &Table, day: &str) -> Result<Vec<PathBuf>, Failure> {
     // A link in the place of the table's folder is refused like one in the place of the day's.
-    let days = names(&folder.join(table.name))?;
-    if !days.contains(&format!("{}{day}", place::PARTITION)) {
+    if !is_there(&folder.join(table.name))? {
         return Ok(Vec::new());
     }
     let folder = place::folder(folder, table.name, day);
