@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::database::{DatabaseArgs, WaitArgs, lock_wait};
-use super::draft::{Draft, folder};
+use super::draft::{Draft, folder_of};
 use super::extent::extent;
 use super::failure::{Failure, complain, database, line, say, unread, unwritten};
 use super::progress::Progress;
@@ -24,13 +24,13 @@ use crate::store::{Database, Merged, Outcome, StoreError, remove_abandoned};
 /// Bytes of files whose runs are read at once, at most, if they are of several days.
 const BYTES_AT_ONCE: u64 = 1 << 30;
 
-/// What a command has done with the files of a run.
+/// What a command has done with the files of its runs, and what it knows of where they go.
 #[derive(Debug, Default)]
 struct Written {
     new: usize,
     changed: usize,
     same: usize,
-    /// Days that take files of single runs.
+    /// Days that have been found to take files of single runs.
     days: HashSet<String>,
 }
 
@@ -214,7 +214,7 @@ fn export_run(
         for table in RunRows::in_order() {
             let file = place::file(out, table.name, day, uid);
             let about = format!("{}: cannot write it", file.display());
-            ready(out, &file).map_err(|error| unwritten(&about, error))?;
+            ready(&file).map_err(|error| unwritten(&about, error))?;
             takes_runs(out, table, day)?;
         }
         written.days.insert(day.to_owned());
@@ -223,7 +223,7 @@ fn export_run(
     for table in RunRows::in_order() {
         let file = place::file(out, table.name, day, uid);
         let about = format!("{}: cannot write it", file.display());
-        let is_there = ready(out, &file).map_err(|error| unwritten(&about, error))?;
+        let is_there = ready(&file).map_err(|error| unwritten(&about, error))?;
         let put = || -> Result<bool, DatasetError> {
             let mut draft = Draft::new_of(&file)?;
             rows.write(table, &mut draft)?;
@@ -255,9 +255,9 @@ fn export_run(
 }
 
 /// Makes the folders of a file, and says whether the file is there.
-fn ready(out: &Path, file: &Path) -> io::Result<bool> {
-    let day = folder(file);
-    for path in [folder(day), day] {
+fn ready(file: &Path) -> io::Result<bool> {
+    let day = folder_of(file);
+    for path in [folder_of(day), day] {
         match fs::symlink_metadata(path) {
             Ok(found) if found.is_dir() => {}
             Ok(found) => return Err(unexpected("a folder", path, &found)),
@@ -269,7 +269,6 @@ fn ready(out: &Path, file: &Path) -> io::Result<bool> {
             Err(error) => return Err(error),
         }
     }
-    debug_assert!(file.starts_with(out), "a file of the dataset");
     match fs::symlink_metadata(file) {
         Ok(found) if found.is_file() => Ok(true),
         Ok(found) => Err(unexpected("a file", file, &found)),
@@ -428,7 +427,7 @@ fn days(folder: &Path) -> Result<Vec<Day>, Failure> {
         let mut bytes = 0;
         for table in &dataset::TABLES {
             for file in files(folder, table, day)? {
-                bytes += fs::metadata(&file).map_or(0, |found| found.len());
+                bytes += fs::symlink_metadata(&file).map_or(0, |found| found.len());
             }
         }
         days.push(Day {
@@ -538,8 +537,8 @@ fn import_days(
         ),
         failure => failure,
     };
-    let scratch = Scratch::new(super::draft::folder(target)).map_err(|error| {
-        let name = super::draft::folder(target).display().to_string();
+    let scratch = Scratch::new(folder_of(target)).map_err(|error| {
+        let name = folder_of(target).display().to_string();
         unwritten(&format!("{name}: cannot make a folder there"), error)
     })?;
     // The database of their rows is nothing that the user knows.

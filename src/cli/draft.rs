@@ -297,13 +297,13 @@ fn destination(file: &Path) -> io::Result<Destination> {
 
 /// Whether a name is that of a file that a program has open, by its number.
 fn is_open_already(path: &Path) -> bool {
-    fs::canonicalize(folder(path))
+    fs::canonicalize(folder_of(path))
         .is_ok_and(|folder| folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
 /// A name in its folder, by a path that no link leads through.
 fn in_its_folder(path: &Path) -> io::Result<PathBuf> {
-    let folder = fs::canonicalize(folder(path))?;
+    let folder = fs::canonicalize(folder_of(path))?;
     match path.file_name() {
         Some(name) => Ok(folder.join(name)),
         None => fs::canonicalize(path),
@@ -327,7 +327,7 @@ fn open_already(file: &Path, number: &OsStr) -> io::Result<File> {
 }
 
 /// The folder of a file.
-pub(super) fn folder(file: &Path) -> &Path {
+pub(super) fn folder_of(file: &Path) -> &Path {
     file.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
@@ -340,7 +340,7 @@ fn random() -> String {
 
 /// A draft beside its place.
 fn begin(path: &Path, replaces: bool) -> io::Result<(File, Name)> {
-    let folder = folder(path);
+    let folder = folder_of(path);
     if let Some(file) = unnamed(folder, replaces)? {
         return Ok((file, Name::None));
     }
@@ -428,7 +428,7 @@ fn put(file: &File, draft: Name, path: &Path) -> io::Result<()> {
                 let mut builder = tempfile::Builder::new();
                 let named: NamedTempFile<()> = builder
                     .prefix(&prefix)
-                    .make_in(folder(path), |name| link(file, name))?;
+                    .make_in(folder_of(path), |name| link(file, name))?;
                 named.into_temp_path()
             }
             linked => return linked,

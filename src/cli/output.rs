@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use console::Term;
 
 use super::args::{decimals, output_format, unit};
-use super::draft::{self, Draft, folder};
+use super::draft::{self, Draft, folder_of};
 use super::failure::{Failure, complain, database, output, unwritten};
 use super::heard;
 use super::inputs::Inputs;
@@ -245,10 +245,10 @@ impl Target {
             ))
         } else if file.is_dir() {
             Some(format!("{name} is a folder: expected the name of a file"))
-        } else if !folder(file).is_dir() {
+        } else if !folder_of(file).is_dir() {
             Some(format!(
                 "{name}: there is no folder {}",
-                folder(file).display()
+                folder_of(file).display()
             ))
         } else {
             None
@@ -383,7 +383,7 @@ fn spares_below(
     flag: &str,
     own: &Path,
 ) -> Result<(), Failure> {
-    let places = [own, folder(own)].map(|path| fs::canonicalize(path).ok());
+    let places = [own, folder_of(own)].map(|path| fs::canonicalize(path).ok());
     let is_below = fs::canonicalize(read).is_ok_and(|read| {
         let mut places = places.iter().flatten();
         places.any(|place| place.starts_with(&read))
