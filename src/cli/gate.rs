@@ -15,13 +15,12 @@ use super::inputs::Inputs;
 use super::options::FormatOptions;
 use super::output::{Target, Unwritten};
 use super::sides::{
-    are_heeded, below, chosen, file_of, files_of, is_stored, no_profile, noise, normalize,
-    read_once, root, runs_of, runs_of_files,
+    ComparedArgs, are_heeded, below, chosen, file_of, files_of, is_stored, no_profile, read_once,
+    runs_of, runs_of_files,
 };
 use super::source::is_anywhere;
 use crate::base::error::Stop;
-use crate::compare::judge::Noise;
-use crate::compare::{ComparedRun, Normalize, Request};
+use crate::compare::{ComparedRun, Request};
 use crate::formats::Format;
 use crate::gate::{
     Ancestry, Answer, Base, BaseRuns, Budget, GateError, LONGEST, Outcome, Policy, Question,
@@ -33,10 +32,6 @@ use crate::store::{ChooseError, Database, NoRuns, RunSet, Tag};
 #[command(mut_arg("git", |git| git.help(
     "Find that commit in the git repository of a folder (`--git` alone: of this one), and compare only with commits that led to new"
 )))]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "flags of a command line are set or not"
-)]
 pub(super) struct Gate {
     /// The budget: what may cost how much, one rule a line (docs/gate.md)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -58,24 +53,8 @@ pub(super) struct Gate {
     /// What to count where a rule does not say [default: the choice of the first run]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// How figures vary though nothing has changed: exact, timed, sampled or unknown [default: as
-    /// the runs say]
-    #[arg(long, value_name = "KIND", value_parser = noise)]
-    noise: Option<Noise>,
-    /// What figures are divided by: none, total (shares are compared), median (what most functions
-    /// have in common), calls, or tag:KEY (a number)
-    #[arg(long, value_name = "BY", default_value = "none", value_parser = normalize)]
-    normalize: Normalize,
-    /// A tag whose values say which run of base and which of new belong together
-    #[arg(long, value_name = "TAG")]
-    paired: Option<String>,
-    /// Folder of base whose sources are those of a folder of new, or a program and its name in new
-    #[arg(long, value_name = "BASE=NEW", value_parser = root)]
-    root: Vec<(String, String)>,
-    /// Functions of one name are one, where nothing else has the name, each side knows only one of
-    /// them, and chance does not explain that
-    #[arg(long)]
-    loose: bool,
+    #[command(flatten)]
+    how: ComparedArgs,
     /// The commit that new was made from: its runs are compared with where nothing else is named
     #[arg(long, value_name = "COMMIT")]
     merge_base: Option<String>,
@@ -211,12 +190,7 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
     let bases = opened.bases(&planned, &new, &ancestry, stop)?;
     let request = Request {
         metric: gate.metric.clone(),
-        noise: gate.noise,
-        normalize: gate.normalize.clone(),
-        paired: gate.paired.clone(),
-        roots: gate.root.clone(),
-        loose: gate.loose,
-        ..Request::default()
+        ..gate.how.request()
     };
     let question = Question {
         budget: &budget,

@@ -221,6 +221,7 @@ fn a_budget_that_cannot_be_read_ends_with_3() {
     for wrong in [
         &["gate", "1", "2"][..],
         &["gate", "--budget", "perf.budget", "--nosuch"],
+        &["gate", "--budget", "none.budget", "1", "2", "--paired", ""],
     ] {
         assert_eq!(place.run(wrong).code, Some(2), "{wrong:?}");
     }
