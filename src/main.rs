@@ -16,16 +16,11 @@ use profdb::cli::{self, Failure};
 /// Between two looks at what an interrupted program is doing.
 const LOOK: Duration = Duration::from_millis(10);
 
-const INTERRUPTED: u8 = 130;
-
-/// The database, or a limit of the system.
-const LIMIT: u8 = 5;
-
 /// Stack of the program: as much as systems usually give, also where `ulimit -s` gives less.
 const STACK: u32 = 8 << 20;
 
 fn main() -> ExitCode {
-    memory::keep_some(LIMIT);
+    memory::keep_some(Failure::Limit.exit_code());
     memory::give_back();
     // glibc gives memory to its first thread in large pieces, and to others page by page: a thousand calls of the system in
     // `profdb history` of a thousand runs.
@@ -79,7 +74,7 @@ fn run() -> ExitCode {
     drop(handled);
     ExitCode::from(match cli::run(&stop) {
         Ok(()) => 0,
-        Err(failure) => exit_code(failure),
+        Err(failure) => failure.exit_code(),
     })
 }
 
@@ -90,7 +85,7 @@ fn run() -> ExitCode {
 fn give_up() -> ! {
     cli::leave_nothing();
     cli::say_interrupted();
-    std::process::exit(i32::from(INTERRUPTED))
+    std::process::exit(i32::from(Failure::Interrupted.exit_code()))
 }
 
 /// Why the program is asked to end.
@@ -131,17 +126,4 @@ fn on_interrupt(mut act: impl FnMut(Signal) + Send + 'static) -> std::io::Result
 #[cfg(not(unix))]
 fn on_interrupt(mut act: impl FnMut(Signal) + Send + 'static) -> Result<(), ctrlc::Error> {
     ctrlc::set_handler(move || act(Signal::Interrupt))
-}
-
-/// The one place where a failure becomes a number; ARCHITECTURE.md has the table.
-fn exit_code(failure: Failure) -> u8 {
-    match failure {
-        Failure::ClosedPipe => 0,
-        Failure::Output | Failure::CheckFailed => 1,
-        Failure::Usage => 2,
-        Failure::Input => 3,
-        Failure::NothingSelected => 4,
-        Failure::Database | Failure::Limit => LIMIT,
-        Failure::Interrupted => INTERRUPTED,
-    }
 }

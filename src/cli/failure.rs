@@ -35,6 +35,22 @@ pub enum Failure {
     Interrupted,
 }
 
+impl Failure {
+    /// The exit code of the program. The one place where a failure becomes a number; ARCHITECTURE.md has the table.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::ClosedPipe => 0,
+            Self::Output | Self::CheckFailed => 1,
+            Self::Usage => 2,
+            Self::Input => 3,
+            Self::NothingSelected => 4,
+            Self::Database | Self::Limit => 5,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
 /// Said where a dataset is asked for and cannot be had.
 #[cfg(not(feature = "parquet"))]
 pub(super) const WITHOUT_PARQUET: &str =

@@ -211,7 +211,6 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
         prove: gate.prove,
         strict: gate.strict,
         first_run_passes: gate.first_run == FirstRun::Pass,
-        exit_zero: gate.exit_zero,
     };
     let verdict = match judged.outcome(policy) {
         _ if gate.exit_zero => Ok(()),
@@ -223,11 +222,7 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
         gate: &judged,
         policy,
         budget: &name,
-        exit_code: match verdict {
-            Ok(()) => 0,
-            Err(Failure::CheckFailed) => 1,
-            Err(_) => 4,
-        },
+        exit_code: verdict.map_or_else(Failure::exit_code, |()| 0),
     };
     if let Some(file) = &gate.summary {
         add(file, &write::markdown(&told))?;

@@ -182,10 +182,6 @@ pub struct Gate {
 
 /// What a gate is held to besides its budget.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "flags of a command line are set or not"
-)]
 pub struct Policy {
     /// What is not shown to keep its limit fails.
     pub prove: bool,
@@ -193,8 +189,6 @@ pub struct Policy {
     pub strict: bool,
     /// A gate without runs to compare with passes.
     pub first_run_passes: bool,
-    /// The program ends with 0 whatever the answer.
-    pub exit_zero: bool,
 }
 
 /// What a gate comes to.
