@@ -24,7 +24,7 @@ use super::options::FormatOptions;
 use super::output::{is_among, places};
 use super::parsers::{Begun, Parsers, Reading, file_name};
 use super::source::{format, not_imported, open, warn};
-use super::walk::{Hidden, walk};
+use super::walk::{Hidden, PassedOver, walk};
 use crate::base::error::{ImportError, Stop};
 use crate::formats::Format;
 use crate::pipeline;
@@ -43,9 +43,6 @@ const GROUP_RUNS: usize = 100;
 
 /// Bytes of files from which runs are stored together: the next run is of another group above that.
 const GROUP_BYTES: u64 = 8 << 20;
-
-/// Files of a folder that are no profiles, of which is said what they are.
-const SHOWN_PASSED_OVER: usize = 5;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("git", |git| git.help(
@@ -264,7 +261,7 @@ struct Done {
     /// Files that are profiles, or were said to be.
     profiles: usize,
     /// Files of a folder that are none.
-    passed_over: usize,
+    passed_over: PassedOver,
     /// The first failure that leaves other files imported.
     outcome: Result<(), Failure>,
 }
@@ -296,13 +293,7 @@ impl Imports<'_> {
         let files = files.into_iter().map(|(_, path)| path);
         let files: Vec<PathBuf> = files.filter(|path| !is_among(path, &own)).collect();
         let done = self.files(&files, Given::InFolder)?;
-        let more = done.passed_over.saturating_sub(SHOWN_PASSED_OVER);
-        if more > 0 {
-            say(format!(
-                "{name}: {} passed over",
-                counted(more as u64, "more file")
-            ));
-        }
+        done.passed_over.end(folder);
         let left_out = [
             (walked.hidden, ["hidden name", "hidden names"]),
             (folder_links, ["link to a folder", "links to folders"]),
@@ -335,7 +326,7 @@ impl Imports<'_> {
     fn files(&mut self, files: &[PathBuf], given: Given) -> Result<Done, Failure> {
         let mut done = Done {
             profiles: 0,
-            passed_over: 0,
+            passed_over: PassedOver::default(),
             outcome: Ok(()),
         };
         if let [file] = files {
@@ -571,10 +562,7 @@ impl Imports<'_> {
             && let Err(pipeline::Failure::Input(error @ ImportError::NotRecognised { .. })) =
                 &outcome
         {
-            done.passed_over += 1;
-            if done.passed_over <= SHOWN_PASSED_OVER {
-                say(format!("{name}: passed over: {error}"));
-            }
+            done.passed_over.add(file, error);
             return Ok(());
         }
         done.profiles += 1;

@@ -7,11 +7,11 @@ use clap::{Args, ValueHint};
 
 use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, open_to_read};
-use super::failure::{Failure, complain, database, say, unchosen};
+use super::failure::{Failure, complain, database, unchosen};
 use super::inputs::{Inputs, STDIN};
 use super::options::FormatOptions;
 use super::source::{file, flag_of_files, is_anywhere, temporary, temporary_below};
-use super::walk::{Hidden, walk};
+use super::walk::{Hidden, PassedOver, walk};
 use crate::base::error::Stop;
 use crate::base::hex::hex;
 use crate::compare::judge::Noise;
@@ -253,9 +253,6 @@ pub(super) fn files_of(
     Ok(files)
 }
 
-/// Files that are passed over one by one; of more there is the number.
-const SHOWN_PASSED_OVER: usize = 5;
-
 /// What to say of a folder without profiles.
 pub(super) fn no_profile(folder: &Path) -> String {
     format!("{}: no profile below this folder", folder.display())
@@ -275,25 +272,14 @@ pub(super) fn below(
     let links = walked.links.into_iter().filter(|(_, path)| path.is_file());
     let mut files: Vec<_> = walked.files.into_iter().chain(links).collect();
     files.sort();
-    let (mut profiles, mut passed_over) = (Vec::new(), 0);
+    let (mut profiles, mut passed_over) = (Vec::new(), PassedOver::default());
     for (_, file) in files {
         match temporary_below(&file, from, options, stop)? {
             Ok(profile) => profiles.push(profile),
-            Err(error) => {
-                passed_over += 1;
-                if passed_over <= SHOWN_PASSED_OVER {
-                    say(format!("{}: passed over: {error}", file.display()));
-                }
-            }
+            Err(error) => passed_over.add(&file, error),
         }
     }
-    if passed_over > SHOWN_PASSED_OVER {
-        let more = passed_over - SHOWN_PASSED_OVER;
-        say(format!(
-            "{}: {more} more files passed over",
-            folder.display()
-        ));
-    }
+    passed_over.end(folder);
     Ok(profiles)
 }
 

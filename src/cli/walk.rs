@@ -1,11 +1,13 @@
 //! The files below a folder, at any depth.
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::failure::{Failure, complain, unread};
+use super::extent::counted;
+use super::failure::{Failure, complain, say, unread};
 use crate::base::error::Stop;
 
 /// Files that the folder may have.
@@ -120,6 +122,34 @@ pub(super) fn walk(root: &Path, hidden: Hidden, stop: &Stop) -> Result<Walked, F
 /// A folder whose names the system does not give, or not all of them.
 fn unlisted(folder: PathBuf, error: &io::Error) -> (PathBuf, String, Failure) {
     (folder, format!("cannot list it: {error}"), unread(error))
+}
+
+/// Files of a folder that are no profiles. The first ones are said one by one, with what they are; of more there is the number.
+#[derive(Debug, Default)]
+pub(super) struct PassedOver {
+    files: usize,
+}
+
+impl PassedOver {
+    /// Files that are said one by one.
+    const SHOWN: usize = 5;
+
+    /// Passes over a file.
+    pub(super) fn add(&mut self, file: &Path, why: impl Display) {
+        self.files += 1;
+        if self.files <= Self::SHOWN {
+            say(format!("{}: passed over: {why}", file.display()));
+        }
+    }
+
+    /// Says how many there were besides those that were said.
+    pub(super) fn end(self, folder: &Path) {
+        let more = self.files.saturating_sub(Self::SHOWN);
+        if more > 0 {
+            let more = counted(more as u64, "more file");
+            say(format!("{}: {more} passed over", folder.display()));
+        }
+    }
 }
 
 fn is_hidden(name: &OsStr) -> bool {

@@ -494,6 +494,11 @@ fn what_is_no_profile_in_a_folder_is_passed_over() {
         out.contains("Base: old/deep/run.folded") && said.contains("old/README.md: passed over"),
         "{out}{said}"
     );
+    for at in 0..5 {
+        folder.write(&format!("old/{at}.md"), "More of it.\n");
+    }
+    let (_, said, _) = folder.run(&["diff", "old", "new"]);
+    assert!(said.contains(": old: 1 more file passed over\n"), "{said}");
     fs::create_dir(folder.path("none")).expect("a folder");
     folder.refuses(
         &["diff", "none", "new"],
