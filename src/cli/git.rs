@@ -110,8 +110,8 @@ fn failed(folder: &Path, unknown: Unknown) -> Failure {
     }
 }
 
-/// The most commits that are asked for of those that led to one.
-const ANCESTORS: &str = "--max-count=10000";
+/// The most commits that are heeded of those that led to one.
+const ANCESTORS: usize = 10_000;
 
 /// Where a commit comes from, as the repository of a folder says it: which commits led to it, and at which it left the first of some
 /// branches that there is, the one of `origin` before one's own. What is unknown is left out, and said on standard error.
@@ -322,14 +322,22 @@ impl<'s> Repository<'s> {
             );
         }
         let beside = Beside::new(self, &hash)?;
-        let before = beside.ask(&["rev-list", ANCESTORS, &hash, "--"], None)?;
+        // One more tells whether there are more.
+        let count = format!("--max-count={}", ANCESTORS + 1);
+        let before = beside.ask(&["rev-list", &count, &hash, "--"], None)?;
         if !before.is_done {
             return nothing(format!("git says: {}", before.first_message()));
         }
-        let ancestors = before.text().lines().map(str::to_owned).collect();
+        let mut ancestors: Vec<String> = before.text().lines().map(str::to_owned).collect();
+        let omission = (ancestors.len() > ANCESTORS).then(|| {
+            format!(
+                "more than {ANCESTORS} commits led to {commit}: only the latest {ANCESTORS} of them are compared with"
+            )
+        });
+        ancestors.truncate(ANCESTORS);
         let mut ancestry = Ancestry {
             merge_base: None,
-            ancestors: Some(ancestors),
+            ancestors: Some(ancestors.into_iter().collect()),
         };
         for branch in branches {
             for place in ["refs/remotes/origin", "refs/heads"] {
@@ -342,10 +350,10 @@ impl<'s> Repository<'s> {
                 // A commit of the branch itself has left it nowhere.
                 ancestry.merge_base =
                     Some(base.to_owned()).filter(|base| !base.is_empty() && *base != hash);
-                return Ok((ancestry, None));
+                return Ok((ancestry, omission));
             }
         }
-        Ok((ancestry, None))
+        Ok((ancestry, omission))
     }
 
     fn setting(&self, wanted: &str) -> Option<&str> {

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -11,8 +12,8 @@ use std::process::{Command, Output, Stdio};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::support::tools;
 use crate::support::program;
+use crate::support::tools;
 
 /// A repository with a profile in a folder that nobody else's configuration reaches.
 struct Repository {
@@ -818,4 +819,43 @@ fn a_gate_finds_where_a_branch_began() {
     let nowhere = format!("--git={}", empty.path().display());
     let (code, text) = gate(&[&nowhere]);
     assert_eq!(code, Some(3), "{text}");
+}
+
+/// Of a long history only the latest commits are read, and that is said.
+#[test]
+fn of_a_long_history_it_is_said_what_is_left_out() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let commit = |second: usize| {
+        format!("commit refs/heads/long\ncommitter A <a@b> {second} +0000\ndata 0\n\n")
+    };
+    let commits: String = (0..10_000).map(commit).collect();
+    let mut importer = repository.plain(&repository.git);
+    importer.args(["fast-import", "--quiet"]);
+    let mut importer = importer.stdin(Stdio::piped()).spawn().expect("git runs");
+    let mut input = importer.stdin.take().expect("a pipe");
+    input.write_all(commits.as_bytes()).expect("git reads it");
+    drop(input);
+    assert!(importer.wait().expect("a child").success());
+    repository.git(&["checkout", "--quiet", "long"]);
+    repository.write("perf.budget", "total <= +10 %\n");
+    let gate = || {
+        repository.imported(&["--git", "--again"]);
+        let mut command = program::command();
+        let output = command
+            .current_dir(&repository.top)
+            .env("HOME", repository.home.path())
+            .args(["gate", "--budget", "perf.budget", "--git", "--db"])
+            .arg(repository.database())
+            .output();
+        said(&output.expect("it was built"))
+    };
+    let omission = "more than 10000 commits led to ";
+    let said = gate();
+    assert!(!said.contains(omission), "{said}");
+    repository.commit("one more");
+    let said = gate();
+    let of_all = "only the latest 10000 of them are compared with\n";
+    assert!(said.contains(omission) && said.contains(of_all), "{said}");
 }
