@@ -15,7 +15,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
@@ -580,10 +580,6 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if !from.is_file() {
         return Ok(());
     }
-    let (mut from, mut to) = (BufReader::new(File::open(from)?), File::create(to)?);
-    while !from.fill_buf()?.is_empty() {
-        let read = io::Write::write(&mut to, from.buffer())?;
-        from.consume(read);
-    }
+    io::copy(&mut File::open(from)?, &mut File::create(to)?)?;
     Ok(())
 }
