@@ -9,6 +9,7 @@
 //! | `commit_time` | its tag of this name, a date and time, or seconds since 1970 |
 //! | `recorded_at` | when it was recorded, as the file says it, in UTC (`runs.recorded_utc`) |
 //! | `imported_at` | when it was imported |
+//! | `run_id` | its number |
 
 use crate::store::RunMarks;
 use crate::text::dates::{moment, nanoseconds};
@@ -27,14 +28,17 @@ pub enum Order {
     RecordedAt,
     /// When a run was imported.
     ImportedAt,
+    /// Which number a run has.
+    RunId,
 }
 
 impl Order {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::CommitCount,
         Self::CommitTime,
         Self::RecordedAt,
         Self::ImportedAt,
+        Self::RunId,
     ];
 
     /// The first order in which every run has its place.
@@ -42,7 +46,7 @@ impl Order {
     pub fn common(runs: &[RunMarks]) -> Self {
         let known = |order: &Self| runs.iter().all(|run| order.of(run).is_some());
         let mut orders = Self::ALL.into_iter();
-        orders.find(known).unwrap_or(Self::ImportedAt)
+        orders.find(known).unwrap_or(Self::RunId)
     }
 
     /// Its name, which is that of a tag or of a column of `runs`.
@@ -53,6 +57,7 @@ impl Order {
             Self::CommitTime => "commit_time",
             Self::RecordedAt => "recorded_at",
             Self::ImportedAt => "imported_at",
+            Self::RunId => "run_id",
         }
     }
 
@@ -66,7 +71,8 @@ impl Order {
                 seconds.or_else(|| moment(text))
             }
             Self::RecordedAt => nanoseconds(run.recorded_utc.as_deref()?),
-            Self::ImportedAt => Some(nanoseconds(&run.imported_at).unwrap_or(0)),
+            Self::ImportedAt => nanoseconds(&run.imported_at),
+            Self::RunId => Some(run.run_id),
         }
     }
 }
@@ -155,6 +161,18 @@ mod tests {
         // As histories have it, another command is another series where there is no title.
         runs[1].command = Some("app".to_owned());
         assert_eq!(numbers(&runs, 1, None), [4, 3]);
+    }
+
+    #[test]
+    fn a_damaged_time_makes_no_run_the_oldest() {
+        let mut runs: Vec<RunMarks> = (1..=3).map(|run_id| run(run_id, &[])).collect();
+        // By their times the second run comes last.
+        "2026-01-02T00:00:00Z".clone_into(&mut runs[1].imported_at);
+        assert_eq!(numbers(&runs, 2, None), [3, 1]);
+        assert_eq!(numbers(&runs, 1, Some(2)), [3]);
+        "yesterday".clone_into(&mut runs[2].imported_at);
+        assert_eq!(Order::common(&runs), Order::RunId);
+        assert_eq!(numbers(&runs, 1, Some(3)), [2]);
     }
 
     #[test]

@@ -361,6 +361,7 @@ fn at(order: Order, run: &RunMarks) -> String {
         Order::CommitCount | Order::CommitTime => run.tag(order.name()),
         Order::RecordedAt => run.recorded_utc.as_deref(),
         Order::ImportedAt => Some(run.imported_at.as_str()),
+        Order::RunId => return run.run_id.to_string(),
     };
     let known = known.unwrap_or_default();
     // Fractions of seconds say nothing to people.
