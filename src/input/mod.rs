@@ -265,6 +265,7 @@ impl<'a> Input<'a> {
         (self.byte, self.line, self.record) = (0, 1, 0);
         let position = self.position();
         self.record_start = position;
+        self.unfinished_line = None;
         let mut tap = Tap {
             source: Rc::clone(&self.source),
             passed: Rc::clone(&self.passed),
@@ -815,6 +816,20 @@ mod tests {
                 line: None
             }
         );
+    }
+
+    #[test]
+    fn a_restarted_input_has_no_unfinished_line_yet() {
+        let mut input = open(b"one\ntwo");
+        input.keep();
+        let mut line = Vec::new();
+        for expected in [None, Some(4)] {
+            input.read_line(&mut line).expect("readable");
+            let unfinished = input.unfinished_line().map(|position| position.byte);
+            assert_eq!(unfinished, expected);
+        }
+        input.restart().expect("it was kept");
+        assert_eq!(input.unfinished_line(), None);
     }
 
     #[test]
