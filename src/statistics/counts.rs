@@ -102,17 +102,6 @@ pub fn borrowed(history: &Figures, sides: &Sides, shared: &Shared) -> Vec<Estima
     estimates(sides, shared, run, dispersions)
 }
 
-/// Tests each function of `sides` as if nothing but chance made counts vary: what holds at most, where nothing is known of
-/// how much they do vary. Programs that do the same twice are told apart by this far too often.
-pub fn chance_alone(sides: &Sides, shared: &Shared) -> Vec<Estimate> {
-    let known = |value: f64| Variance {
-        value,
-        df: f64::INFINITY,
-    };
-    let dispersions = (0..sides.functions()).map(|_| known(1.0));
-    estimates(sides, shared, known(0.0), dispersions)
-}
-
 /// The ratios of the sides' rates, from each function's dispersion and the variance of what all functions of a run share.
 fn estimates(
     sides: &Sides,

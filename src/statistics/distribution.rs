@@ -246,19 +246,8 @@ pub fn binomial_two_sided(k: f64, n: f64, q: f64) -> f64 {
     (2.0 * binomial_at_most(k, n, q).min(binomial_at_least(k, n, q))).min(1.0)
 }
 
-/// Interval of the probability of success in which `k` successes in `n` trials are no rarer than `alpha / 2` on either side
-/// (Clopper and Pearson 1934).
-pub fn binomial_interval(k: f64, n: f64, alpha: f64) -> (f64, f64) {
-    let (low, high) = binomial_odds_interval(k, n, alpha);
-    let high = if high.is_infinite() {
-        1.0
-    } else {
-        high / (1.0 + high)
-    };
-    (low / (1.0 + low), high)
-}
-
-/// [`binomial_interval`] as odds, of success to failure: from 0, to infinity.
+/// Interval of the odds, of success to failure, at which `k` successes in `n` trials are no rarer than `alpha / 2` on either side
+/// (Clopper and Pearson 1934): from 0, to infinity.
 pub fn binomial_odds_interval(k: f64, n: f64, alpha: f64) -> (f64, f64) {
     let low = if k <= 0.0 {
         0.0

@@ -153,21 +153,6 @@ impl Database {
         Ok(range.map_or(0, |(first, last, _)| last.saturating_add(1).abs_diff(first)))
     }
 
-    /// Calls a function for every node of a run, parents first, until it fails.
-    ///
-    /// # Errors
-    /// The function's own, or the database's.
-    pub fn each_node<E: From<StoreError>>(
-        &self,
-        run_id: i64,
-        metric_id: i64,
-        mut each: impl FnMut(&NodeRow) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.each_node_in(run_id, &[metric_id], |rows| {
-            rows.iter().try_for_each(&mut each)
-        })
-    }
-
     /// Calls a function for every node of a run, parents first, until it fails: a row for each
     /// metric.
     ///
