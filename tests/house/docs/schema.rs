@@ -19,6 +19,9 @@ const COSTS: &[&str] = &[
     "pct",
 ];
 
+/// Words that no sentence ends with: what ends with one goes on elsewhere.
+const WITHIN: &[&str] = &["a", "an", "and", "or", "the"];
+
 /// A table, view, index or trigger.
 #[derive(Debug)]
 pub(crate) struct Object {
@@ -125,9 +128,9 @@ fn leading_comment<'s>(lines: impl Iterator<Item = &'s str>) -> String {
 
 /// Splits what stands in the outermost parentheses: the comment at the beginning, and the parts.
 ///
-/// A comment belongs to the code before it on its line. On a line of its own it continues the
-/// comment above it if it begins in the same column of the text, else it belongs to the part that
-/// follows.
+/// A comment belongs to the code before it on its line. On a line of its own it continues what is said
+/// above it, without other lines between them, if it begins in the same column of the text as one of the
+/// comments of that part, else it belongs to the part that follows.
 fn parts(sql: &str) -> (String, Vec<Part>) {
     // `ALTER TABLE ... ADD COLUMN` leaves `name TYPE /* meaning */` behind, and goes on in the same
     // line.
@@ -142,19 +145,24 @@ fn parts(sql: &str) -> (String, Vec<Part>) {
     let mut parts = Vec::new();
     let mut part = Part::default();
     let mut depth = 1;
-    // The column where the comment above begins.
-    let mut above = None;
+    // The columns where comments begin of the part that is above.
+    let mut above: Vec<usize> = Vec::new();
     for line in body.lines().skip(usize::from(said > 0) + said) {
         let Line { code, comment } = Line::of(line);
         if code.trim().is_empty() {
             match comment {
-                Some((at, text)) if above == Some(at) => add(target(&mut parts, &mut part), text),
+                Some((at, text)) if above.contains(&at) => {
+                    add(target(&mut parts, &mut part), text);
+                }
                 Some((_, text)) => add(&mut part.comment, text),
-                None => above = None,
+                None => above.clear(),
             }
             continue;
         }
-        above = comment.map(|(at, _)| at);
+        if part.code.trim().is_empty() || comment.is_none() {
+            above.clear();
+        }
+        above.extend(comment.map(|(at, _)| at));
         for character in code.chars() {
             depth += match character {
                 '(' => 1,
@@ -239,6 +247,12 @@ pub(crate) fn faults(objects: &[Object]) -> Vec<String> {
             ));
         }
         for column in &object.columns {
+            if is_half(&column.meaning) {
+                faults.push(format!(
+                    "{kind} {name}: the comment of column {} ends within a sentence: {}",
+                    column.name, column.meaning
+                ));
+            }
             if column.meaning.is_empty() {
                 faults.push(format!(
                     "{kind} {name}: column {} has no comment",
@@ -254,6 +268,11 @@ pub(crate) fn faults(objects: &[Object]) -> Vec<String> {
         }
     }
     faults
+}
+
+fn is_half(meaning: &str) -> bool {
+    let last = meaning.split_whitespace().next_back();
+    last.is_some_and(|word| WITHIN.contains(&word))
 }
 
 fn carries_cost(object: &Object, column: &Column) -> bool {
@@ -276,8 +295,9 @@ fn names_unit(meaning: &str) -> bool {
 fn comments_are_found_where_they_belong() {
     let sql = "CREATE TABLE t (\n  -- What it is,\n  -- in two lines.\n  a INTEGER, -- first\n             \
                -- goes on\n  -- Why there is b.\n  b TEXT\n    CHECK (b IN ('x', 'y')), -- second\n  \
-               -- The key.\n  UNIQUE (a, b)\n, \
-               c REAL /* third, in ns */) STRICT";
+               d TEXT      -- third,\n    \
+               CHECK (d <> ''), -- pushed\n              -- aside\n  -- The key.\n  UNIQUE (a, b)\n, \
+               c REAL /* fourth, in ns */) STRICT";
     let (about, parts) = parts(sql);
     assert_eq!(about, "What it is, in two lines.");
     let found: Vec<_> = parts
@@ -287,8 +307,9 @@ fn comments_are_found_where_they_belong() {
     let expected = [
         ("a INTEGER", "first goes on"),
         ("b TEXT CHECK (b IN ('x', 'y'))", "Why there is b. second"),
+        ("d TEXT CHECK (d <> '')", "third, pushed aside"),
         ("UNIQUE (a, b)", "The key."),
-        ("c REAL", "third, in ns"),
+        ("c REAL", "fourth, in ns"),
     ];
     assert_eq!(found, expected);
 }
