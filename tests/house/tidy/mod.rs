@@ -317,11 +317,39 @@ fn store_report_and_sql_name_no_format() {
 /// The file that says which metrics readers of its format find, and what they call them.
 const NAMES_METRICS: &str = "src/formats/ghc/ghc_px/write.rs";
 
+/// Files that ask for a metric by its name, each with the reason: what it is called is what readers of a format know.
+const BY_NAME: &[(&str, &str)] = &[
+    (
+        "src/formats/common/written.rs",
+        "formats without metrics, whose readers take figures for samples",
+    ),
+    (
+        "src/formats/dyalog/table.rs",
+        "the format has one cost, which is time",
+    ),
+    (
+        "src/formats/firefox/write.rs",
+        "samples without weights, which readers count, and the time from one to the next",
+    ),
+    (
+        NAMES_METRICS,
+        "which metrics readers find, and what they call them",
+    ),
+    (
+        "src/formats/speedscope/write.rs",
+        "a file without stacks, whose readers take figures for samples",
+    ),
+    (
+        "src/report/render/dyalog/xml.rs",
+        "reports as `]PROFILE` writes them of what it measures",
+    ),
+];
+
 /// Columns of reports whose names in JSON are promised.
 const READINGS: &[&str] = &["exclusive_ticks", "cumulative_ticks"];
 
-#[test]
-fn no_name_of_a_metric_decides() {
+/// Files of the database, of reports and of writers.
+fn after_import() -> impl Iterator<Item = (String, String)> {
     let of_all = [
         "src/store/",
         "src/report/",
@@ -334,10 +362,67 @@ fn no_name_of_a_metric_decides() {
                 .iter()
                 .any(|end| path.ends_with(end))
     };
+    sources().filter(move |(path, _)| {
+        writes(path) || of_all.iter().any(|folder| path.starts_with(folder))
+    })
+}
+
+/// Names that importers give to metrics.
+fn names_of_metrics() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (path, text) in sources().filter(|(path, _)| path.starts_with("src/formats/")) {
+        let given = text.split(".metric(\"").skip(1);
+        let given = given.filter_map(|rest| rest.split_once('"'));
+        names.extend(
+            given
+                .filter(|_| is_a(&path, "rs"))
+                .map(|(name, _)| name.to_owned()),
+        );
+    }
+    names
+}
+
+#[test]
+fn metrics_are_asked_for_by_their_names_where_readers_know_these() {
+    let names = names_of_metrics();
+    assert!(
+        ["time", "samples", "ticks", "alloc"]
+            .iter()
+            .all(|name| names.contains(*name)),
+        "{names:?}"
+    );
+    let asks = |line: &str| {
+        names.iter().any(|name| {
+            ["name == ", "name != ", "name = ", "name <> "]
+                .iter()
+                .any(|asked| {
+                    line.contains(&format!("{asked}\"{name}\""))
+                        || line.contains(&format!("{asked}'{name}'"))
+                })
+        })
+    };
+    let (mut found, mut by_name) = (Vec::new(), BTreeSet::new());
+    for (path, text) in after_import() {
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| asks(text)) {
+            by_name.insert(path.clone());
+            if !BY_NAME.iter().any(|(file, _)| *file == path) {
+                found.push(format!("{path}:{line}: {}", text.trim()));
+            }
+        }
+    }
+    let unused = BY_NAME.iter().filter(|(file, _)| !by_name.contains(*file));
+    found.extend(unused.map(|(file, _)| format!("{file}: asks for none by its name")));
+    nothing(
+        "What a metric means its importer says, and not what it is called; BY_NAME has what is left, with reasons.",
+        &found,
+    );
+}
+
+#[test]
+fn no_name_of_a_metric_decides() {
     let mut found = Vec::new();
-    for (path, text) in sources()
-        .filter(|(path, _)| writes(path) || of_all.iter().any(|folder| path.starts_with(folder)))
-    {
+    for (path, text) in after_import() {
         let language = if is_a(&path, "sql") {
             Language::Sql
         } else {
@@ -595,6 +680,27 @@ fn every_format_is_shown_to_be_right() {
     );
 }
 
+/// With the variable `PROFDB_DB` of whoever runs the tests, commands without `--db` would write to their database.
+#[test]
+fn tests_start_the_program_in_one_place() {
+    const PLACE: &str = "tests/support/program.rs";
+    let name = concat!("CARGO_BIN_EXE_", "profdb");
+    assert!(read(PLACE).contains(name) && read(PLACE).contains(".env_remove(\"PROFDB_DB\")"));
+    let tests = sources().filter(|(path, _)| path.starts_with("tests/") && path != PLACE);
+    let mut found = Vec::new();
+    for (path, text) in tests {
+        for (line, text) in (1..).zip(text.lines()) {
+            if text.contains(name) || text.contains(concat!("Command::", "new(PROFDB)")) {
+                found.push(format!("{path}:{line}: {}", text.trim()));
+            }
+        }
+    }
+    nothing(
+        &format!("Tests start the program by `program::command()` of {PLACE}."),
+        &found,
+    );
+}
+
 /// Cargo compiles what `main.rs` names; another file would be there and never run.
 #[test]
 fn every_file_of_tests_is_compiled() {
@@ -680,27 +786,6 @@ fn every_writer_is_a_format_of_its_name() {
             found.push(format!(
                 "{path}: page, `const EXPORT` and `fn write` do not follow each other"
             ));
-/// With the variable `PROFDB_DB` of whoever runs the tests, commands without `--db` would write to their database.
-#[test]
-fn tests_start_the_program_in_one_place() {
-    const PLACE: &str = "tests/support/program.rs";
-    let name = concat!("CARGO_BIN_EXE_", "profdb");
-    assert!(read(PLACE).contains(name) && read(PLACE).contains(".env_remove(\"PROFDB_DB\")"));
-    let tests = sources().filter(|(path, _)| path.starts_with("tests/") && path != PLACE);
-    let mut found = Vec::new();
-    for (path, text) in tests {
-        for (line, text) in (1..).zip(text.lines()) {
-            if text.contains(name) || text.contains(concat!("Command::", "new(PROFDB)")) {
-                found.push(format!("{path}:{line}: {}", text.trim()));
-            }
-        }
-    }
-    nothing(
-        &format!("Tests start the program by `program::command()` of {PLACE}."),
-        &found,
-    );
-}
-
         }
         if !text.contains(&format!("    name: \"{name}\",\n")) {
             found.push(format!("{path}: EXPORT.name is not {name}"));
