@@ -144,7 +144,10 @@ pub(super) fn read<'d>(
                 rows => format!("{rows} rows"),
             }
         ));
-        table.drop_rows(&unknown);
+        // Rows are in another order than that in which items were read.
+        let rows = unknown.into_iter().filter_map(|item| table.row(item));
+        let rows: BTreeSet<usize> = rows.collect();
+        table.drop_rows(&rows);
     }
     table.weigh_samples();
     Ok(Read {

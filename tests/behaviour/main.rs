@@ -5,6 +5,7 @@ mod builds;
 mod checks;
 mod compact;
 mod comparing;
+mod comparing_shown;
 mod completions;
 mod concurrency;
 mod corpus;
