@@ -296,16 +296,19 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
 }
 
 /// A module of base as new has it, by modules that are one.
-pub(super) fn renamed_module<'m>(module: &'m str, folders: &'m [Folders]) -> &'m str {
-    let modules = folders.iter().filter(|one| one.part == Within::Module);
-    let found = modules.into_iter().find(|one| one.base == module);
+pub(super) fn renamed_module<'m>(
+    module: &'m str,
+    folders: impl IntoIterator<Item = &'m Folders>,
+) -> &'m str {
+    let mut modules = folders.into_iter().filter(|one| one.part == Within::Module);
+    let found = modules.find(|one| one.base == module);
     found.map_or(module, |one| &one.new)
 }
 
 /// A path of base as new has it, by folders that are one. What has no file lies in no folder.
-pub(super) fn moved(path: &str, folders: &[Folders]) -> String {
+pub(super) fn moved<'f>(path: &str, folders: impl IntoIterator<Item = &'f Folders>) -> String {
     let found = folders
-        .iter()
+        .into_iter()
         .filter(|one| one.part == Within::Folder && !path.is_empty())
         // A folder of new may lie within that of base: what is in there is new's already.
         .filter(|one| below(&one.new, &one.base).is_none() || below(path, &one.new).is_none())

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge::{Judgement, Limits, Noise};
-use super::pairs::{Folders, moved, of_one_name, renamed_module};
+use super::pairs::{Folders, Within, of_one_name};
+use super::sequence::newest_name;
 use super::table::Table;
 use crate::identity::read_rules;
 use crate::statistics::distribution::student_upper_quantile;
@@ -178,8 +179,8 @@ fn rules(table: &Table, folders: &[Folders], gone: usize, new: usize) -> Vec<Str
     let [name, module, file] = &table.items[gone].names;
     let old = [
         name.clone(),
-        renamed_module(module, folders).to_owned(),
-        moved(file, folders),
+        newest_name(Within::Module, module, folders),
+        newest_name(Within::Folder, file, folders),
     ];
     let its = &table.items[new].names;
     let mut lines = Vec::new();

@@ -174,10 +174,15 @@ pub(super) fn by_known(table: &mut Table, folders: &[Folders]) {
 /// The name of a module or file as the newest run has it, by folders and modules that are one.
 #[must_use]
 pub fn newest_name(part: Within, name: &str, folders: &[Folders]) -> String {
-    match part {
-        Within::Folder => pairs::moved(name, folders),
-        Within::Module => pairs::renamed_module(name, folders).to_owned(),
-    }
+    let renamed = |name: &str, between: Between| {
+        let folders = folders.iter().filter(|one| one.between == between);
+        match part {
+            Within::Folder => pairs::moved(name, folders),
+            Within::Module => pairs::renamed_module(name, folders).to_owned(),
+        }
+    };
+    // What new calls it may be the name of a run before the newest.
+    renamed(&renamed(name, Between::Sides), Between::Runs)
 }
 
 /// What lies in it: a folder of source files, or a module, by its number.

@@ -101,10 +101,14 @@ pub(super) fn ways(
 
 /// Adds to keys of identities those that are one with them.
 pub(super) fn with_pairs(keys: &mut BTreeSet<Vec<u8>>, pairs: &[(Vec<u8>, Vec<u8>)]) {
-    // Several of base may be one of new: the second round finds those which the first one has passed.
-    for (base, new) in pairs.iter().chain(pairs) {
-        if keys.contains(base) || keys.contains(new) {
-            keys.extend([base.clone(), new.clone()]);
+    // Several of base may be one of new, which may be one of a newer run: what a round has found leads to others.
+    let mut known = 0;
+    while known < keys.len() {
+        known = keys.len();
+        for (base, new) in pairs {
+            if keys.contains(base) != keys.contains(new) {
+                keys.extend([base.clone(), new.clone()]);
+            }
         }
     }
 }

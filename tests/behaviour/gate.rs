@@ -1842,3 +1842,62 @@ fn what_is_read_is_not_written_over() {
     let told = place.gate(plain, &[&folder[..], &["-o", "folder/gate.md"]].concat());
     assert_eq!(told.code, Some(0), "{}{}", told.out, told.errors);
 }
+
+/// Each build may have a folder of its own: a file has the name that it has in any of them.
+#[test]
+fn a_file_has_its_name_in_any_of_many_checkouts() {
+    let place = Place::new();
+    let name = |at: usize| format!("{at:02}.callgrind");
+    for at in 0..12 {
+        let mut text = "version: 1\ncreator: callgrind-3.22.0\nevents: Ir\nob=app\n".to_owned();
+        for function in 0..8 {
+            let cost = 1000 * (function + 1) + at % 2 + if at < 8 { 0 } else { 200 };
+            let file = function / 2;
+            write!(
+                text,
+                "\nfl=/builds/{at}/shop/src/f{file}.c\nfn=work{function}\n{} {cost}\n",
+                function + 1
+            )
+            .expect("a string takes all");
+        }
+        fs::write(place.path().join(name(at)), text + "\ntotals: 1\n").expect("a file");
+    }
+    let names: Vec<String> = (0..12).map(name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (base, new) = names.split_at(8);
+    for build in 0..12 {
+        for (rule, answer, code) in [
+            (
+                format!("file '/builds/{build}/shop/src/f0.c' <= +5 %"),
+                "fail",
+                1,
+            ),
+            (
+                format!("file '/builds/{build}/shop/src/f0.c' <= +50 %"),
+                "pass",
+                0,
+            ),
+            (
+                format!("file '*/f0.c' <= +5 % unless '/builds/{build}/*'"),
+                "nothing matched",
+                4,
+            ),
+        ] {
+            fs::write(place.path().join("perf.budget"), format!("{rule}\n")).expect("a file");
+            let flags = [
+                "gate",
+                "--budget",
+                "perf.budget",
+                "--noise",
+                "timed",
+                "--format",
+                "json",
+                "--base",
+            ];
+            let told = place.run(&[&flags, base, &["--new"], new].concat());
+            let said: Value = serde_json::from_str(&told.out).expect("JSON");
+            assert_eq!(said["rules"][0]["answer"], answer, "{rule}: {said}");
+            assert_eq!(told.code, Some(code), "{rule}: {}", told.errors);
+        }
+    }
+}
