@@ -674,6 +674,16 @@ fn exact_figures_have_no_noise() {
     assert_eq!(found.steps, []);
     let drift = found.drift.expect("34 % together");
     assert!((drift.ratio - 1.01_f64.powi(29)).abs() < 1e-9, "{drift:?}");
+    assert_eq!(drift.small.map(|small| small.changes), Some(29));
+    // How many they are, and where the largest is. A step beside them is none of them.
+    let figures = [1000.0, 1000.0, 1030.0, 1020.0, 1060.0, 2000.0, 2000.0];
+    let found = find(&figures.map(Point::once), Kind::Exact, &Limits::default());
+    assert_eq!(found.steps.len(), 1);
+    let drift = found.drift.expect("6 % together");
+    assert!((drift.ratio - 1.06).abs() < 1e-12, "{drift:?}");
+    let small = drift.small.expect("they are exact");
+    assert_eq!((small.changes, small.largest_at), (3, 4));
+    assert!((small.largest - 1060.0 / 1020.0).abs() < 1e-12, "{small:?}");
     // What is said to be timed and does not vary is exact as well.
     let mut figures = [500.0; 20];
     figures[11..].fill(600.0);

@@ -17,7 +17,7 @@ use crate::report::several::{
     shows, text, values, whole,
 };
 use crate::report::{self, Answer, Argument, Heading, Measure, Value};
-use crate::statistics::steps::{Drift, FEWEST, Step};
+use crate::statistics::steps::{Drift, FEWEST, Small, Step};
 use crate::store::{Database, Fitting};
 use crate::text::judged::{probability, ratio, short_commit};
 use crate::text::number::fixed;
@@ -105,9 +105,7 @@ fn columns<'s>(by: Fitting) -> Vec<ColumnOf<Told<'s>>> {
         column("state", Kind::Text, PROGRAMS, |of| {
             optional(of.judged().map(|judged| judged.state.name()))
         }),
-        column("why", Kind::Text, PROGRAMS, |of| {
-            text(of.judged().map_or("", |judged| &judged.why))
-        }),
+        column("why", Kind::Text, PROGRAMS, |of| text(&of.why())),
         column("gone_position", Kind::Any, PROGRAMS, |of| {
             of.position(of.gone())
         }),
@@ -276,8 +274,27 @@ fn state(places: &Timeline<'_>, judged: &Judged) -> String {
     }
 }
 
+/// What exact figures say of a drift: `11 changes of less than 5 % each, the largest x1.01 at a1b2..c3d4`; empty of others.
+fn of_drift(places: &Timeline<'_>, drift: &Drift, min_effect: f64) -> String {
+    let Some(Small {
+        changes,
+        largest_at,
+        largest,
+    }) = drift.small
+    else {
+        return String::new();
+    };
+    format!(
+        "{} of less than {} each, the largest x{} at {}",
+        counted(changes, "change"),
+        percent(min_effect),
+        fixed(largest, 3),
+        places.between((largest_at - 1, largest_at))
+    )
+}
+
 /// A change with its figures, as a line.
-fn said(places: &Timeline<'_>, metric: [&str; 2], finding: Finding<'_>) -> String {
+fn said(places: &Timeline<'_>, metric: [&str; 2], min_effect: f64, finding: Finding<'_>) -> String {
     let cost = |value: f64| figure(metric[0], metric[1], value);
     match finding {
         Finding::Step(judged) => {
@@ -294,10 +311,14 @@ fn said(places: &Timeline<'_>, metric: [&str; 2], finding: Finding<'_>) -> Strin
                 state(places, judged)
             )
         }
-        Finding::Drift(drift, _) => format!(
-            "drift over all positions: x{}",
-            ratio(Some(drift.ratio), Some(drift.interval))
-        ),
+        Finding::Drift(drift, _) => {
+            let why = of_drift(places, drift, min_effect);
+            format!(
+                "drift over all positions: x{}{}{why}",
+                ratio(Some(drift.ratio), Some(drift.interval)),
+                if why.is_empty() { "" } else { ", " },
+            )
+        }
         Finding::Nothing => "no step".to_owned(),
     }
 }
@@ -427,11 +448,23 @@ impl<'s> Told<'s> {
         self.q.map_or_else(|| "-".to_owned(), probability)
     }
 
+    /// What more there is to say of it; empty if there is nothing.
+    fn why(&self) -> String {
+        match self.finding {
+            Finding::Step(judged) => judged.why.clone(),
+            Finding::Drift(drift, _) => of_drift(self.places, drift, self.steps.request.min_effect),
+            Finding::Nothing => String::new(),
+        }
+    }
+
     /// What people are told of it.
     fn state(&self) -> String {
         match self.finding {
             Finding::Step(judged) => state(self.places, judged),
-            Finding::Drift(..) => "drift".to_owned(),
+            Finding::Drift(..) => match self.why().as_str() {
+                "" => "drift".to_owned(),
+                why => format!("drift: {why}"),
+            },
             Finding::Nothing if self.steps.request.since.is_some() => "no step since".to_owned(),
             Finding::Nothing => {
                 let positions = self.change.costs.len();
@@ -503,7 +536,10 @@ fn lines(steps: &Steps, places: &Timeline<'_>) -> Vec<String> {
                 "Total: no step; {}",
                 sight(steps.total.blind_below, steps.positions.len(), steps.noise)
             ),
-            finding => format!("Total: {}", said(places, metric, finding)),
+            finding => format!(
+                "Total: {}",
+                said(places, metric, request.min_effect, finding)
+            ),
         });
     }
     lines.extend(said_of(&steps.folders));
@@ -511,7 +547,7 @@ fn lines(steps: &Steps, places: &Timeline<'_>) -> Vec<String> {
 }
 
 /// A finding as a member of files for programs.
-fn member(places: &Timeline<'_>, finding: Finding<'_>) -> Option<Json> {
+fn member(places: &Timeline<'_>, min_effect: f64, finding: Finding<'_>) -> Option<Json> {
     match finding {
         Finding::Step(judged) => {
             let step = &judged.step;
@@ -531,7 +567,7 @@ fn member(places: &Timeline<'_>, finding: Finding<'_>) -> Option<Json> {
         }
         Finding::Drift(drift, q) => Some(json!({
             "change": "drift", "ratio": drift.ratio, "ratio_low": drift.interval.0, "ratio_high": drift.interval.1,
-            "p": drift.p, "q": q,
+            "p": drift.p, "q": q, "why": of_drift(places, drift, min_effect),
         })),
         Finding::Nothing => None,
     }
@@ -548,7 +584,7 @@ fn members(steps: &Steps, places: &Timeline<'_>, rules: Option<&str>) -> Map<Str
         .collect();
     let found: Vec<Json> = findings(&steps.total)
         .into_iter()
-        .filter_map(|finding| member(places, finding))
+        .filter_map(|finding| member(places, request.min_effect, finding))
         .collect();
     let mut members = Map::new();
     let mut put = |name: &str, value: Json| members.insert(name.to_owned(), value);
@@ -608,12 +644,15 @@ pub fn with_steps(
                     "{name}: no step; {}",
                     sight(change.blind_below, change.costs.len(), noise)
                 ),
-                finding => format!("{name}: {}", said(&places, metric, finding)),
+                finding => format!(
+                    "{name}: {}",
+                    said(&places, metric, request.min_effect, finding)
+                ),
             });
         }
         let found = findings(change)
             .into_iter()
-            .filter_map(|finding| member(&places, finding));
+            .filter_map(|finding| member(&places, request.min_effect, finding));
         let [function, module, file] = &change.names;
         all.push(json!({
             "function": function, "module": module, "file": file, "changes": found.collect::<Vec<Json>>(),

@@ -1,6 +1,6 @@
 //! Steps of figures that do not vary: every change that matters is one.
 
-use super::series::{Drift, Found, Limits, Point, Step};
+use super::series::{Drift, Found, Limits, Point, Small, Step};
 use crate::statistics::is_above;
 
 /// A change that is back after as many positions may be the other way that a program can go, not another program.
@@ -64,13 +64,24 @@ fn is_beyond(one: f64, other: f64, least: f64) -> bool {
 /// What small changes add up to, each too small to matter.
 fn drift(figures: &[f64], steps: &[usize], least: f64) -> Option<Drift> {
     let small = (1..figures.len()).filter(|at| !steps.contains(at));
-    let sum: f64 = small
+    let changes: Vec<(usize, f64)> = small
         .filter(|at| figures[*at] > 0.0 && figures[at - 1] > 0.0)
-        .map(|at| (figures[at] / figures[at - 1]).ln())
-        .sum();
+        .map(|at| (at, (figures[at] / figures[at - 1]).ln()))
+        .filter(|(_, change)| *change != 0.0)
+        .collect();
+    let sum: f64 = changes.iter().map(|(_, change)| change).sum();
+    // Of several that are as large, the first one.
+    let by_size =
+        |one: &&(usize, f64), other: &&(usize, f64)| one.1.abs().total_cmp(&other.1.abs());
+    let (largest_at, largest) = changes.iter().rev().max_by(by_size)?;
     (sum.abs() > least).then(|| Drift {
         ratio: sum.exp(),
         interval: (sum.exp(), sum.exp()),
         p: 0.0,
+        small: Some(Small {
+            changes: changes.len(),
+            largest_at: *largest_at,
+            largest: largest.exp(),
+        }),
     })
 }

@@ -8,7 +8,7 @@ mod series;
 mod variance;
 mod wander;
 
-pub use series::{Drift, FEWEST, Found, Kind, Limits, Point, Step};
+pub use series::{Drift, FEWEST, Found, Kind, Limits, Point, Small, Step};
 
 /// Finds the steps of a series, whose points are in the order of time.
 ///

@@ -262,6 +262,7 @@ impl<'s> Search<'s> {
             ratio: ratio(fit.slope),
             interval: (ratio(fit.slope - reach), ratio(fit.slope + reach)),
             p: student_two_sided(t, df),
+            small: None,
         })
     }
 

@@ -158,6 +158,19 @@ pub struct Drift {
     pub interval: (f64, f64),
     /// Probability of so steep a line if nothing has changed; 0 of exact figures.
     pub p: f64,
+    /// The changes that add up to it; `None` of figures that vary, of which it is a line.
+    pub small: Option<Small>,
+}
+
+/// Changes of exact figures that are each too small to matter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Small {
+    /// How many there are.
+    pub changes: usize,
+    /// The first position after the largest one, counted from 0.
+    pub largest_at: usize,
+    /// What the largest one makes of the figure.
+    pub largest: f64,
 }
 
 /// What is found in a series.
