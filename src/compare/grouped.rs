@@ -218,7 +218,7 @@ pub(super) fn grouped(
     }]);
     let calls = place(&["calls"]);
     let selected = answer.subject.as_ref().and_then(|subject| subject.selected);
-    let script = std::mem::take(&mut answer.script);
+    let script = with_run(&answer.script, run.run.run_id);
     let (mut column, mut unknown) = (Column::default(), BTreeMap::new());
     let mut paths = Paths::default();
     let mut met = BTreeSet::new();
@@ -282,6 +282,16 @@ pub(super) fn grouped(
         selected,
         script,
     }))
+}
+
+/// The statement of a report with the number of the run before its columns, which tells the rows of several runs apart.
+fn with_run(statement: &str, run: i64) -> String {
+    // What comes after the last SELECT is ours, whatever names are before it.
+    const SELECT: &str = "\nSELECT\n";
+    match statement.rsplit_once(SELECT) {
+        Some((parts, columns)) => format!("{parts}{SELECT}  {run} AS run_id,\n{columns}"),
+        None => statement.to_owned(),
+    }
 }
 
 /// What a report is asked to count as one: what the identities of the database say, or nothing where they are not those by which runs

@@ -388,11 +388,16 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         given: given[side],
         matched: matched[side],
     });
-    let script = if request.is_plain() {
-        history_of(&sides, &unit.0)
-    } else {
-        script
-    };
+    let script = format!(
+        "-- Base: {}; new: {}.\n{}",
+        numbers(&sides[0]),
+        numbers(&sides[1]),
+        if request.is_plain() {
+            history_of(&sides, &measured)
+        } else {
+            script
+        }
+    );
     let verdicts: Vec<Option<Verdict>> = judged.functions.iter().map(|row| row.verdict).collect();
     let is_worse =
         |verdict: &&Option<Verdict>| matches!(verdict, Some(Verdict::Slower | Verdict::New));
@@ -472,19 +477,34 @@ fn row_of_bounds(
     }
 }
 
-/// The statement that gives the figures of runs of a database.
-fn history_of(sides: &[Side; 2], metric: &str) -> String {
-    let mut runs: Vec<i64> = sides
-        .iter()
-        .flat_map(|side| &side.runs)
-        .filter_map(|run| run.run_id)
-        .collect();
+/// The name of what is a part of the totals.
+pub(super) fn share_of(metric: &str) -> String {
+    format!("% of {metric}")
+}
+
+/// The numbers of the runs of a side, where they are of a database.
+fn numbers(side: &Side) -> String {
+    let mut runs: Vec<i64> = side.runs.iter().filter_map(|run| run.run_id).collect();
     runs.sort_unstable();
     let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
-    let metric = metric.trim_start_matches("% of ").replace('\'', "''");
+    runs.join(", ")
+}
+
+/// The statement that gives the figures of runs of a database. Each side may have a metric of its own.
+fn history_of(sides: &[Side; 2], measured: &[(String, String); 2]) -> String {
+    let [base, new] = sides.each_ref().map(numbers);
+    let [of_base, of_new] = measured
+        .each_ref()
+        .map(|(name, _)| name.replace('\'', "''"));
+    let runs = if of_base == of_new {
+        format!("run_id IN ({base}, {new}) AND metric = '{of_base}'")
+    } else {
+        format!(
+            "run_id IN ({base}) AND metric = '{of_base}' OR run_id IN ({new}) AND metric = '{of_new}'"
+        )
+    };
     format!(
-        "SELECT run_id, function, module, file, calls, exclusive FROM history\nWHERE run_id IN ({}) AND metric = '{metric}'\nORDER BY function, module, file, run_id;\n",
-        runs.join(", ")
+        "SELECT run_id, function, module, file, calls, exclusive FROM history\nWHERE {runs}\nORDER BY function, module, file, run_id;\n"
     )
 }
 

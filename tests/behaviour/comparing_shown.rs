@@ -1,11 +1,72 @@
 //! What `profdb diff` says of what it compares: whose figures rows of statements are, what figures are of, what both sides have, and
 //! what became of all that was selected.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use rusqlite::Connection;
 use serde_json::Value;
 
 use super::comparing::{Folder, row};
+
+/// Numbers of runs in the rows of all statements of a script, whose first column says it.
+fn runs_of(folder: &Folder, script: &str) -> BTreeSet<i64> {
+    let connection = Connection::open(folder.path("profdb.db")).expect("a database");
+    let mut found = BTreeSet::new();
+    for statement in script.split(";\n").filter(|text| !text.trim().is_empty()) {
+        let mut statement = connection
+            .prepare(statement)
+            .unwrap_or_else(|error| panic!("{error}: {statement}"));
+        assert_eq!(statement.column_name(0), Ok("run_id"));
+        let mut rows = statement.query([]).expect("no parameters");
+        while let Some(row) = rows.next().expect("a row") {
+            found.insert(row.get(0).expect("a number"));
+        }
+    }
+    found
+}
+
+#[test]
+fn rows_of_statements_say_whose_they_are() {
+    let folder = Folder::new();
+    let callgrind = |cost: u32| {
+        format!(
+            "version: 1\ncreator: callgrind-3.19.0\npositions: line\nevents: Ir\nob=app\nfl=src/w.c\nfn=main\n1 {cost}\n\
+             cfn=work\ncalls=1 9\n2 50\n\nfn=work\n9 50\n"
+        )
+    };
+    folder
+        .write("a.folded", "main;work 20\nmain;SELECT 10\n")
+        .write("b.folded", "main;work 15\nmain;rest 5\n")
+        .write("a.callgrind", &callgrind(7))
+        .write("b.callgrind", &callgrind(8));
+    for name in ["a.folded", "b.folded", "a.callgrind", "b.callgrind"] {
+        folder.import(name, &[]);
+    }
+    for (sides, flags) in [
+        (["1", "2"], &[][..]),
+        (["2", "1"], &["--cumulative"]),
+        (["1", "2"], &["--fn", "main"]),
+        (["1", "2"], &["--hide", "rest", "--cumulative"]),
+        (["1", "2"], &["--focus", "main"]),
+        (["1", "2"], &["--by", "caller", "--fn", "work"]),
+        (["3", "4"], &["--by", "file"]),
+        (["3", "4"], &["--by", "line"]),
+        (["3", "4"], &["--by", "module", "--cumulative"]),
+        (["1", "4"], &["--normalize", "total"]),
+    ] {
+        let asked = [&["diff"], &sides[..], flags, &["--show-sql"]].concat();
+        let (script, said, code) = folder.run(&asked);
+        assert_eq!(code, Some(0), "{asked:?}: {said}");
+        let numbers: BTreeSet<i64> = sides
+            .iter()
+            .map(|run| run.parse().expect("a number"))
+            .collect();
+        assert_eq!(runs_of(&folder, &script), numbers, "{asked:?}");
+        let heading = format!("-- Base: {}; new: {}.\n", sides[0], sides[1]);
+        assert!(script.contains(&heading), "{asked:?}: {script}");
+    }
+}
 
 /// Functions of one file that may call each other: `twin` is two functions of one identity.
 fn program(twin: [u32; 2], lines: &[(&str, u32)]) -> String {
