@@ -10,8 +10,8 @@ use super::judge::{BURST, Judgement, Noise, Verdict};
 use super::pairs::{Between, Folders, Within};
 use super::renames::Suggestion;
 use super::request::Normalize;
-use super::rows::{Compared, Comparison, Part, Row, Side, cost};
-use crate::report::header::{Kind, Meaning};
+use super::rows::{Compared, Comparison, Part, Row, Side, cost, share_of};
+use crate::report::header::{Column, Kind, Meaning};
 use crate::report::several::{
     self, ALL, BY_NAME, ColumnOf, PEOPLE, PROGRAMS, column, of_module, optional, real, shown,
     shows, text, values, whole,
@@ -144,17 +144,59 @@ fn columns<'c>(comparison: &Comparison) -> Vec<ColumnOf<Told<'c>>> {
 
 /// What an answer is about that shows a comparison. `report` is its name, `rules` the digest of the rules of identities.
 pub(super) fn heading(report: &str, comparison: &Comparison, rules: Option<&str>) -> Heading {
-    let (name, unit) = comparison.metric.clone();
+    let mut measures = measures(comparison);
+    let beside = measures.split_off(1);
     Heading {
-        measure: Measure {
-            name,
-            unit,
-            total: comparison.total.costs[0].max(comparison.total.costs[1]),
-            selected: None,
-        },
+        measure: measures.swap_remove(0),
+        beside,
         lines: lines(comparison),
         members: members(report, comparison, rules),
     }
+}
+
+/// What costs are of: those of base and, where a profiler of another metric has measured new, those of new, and what they have in
+/// common.
+fn measures(comparison: &Comparison) -> Vec<Measure> {
+    let (name, unit) = &comparison.metric;
+    let measure = |name: &str| Measure {
+        name: name.to_owned(),
+        unit: unit.clone(),
+        total: comparison.total.costs[0].max(comparison.total.costs[1]),
+        selected: None,
+    };
+    let [base, new] = &comparison.measured;
+    if base.0 == new.0 || comparison.normalize != Normalize::Total {
+        return vec![measure(name)];
+    }
+    let others = [share_of(&new.0), share_of("total")];
+    let names = [name.clone()].into_iter().chain(others);
+    names.map(|name| measure(&name)).collect()
+}
+
+/// Which of [`measures`] a column shows.
+fn measure_of(comparison: &Comparison, shows: Option<Meaning>) -> usize {
+    let wanted = match shows {
+        Some(Meaning::New) => 1,
+        Some(Meaning::Delta) => 2,
+        _ => 0,
+    };
+    if wanted < measures(comparison).len() {
+        wanted
+    } else {
+        0
+    }
+}
+
+/// The columns of an answer, each with the measure that it shows.
+pub(super) fn measured<R>(
+    comparison: &Comparison,
+    columns: &[ColumnOf<R>],
+) -> Vec<Column<'static>> {
+    let mut columns = several::columns(columns);
+    for column in &mut columns {
+        column.metric = measure_of(comparison, column.shows);
+    }
+    columns
 }
 
 /// Whom an answer is for.
@@ -189,7 +231,7 @@ pub fn answer<'d>(
         }
     }
     let heading = heading("diff", comparison, rules);
-    report::compared(database, heading, several::columns(&columns), rows)
+    report::compared(database, heading, measured(comparison, &columns), rows)
 }
 
 fn number(number: usize) -> Value {

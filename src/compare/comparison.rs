@@ -14,7 +14,7 @@ use super::pairs::{self, Folders};
 use super::reading::{Functions, Read, read, read_whole};
 use super::renames::{self, Suggestion};
 use super::request::{By, CompareError, Normalize, Request};
-use super::rows::{Comparison, Findings, told};
+use super::rows::{Comparison, Findings, share_of, told};
 use super::run::ComparedRun;
 use super::sequence;
 use super::shift;
@@ -157,7 +157,7 @@ pub(super) fn compared<'r, 'd>(
             *total = divided(run, *total);
         }
         if is_of_totals {
-            unit = (format!("% of {}", unit.0), "count".to_owned());
+            unit = (share_of(&unit.0), "count".to_owned());
         }
     } else if let Some(doubt) = totals_differ(&totals) {
         warnings.push(doubt);

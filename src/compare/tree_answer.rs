@@ -1,13 +1,13 @@
 //! A union tree as answers: place by place, and the places that have changed most.
 
-use super::answer::heading;
+use super::answer::{heading, measured};
 use super::judge::Verdict;
 use super::rows::Comparison;
 use super::tree::Place;
 use super::trees::PlaceItem;
 use crate::report::header::{Kind, Meaning};
 use crate::report::several::{
-    self, ALL, BY_NAME, PROGRAMS, column, optional, shows, text, values, whole,
+    ALL, BY_NAME, PROGRAMS, column, optional, shows, text, values, whole,
 };
 use crate::report::{self, Answer, Value};
 use crate::statistics::change;
@@ -153,7 +153,7 @@ pub fn tree_answer<'d>(
     report::compared_one_by_one(
         database,
         heading("diff_tree", comparison, rules),
-        several::columns(&columns),
+        measured(comparison, &columns),
         move |give| {
             let rows = places
                 .iter()
@@ -235,7 +235,7 @@ pub fn paths_answer<'d>(
     report::compared_one_by_one(
         database,
         heading("diff_paths", comparison, rules),
-        several::columns(&columns),
+        measured(comparison, &columns),
         move |give| {
             for at in &chosen {
                 let place = &places[*at];

@@ -389,6 +389,7 @@ fn heading(history: &History) -> Heading {
             total: largest,
             selected: None,
         },
+        beside: Vec::new(),
         lines: lines(history),
         members: members(history),
     }

@@ -117,6 +117,8 @@ impl Subject {
 pub struct Heading {
     /// The metric that the costs are of.
     pub measure: Measure,
+    /// Those that other columns are of, by their `metric` from 1 on; empty where all costs are of one.
+    pub beside: Vec<Measure>,
     /// Lines above a table for people.
     pub lines: Vec<String>,
     /// What files for programs say of the answer as a whole: names and values of an object.
@@ -218,7 +220,10 @@ impl Answer<'_> {
             total: subject.metric.total,
             selected: subject.selected,
         });
-        let of_runs = self.heading.iter().map(|heading| heading.measure.clone());
+        let of_runs = self.heading.iter().flat_map(|heading| {
+            let beside = heading.beside.iter();
+            std::iter::once(&heading.measure).chain(beside).cloned()
+        });
         of_run.chain(of_runs).collect()
     }
 

@@ -68,6 +68,37 @@ fn rows_of_statements_say_whose_they_are() {
     }
 }
 
+/// Of two profilers each column has its own metric; what is a difference has that of neither.
+#[test]
+fn heads_of_shares_are_those_of_each_side() {
+    let folder = Folder::new();
+    folder.write("a.folded", "main;work 20\n").write(
+        "b.json",
+        r#"{"traceEvents": [
+            {"name": "main", "ph": "X", "ts": 0, "dur": 30, "pid": 1, "tid": 1},
+            {"name": "work", "ph": "X", "ts": 5, "dur": 20, "pid": 1, "tid": 1}]}"#,
+    );
+    let asked = ["a.folded", "b.json", "--normalize", "total"];
+    for command in [
+        &["diff"][..],
+        &["report", "diff_tree"],
+        &["report", "diff_paths"],
+    ] {
+        let (text, said, code) = folder.run(&[command, &asked].concat());
+        assert_eq!(code, Some(0), "{said}");
+        assert!(text.contains("base % of samples  new % of time"), "{text}");
+        let (text, ..) = folder.run(&[command, &asked, &["--format", "csv"]].concat());
+        let heads = "\"Base% of samples\",\"New% of time\",\"Delta% of total\"";
+        assert!(text.contains(heads), "{text}");
+    }
+    // Of one profiler all are of one metric.
+    let (text, ..) = folder.run(&["diff", "a.folded", "a.folded", "--normalize", "total"]);
+    assert!(
+        text.contains("base % of samples  new % of samples"),
+        "{text}"
+    );
+}
+
 /// Functions of one file that may call each other: `twin` is two functions of one identity.
 fn program(twin: [u32; 2], lines: &[(&str, u32)]) -> String {
     let mut text =

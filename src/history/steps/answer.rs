@@ -225,6 +225,7 @@ pub fn answer<'d>(database: &'d Database, steps: &Steps, rules: Option<&str>) ->
             total: largest(steps),
             selected: None,
         },
+        beside: Vec::new(),
         lines: lines(steps, &places),
         members: members(steps, &places, rules),
     };
