@@ -347,6 +347,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             .collect();
         rows.push(row);
     }
+    let matched = table.matched_shares(&bounded.iter().map(|(row, _)| row).collect::<Vec<_>>());
     for (bounded, told_apart) in bounded {
         functions += 1;
         let mut row = row_of_bounds(bounded, shown, &side_total, &unit);
@@ -372,7 +373,6 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         request,
     );
     let mut logs = logs.into_iter().flatten();
-    let matched = table.matched_shares();
     let sides = [0, 1].map(|side: usize| Side {
         runs: sides[side]
             .iter()
@@ -444,10 +444,12 @@ fn row_of_bounds(
         (shown(&lows), shown(&highs))
     });
     let said = |(low, high): (f64, f64)| {
-        if low < high {
-            format!("{} to {}", cost(metric, low), cost(metric, high))
+        let [low, high] = [low, high].map(|bound| cost(metric, bound));
+        // What differs by less than is shown is one figure for people.
+        if low == high {
+            low
         } else {
-            cost(metric, low)
+            format!("{low} to {high}")
         }
     };
     let [base, new] = bounds;

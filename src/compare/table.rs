@@ -522,16 +522,23 @@ impl Table {
         })
     }
 
-    /// The part of what the runs of each side cost that lies in items which both sides have.
-    #[must_use]
-    pub fn matched_shares(&self) -> [Option<f64>; 2] {
+    /// The part of what the runs of each side cost that lies in items which both sides have. Rows of which only bounds are known have
+    /// been taken out: of these the least counts.
+    pub(super) fn matched_shares(&self, bounded: &[&Bounded]) -> [Option<f64>; 2] {
         let costs = self.side_costs();
         [0, 1].map(|side: usize| {
+            let known = self.items.iter().zip(&costs[side]).zip(&costs[1 - side]);
+            let known = known.map(|((item, cost), other)| (item, *cost, *other != 0.0));
+            let bounded = bounded.iter().map(|row| {
+                let least = row.bounds[side].iter().map(|(low, _)| low).sum();
+                let is_there = row.bounds[1 - side].iter().any(|(_, high)| *high != 0.0);
+                (&row.item, least, is_there)
+            });
             let (mut all, mut matched) = (Sum::default(), Sum::default());
-            for ((item, cost), other) in self.items.iter().zip(&costs[side]).zip(&costs[1 - side]) {
-                all.add(*cost);
-                if item.is_named && *other != 0.0 {
-                    matched.add(*cost);
+            for (item, cost, is_there) in known.chain(bounded) {
+                all.add(cost);
+                if item.is_named && is_there {
+                    matched.add(cost);
                 }
             }
             Some(matched.value() / all.value()).filter(|share| share.is_finite())

@@ -118,6 +118,40 @@ fn program(twin: [u32; 2], lines: &[(&str, u32)]) -> String {
     text
 }
 
+/// Rows of which only bounds are known are rows of both sides nevertheless.
+#[test]
+fn what_only_has_bounds_is_matched() {
+    let folder = Folder::new();
+    let program = |files: [&str; 2]| {
+        let [caller, called] = files;
+        format!(
+            "version: 1\ncreator: callgrind-3.19.0\npositions: line\nevents: Ir\nob=app\nfl={caller}\nfn=one\n1 20\n\
+             cfi={called}\ncfn=g\ncalls=1 9\n2 50\n\nfn=two\n3 30\ncfi={called}\ncfn=g\ncalls=1 9\n4 70\n\nfl={called}\nfn=g\n9 120\n"
+        )
+    };
+    folder
+        .write("base.callgrind", &program(["w.c", "x.c"]))
+        .write("new.callgrind", &program(["w.c", "y.c"]))
+        .write("other.callgrind", &program(["v.c", "z.c"]));
+    let asked = |new: &str| {
+        let flags = ["--by", "file", "--cumulative", "--all"];
+        folder.json(&[&["diff", "base.callgrind", new], &flags[..]].concat())
+    };
+    let answer = asked("new.callgrind");
+    let both = row(&answer, "w.c");
+    let bounds = ["base_cumulative_min", "base_cumulative_max"].map(|name| both[name].as_f64());
+    assert_eq!(bounds, [Some(100.0), Some(170.0)], "{both}");
+    for side in ["base", "new"] {
+        let matched = answer[side]["matched_pct"].as_f64().expect("a share");
+        // The least that it costs, of that and the 120 of the other file.
+        assert!((matched - 100.0 * 100.0 / 220.0).abs() < 1e-9, "{answer}");
+    }
+    let answer = asked("other.callgrind");
+    for side in ["base", "new"] {
+        assert_eq!(answer[side]["matched_pct"], 0, "{answer}");
+    }
+}
+
 /// Lines of functions that are one are left out where no path says what they cost together; all others stay, whatever their names.
 #[test]
 fn what_is_left_out_is_what_is_unknown() {
