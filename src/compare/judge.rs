@@ -243,7 +243,7 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
             judgement.verdict = Some(verdict(judgement, found, noise, shape, matrix, limits));
         }
     }
-    let total = total(matrix, noise, shape, limits);
+    let total = total(matrix, noise, shape, &tested, &functions, limits);
     Judged {
         functions,
         total,
@@ -618,7 +618,17 @@ fn verdict(
 const TOTAL_PART: f64 = 0.4;
 
 /// The totals, tested by themselves.
-fn total(matrix: &Matrix, noise: Noise, repeats: Repeats, limits: &Limits) -> Judgement {
+///
+/// What costs nothing on a side in any run has no ratio. It is gone or new if its samples say so, or if any of the functions in it is
+/// shown to be: of these it is no further test.
+fn total(
+    matrix: &Matrix,
+    noise: Noise,
+    repeats: Repeats,
+    tested: &[usize],
+    functions: &[Judgement],
+    limits: &Limits,
+) -> Judgement {
     let [base, new] = &matrix.totals;
     let sides = Sides {
         base: Figures::new(base.len(), base.clone()),
@@ -653,12 +663,84 @@ fn total(matrix: &Matrix, noise: Noise, repeats: Repeats, limits: &Limits) -> Ju
     let factors = matrix.factors.as_deref();
     let rounding = grain::variance(grain_of(&matrix.costs, factors), factors, &sides, 0);
     let estimate = estimate.map(|estimate| estimate.with_variance_of_at_least(rounding));
-    let found = estimate.map_or(Found::Presence(None), Found::Estimate);
+    let is_one_sided = row.seen.contains(&0) && row.seen != [0, 0];
+    let found = match estimate {
+        Some(estimate) => Found::Estimate(estimate),
+        None if is_one_sided && noise == Noise::Sampled => {
+            total_by_samples(matrix, tested, limits).unwrap_or(Found::Presence(None))
+        }
+        None => Found::Presence(None),
+    };
     found.put(&mut row, limits);
     // It is one more verdict beside those of the functions, which share the rate that was asked for: at the same level, seven to
     // nine of a hundred comparisons of what had not changed had a verdict.
     row.q = row.p.map(|p| (p / TOTAL_PART).min(1.0));
     row.runs_needed = found.runs_needed(repeats, limits, 1);
     row.verdict = Some(verdict(&row, &found, noise, repeats, matrix, limits));
+    if is_one_sided && row.verdict == Some(Verdict::Unclear) {
+        let shown = if row.seen[0] == 0 {
+            Verdict::New
+        } else {
+            Verdict::Gone
+        };
+        let mut verdicts = functions.iter().map(|function| function.verdict);
+        if verdicts.any(|verdict| verdict == Some(shown)) {
+            row.verdict = Some(shown);
+        }
+    }
     row
+}
+
+/// Compares the samples of the totals, of which those of a side are none: two counts by themselves, others as those of one more
+/// function. `None` where they are not known, or are not asked for.
+fn total_by_samples(matrix: &Matrix, tested: &[usize], limits: &Limits) -> Option<Found> {
+    let samples = matrix.counts.as_ref()?;
+    if limits.test != Test::Fitting || matrix.paired {
+        return None;
+    }
+    // What functions cost with everything called is no sum: as many samples as the total is worth.
+    let of_total = |costs: &Figures, samples: &Figures, totals: &[f64]| -> Vec<f64> {
+        let sum = |figures: &Figures, run: usize| -> f64 {
+            (0..figures.functions())
+                .map(|row| figures.row(row)[run])
+                .sum()
+        };
+        let of_run = |(run, total): (usize, &f64)| {
+            let per_cost = sum(samples, run) / sum(costs, run);
+            total * if per_cost.is_finite() { per_cost } else { 0.0 }
+        };
+        totals.iter().enumerate().map(of_run).collect()
+    };
+    let base = of_total(&matrix.costs.base, &samples.base, &matrix.totals[0]);
+    let new = of_total(&matrix.costs.new, &samples.new, &matrix.totals[1]);
+    if base.iter().chain(&new).any(|count| *count < 0.0) {
+        return None;
+    }
+    if let ([base], [new], None) = (base.as_slice(), new.as_slice(), &matrix.history) {
+        return Some(of_two_counts(*base, *new, matrix));
+    }
+    let there = tested.iter().filter(|row| are_counts(samples, **row));
+    let there: Vec<usize> = there.copied().collect();
+    let sides = samples.chosen(&there);
+    let sides = Sides {
+        base: sides.base.and(&base),
+        new: sides.new.and(&new),
+    };
+    let shared = match &matrix.factors {
+        Some(factors) => Shared::Given(factors.clone()),
+        None => Shared::Estimated,
+    };
+    let found = match &matrix.history {
+        None => counts::test(&sides, &shared),
+        Some(History {
+            costs,
+            counts: Some(earlier),
+            totals,
+        }) => {
+            let earlier_total = of_total(costs, earlier, totals);
+            counts::borrowed(&earlier.chosen(&there).and(&earlier_total), &sides, &shared)
+        }
+        Some(_) => return None,
+    };
+    found.last().copied().map(Found::Estimate)
 }

@@ -75,6 +75,18 @@ impl Figures {
         &self.values[function * self.runs..][..self.runs]
     }
 
+    /// The figures with those of one more function after them.
+    ///
+    /// # Panics
+    ///
+    /// Where that has not a figure for each run.
+    #[must_use]
+    pub fn and(mut self, row: &[f64]) -> Self {
+        assert_eq!(row.len(), self.runs, "a figure for each run");
+        self.values.extend_from_slice(row);
+        self
+    }
+
     /// The figures of some functions.
     #[must_use]
     pub fn chosen(&self, functions: &[usize]) -> Self {

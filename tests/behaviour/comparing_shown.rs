@@ -179,3 +179,59 @@ fn what_is_left_out_is_what_is_unknown() {
     let names: Vec<&Value> = rows.iter().map(|row| &row["function"]).collect();
     assert!(!names.contains(&&Value::from("f[1]")), "{names:?}");
 }
+
+/// Where a side has nothing of what was selected, that is what the line of the total says, if chance does not explain it.
+#[test]
+fn the_total_of_what_is_gone_is_gone() {
+    let folder = Folder::new();
+    for at in 1..=3 {
+        folder
+            .write(
+                &format!("base-{at}.folded"),
+                &format!("main;old 10{at}\nmain;rest 20{at}\nmain;few 1\n"),
+            )
+            .write(&format!("new-{at}.folded"), &format!("main;rest 20{at}\n"))
+            .write(
+                &format!("many-{at}.folded"),
+                &format!("main;rest 20{at}\nmain;old;a 7\nmain;old;b 7\nmain;old;c 7\nmain;old;d 7\nmain;old;e 7\nmain;old;f 7\nmain;old;g 7\nmain;old;h 7\n"),
+            );
+    }
+    let sets = |base: &'static str, new: &'static str| {
+        let names = |side: &str| {
+            (1..=3)
+                .map(|at| format!("{side}-{at}.folded"))
+                .collect::<Vec<_>>()
+        };
+        [
+            vec!["--base".to_owned()],
+            names(base),
+            vec!["--new".to_owned()],
+            names(new),
+        ]
+        .concat()
+    };
+    let pair = |base: &str, new: &str| vec![format!("{base}-1.folded"), format!("{new}-1.folded")];
+    for (sides, selected, noise, verdict) in [
+        (pair("base", "new"), "old", "exact", "gone"),
+        (pair("base", "new"), "old", "sampled", "gone"),
+        (pair("new", "base"), "old", "sampled", "new"),
+        // Each of the functions may be missing by chance, all of them together are not.
+        (pair("many", "new"), "old", "sampled", "gone"),
+        (sets("many", "new"), "old", "sampled", "gone"),
+        // One sample may always be missing.
+        (pair("base", "new"), "few", "sampled", "unclear"),
+        // Nothing tells how much one time varies.
+        (pair("base", "new"), "old", "timed", "too few"),
+        (sets("base", "new"), "old", "sampled", "gone"),
+        (sets("base", "new"), "old", "timed", "gone"),
+        (sets("new", "base"), "old", "timed", "new"),
+    ] {
+        let sides: Vec<&str> = sides.iter().map(String::as_str).collect();
+        let flags = ["--fn", selected, "--noise", noise];
+        let answer = folder.json(&[&["diff"], &sides[..], &flags].concat());
+        assert_eq!(
+            answer["total"]["verdict"], verdict,
+            "{sides:?} {flags:?}: {answer}"
+        );
+    }
+}
