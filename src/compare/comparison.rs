@@ -554,8 +554,8 @@ fn history(table: &Table, totals: &[f64]) -> Option<History> {
         return None;
     }
     Some(History {
-        costs: table.earlier(|column| Some(&column.costs))?,
-        counts: table.earlier(|column| column.samples.as_deref()),
+        costs: table.earlier_costs(),
+        counts: table.earlier_samples(),
         totals: totals.to_vec(),
     })
 }

@@ -16,8 +16,11 @@ use crate::store::{FunctionSum, FunctionSums, StoreError};
 pub struct Column {
     /// Cost in the unit of the metric.
     pub costs: Vec<f64>,
-    /// Samples behind the cost, where they are known.
+    /// Samples behind the cost, where they are known; once they are weighed, in samples of the run whose samples cost most.
     pub samples: Option<Vec<f64>>,
+    /// Samples that the cost would stand for if all of the run cost the same, in samples of the run whose samples cost most; none
+    /// before they are weighed.
+    pub alike: Vec<f64>,
     /// Calls; NaN where they are unknown. None if the run knows them of no function.
     pub calls: Vec<f64>,
     /// Functions of the run that were added up.
@@ -54,6 +57,9 @@ pub struct Table {
 
 /// The row of an item that has been left out.
 const NO_ROW: usize = usize::MAX;
+
+/// Weights of samples that differ from 1 by less are 1, and what is left is how files round costs.
+const ROUNDING: f64 = 1e-9;
 
 /// Which metrics of a run are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,6 +216,9 @@ impl Column {
         if let Some(samples) = &mut self.samples {
             samples[to] += samples[from];
         }
+        if !self.alike.is_empty() {
+            self.alike[to] += self.alike[from];
+        }
     }
 
     /// Keeps some items, in their order.
@@ -230,6 +239,9 @@ impl Column {
         }
         self.functions = chosen(&self.functions, kept);
         self.samples = self.samples.as_ref().map(|samples| chosen(samples, kept));
+        if !self.alike.is_empty() {
+            self.alike = chosen(&self.alike, kept);
+        }
     }
 }
 
@@ -289,8 +301,8 @@ impl Table {
         row.filter(|row| *row != NO_ROW)
     }
 
-    /// Makes the samples of each item as many as its cost stands for, by the run whose samples cost most: samples may weigh
-    /// differently, in one run or from run to run, and the ratio that is tested is that of the costs.
+    /// Weighs the samples of all runs by the run whose samples cost most: a profiler that takes ten times as many sees no ten
+    /// times as much.
     pub(super) fn weigh_samples(&mut self) {
         let per_cost = |column: &Column| {
             let samples: f64 = column.samples.iter().flatten().sum();
@@ -302,9 +314,51 @@ impl Table {
             .filter_map(|column| per_cost(column))
             .min_by(f64::total_cmp);
         for column in self.every_column() {
-            if let (Some(samples), Some(fewest)) = (&mut column.samples, fewest) {
-                *samples = column.costs.iter().map(|cost| cost * fewest).collect();
+            let of_run = per_cost(column);
+            let Some(samples) = &mut column.samples else {
+                continue;
+            };
+            let (Some(fewest), Some(of_run)) = (fewest, of_run) else {
+                column.alike.clone_from(samples);
+                continue;
+            };
+            column.alike = column.costs.iter().map(|cost| cost * fewest).collect();
+            for (count, cost) in samples.iter_mut().zip(&column.costs) {
+                // V8 counts samples in two lists, of which one may miss the only sample of a function.
+                let least = if *cost > 0.0 { 1.0 } else { 0.0 };
+                *count = if *count == 0.0 { least } else { *count } * fewest / of_run;
             }
+        }
+    }
+
+    /// What the samples of an item count for, in those that its cost would stand for if all cost the same: less than 1 where its
+    /// samples are longer than others. The ratio that is tested is so that of the costs, and the noise that of the samples.
+    ///
+    /// They count for as many equal ones as tell as much (Kish 1965, "Survey Sampling"), as far as runs show that they are unequal: the
+    /// square of the sum of costs in units of the sum of `cost^2 / samples`. One long sample among short ones is hardly more than one.
+    fn weight_of_samples(&self, item: usize) -> f64 {
+        let (mut costs, mut squares) = (Sum::default(), Sum::default());
+        let columns = self.columns.iter().flatten().chain(&self.history);
+        for column in columns {
+            let (count, of_cost) = match &column.samples {
+                Some(counts) => (counts[item], column.alike[item]),
+                None => (0.0, 0.0),
+            };
+            // What was taken away from a profile is below 0.
+            if count < 0.0 || of_cost < 0.0 {
+                return 1.0;
+            }
+            if of_cost > 0.0 {
+                costs.add(of_cost);
+                squares.add(of_cost * of_cost / count);
+            }
+        }
+        let weight = costs.value() / squares.value();
+        // Whose samples are alike has as many as its cost says, without rounding.
+        if weight.is_finite() && (weight - 1.0).abs() > ROUNDING {
+            weight
+        } else {
+            1.0
         }
     }
 
@@ -434,39 +488,58 @@ impl Table {
     /// The costs as matrices.
     #[must_use]
     pub fn costs(&self) -> Sides {
-        self.sides(|column| &column.costs)
+        self.sides(|column, item| column.costs[item])
     }
 
-    /// The samples as matrices, if all runs know them.
+    /// The samples as matrices, if all runs know them: as many as there are, in proportion to the costs.
     #[must_use]
     pub fn samples(&self) -> Option<Sides> {
-        let mut columns = self.columns.iter().flatten();
-        columns
-            .all(|column| column.samples.is_some())
-            .then(|| self.sides(|column| column.samples.as_deref().unwrap_or_default()))
+        let weights = self.weights_of_samples(self.columns.iter().flatten())?;
+        Some(self.sides(|column, item| column.alike[item] * weights[item]))
     }
 
-    fn sides(&self, of: impl Fn(&Column) -> &[f64]) -> Sides {
-        let figures = |side: usize| {
-            let columns = &self.columns[side];
-            let mut values = Vec::with_capacity(columns.len() * self.items.len());
-            for item in 0..self.items.len() {
-                values.extend(columns.iter().map(|column| of(column)[item]));
-            }
-            Figures::new(columns.len(), values)
-        };
+    /// Costs of the earlier runs, oldest first.
+    pub(super) fn earlier_costs(&self) -> Figures {
+        self.figures(self.history.iter().rev(), |column, item| column.costs[item])
+    }
+
+    /// Samples of the earlier runs, as [`Self::samples`].
+    pub(super) fn earlier_samples(&self) -> Option<Figures> {
+        let weights = self.weights_of_samples(self.history.iter())?;
+        let count = |column: &Column, item: usize| column.alike[item] * weights[item];
+        Some(self.figures(self.history.iter().rev(), count))
+    }
+
+    /// What the samples of every item count for; `None` where one of some runs does not know its samples.
+    fn weights_of_samples<'t>(
+        &self,
+        mut runs: impl Iterator<Item = &'t Column>,
+    ) -> Option<Vec<f64>> {
+        let items = 0..self.items.len();
+        runs.all(|column| column.samples.is_some())
+            .then(|| items.map(|item| self.weight_of_samples(item)).collect())
+    }
+
+    fn sides(&self, of: impl Fn(&Column, usize) -> f64) -> Sides {
+        let [base, new] = &self.columns;
         Sides {
-            base: figures(0),
-            new: figures(1),
+            base: self.figures(base.iter(), &of),
+            new: self.figures(new.iter(), &of),
         }
     }
 
-    /// Figures of the earlier runs, oldest first; `None` where one of them does not know.
-    pub(super) fn earlier(&self, of: impl Fn(&Column) -> Option<&[f64]>) -> Option<Figures> {
-        let columns: Vec<&[f64]> = self.history.iter().rev().map(of).collect::<Option<_>>()?;
+    fn figures<'t>(
+        &self,
+        columns: impl Iterator<Item = &'t Column>,
+        of: impl Fn(&Column, usize) -> f64,
+    ) -> Figures {
+        let columns: Vec<&Column> = columns.collect();
         let rows = 0..self.items.len();
-        let values = rows.flat_map(|item| columns.iter().map(move |column| column[item]));
-        Some(Figures::new(columns.len(), values.collect()))
+        let values = rows.flat_map(|item| columns.iter().map(move |column| (item, *column)));
+        Figures::new(
+            columns.len(),
+            values.map(|(item, column)| of(column, item)).collect(),
+        )
     }
 
     /// Calls of an item in all runs of a side; `None` where one run does not know.

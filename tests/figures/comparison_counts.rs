@@ -1,10 +1,11 @@
 //! Comparisons of two runs of which nothing tells how much they vary, and figures that are known only in part.
 
 use std::fmt::Write as _;
+use std::iter;
 
 use profdb::compare::judge::{BURST, Limits, Matrix, Noise, Verdict, judge};
 use profdb::statistics::{Figures, Sides};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::comparison::{Folder, asked, number, rows, told};
 use crate::support::random::Random;
@@ -129,6 +130,109 @@ fn what_was_scaled_up_is_no_number_of_samples() {
         assert_eq!(row["p"], Value::Null, "{row}");
     }
 }
+
+/// A recording of V8 of functions that call nothing: of each sample the function, and how many microseconds it lasts.
+fn cpuprofile(samples: &[(&str, u64)]) -> Vec<u8> {
+    let mut names: Vec<&str> = samples.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let id = |name: &str| {
+        names
+            .iter()
+            .position(|known| *known == name)
+            .expect("a name")
+            + 2
+    };
+    let node = |id: usize, name: &str| {
+        let frame = json!({
+            "functionName": name, "scriptId": "1", "url": "file:///app/main.js", "lineNumber": id, "columnNumber": 0,
+        });
+        json!({"id": id, "callFrame": frame})
+    };
+    let mut nodes = vec![node(1, "(root)")];
+    nodes[0]["children"] = names.iter().map(|name| id(name)).collect();
+    nodes.extend(names.iter().map(|name| node(id(name), name)));
+    let lengths = samples.iter().map(|(_, length)| *length);
+    let ids: Vec<usize> = samples.iter().map(|(name, _)| id(name)).collect();
+    // A delta is the time before its sample.
+    let deltas: Vec<u64> = iter::once(0)
+        .chain(lengths.clone())
+        .take(ids.len())
+        .collect();
+    let profile = json!({
+        "nodes": nodes, "startTime": 0, "endTime": lengths.sum::<u64>(), "samples": ids, "timeDeltas": deltas,
+    });
+    profile.to_string().into_bytes()
+}
+
+/// Samples of a file weigh what they last; how much figures vary is told by how many there are.
+#[test]
+fn a_long_sample_is_one_and_short_ones_are_as_many_as_they_are() {
+    let folder = Folder::new();
+    let times =
+        |name: &'static str, count: usize, length: u64| iter::repeat_n((name, length), count);
+    let work = || times("work", 900, 1000);
+    let mut of_base: Vec<(&str, u64)> = work().collect();
+    of_base.extend(times("wait", 1, 100_000));
+    of_base.extend(times("spin", 64, 1000));
+    of_base.extend(times("tick", 64, 100));
+    of_base.extend(times("read", 4, 50_000));
+    let mut of_new: Vec<(&str, u64)> = work().collect();
+    of_new.extend(times("read", 2, 75_000));
+    let base = folder.file("base.cpuprofile", &cpuprofile(&of_base));
+    let new = folder.file("new.cpuprofile", &cpuprofile(&of_new));
+    let answer = asked(&["diff", &base, &new]);
+    // A hundred milliseconds in one sample may be a stop of the machine.
+    let wait = row(&answer, "wait");
+    assert_eq!(wait["verdict"], "unclear", "{wait}");
+    is(&wait, "p", 1.0);
+    for name in ["spin", "tick"] {
+        let row = row(&answer, name);
+        assert_eq!(row["verdict"], "gone", "{row}");
+        assert!(number(&row, "p") < 0.02, "{row}");
+    }
+    // The ratio is that of the costs. Six samples are behind both sides together, however long they are.
+    let read = row(&answer, "read");
+    is(&read, "ratio", 0.75);
+    let widest = number(&read, "ratio_high") / number(&read, "ratio_low");
+    assert!(widest > 20.0, "{read}");
+}
+
+/// One sample in 250 lasts 300 times as long as the others; nothing changes.
+#[test]
+fn long_samples_make_nothing_new() {
+    let folder = Folder::new();
+    let mut random = Random(11);
+    let names: Vec<String> = (0..220).map(|at| format!("f{at}")).collect();
+    let mut changed = 0;
+    for _ in 0..LONG_ROUNDS {
+        let files: Vec<String> = (0..2)
+            .map(|file| {
+                let sample = |random: &mut Random| {
+                    // Of most functions a recording has one sample or none.
+                    let at = match random.below(10) {
+                        0 => 20 + random.below(200),
+                        _ => random.below(20),
+                    };
+                    let length = if random.below(250) == 0 {
+                        300_000
+                    } else {
+                        1000
+                    };
+                    (names[at].as_str(), length)
+                };
+                let samples: Vec<(&str, u64)> = (0..1000).map(|_| sample(&mut random)).collect();
+                folder.file(&format!("{file}.cpuprofile"), &cpuprofile(&samples))
+            })
+            .collect();
+        let answer = asked(&["diff", &files[0], &files[1]]);
+        let is_change = |row: &Value| ["new", "gone"].iter().any(|word| row["verdict"] == **word);
+        changed += usize::from(rows(&answer).values().any(is_change));
+    }
+    assert!(changed <= LONG_ROUNDS / 20, "{changed} of {LONG_ROUNDS}");
+}
+
+const LONG_ROUNDS: usize = 20;
 
 const BURSTS: &str = "of functions that one side has not, they suppose 8 samples at a time";
 
