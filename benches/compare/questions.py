@@ -109,6 +109,7 @@ JOBS = [
     Job("diff of two runs, cumulative", "profdb diff --db $two 1 2 --cumulative"),
     Job("diff_tree of two runs", "profdb report diff_tree --db $two 1 2 --depth 3", 0.5),
     Job("diff of 10 runs and 10, 50,000 functions", "profdb diff --db $twenty side=base side=new", 0.3, grows=False),
+    Job("diff of 10 runs and 10, 50,000 functions, cumulative", "profdb diff --db $twenty side=base side=new --cumulative", 0.3, grows=False),
     Job("sqlite3, CSV", f'sqlite3 -csv -header $db "{MILLION}"', grows=False),
     Job("sql, CSV", f'profdb sql --db $db --format csv "{MILLION}"', 1.2, ("sqlite3, CSV",), grows=False),
     Job("sqlite3, columns", f'sqlite3 -column -header $db "{MILLION}"', grows=False),

@@ -283,6 +283,7 @@ fn request(diff: &Diff) -> Request {
             SortArg::New => compare::Sort::New,
             SortArg::Name => compare::Sort::Name,
         },
+        statements: diff.show_sql || diff.html.is_asked_for(),
         ..diff.sides.request()
     }
 }

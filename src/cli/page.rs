@@ -121,6 +121,11 @@ pub(super) struct HtmlArgs {
 }
 
 impl HtmlArgs {
+    /// Whether a page is asked for.
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.html.is_some()
+    }
+
     /// Where the page goes, if one is asked for.
     ///
     /// # Errors

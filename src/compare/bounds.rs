@@ -25,11 +25,10 @@ pub(super) fn bounds(
     // What filters leave of a function is not known, nor whom it called on which line.
     let part = match &request.by {
         _ if unknown.is_empty() || !request.cumulative || !request.arguments.is_empty() => None,
-        By::Function => Some(None),
-        By::Group(word) if matches!(word.as_str(), "module" | "file") => Some(Some(word)),
+        By::Group(word) if matches!(word.as_str(), "module" | "file") => Some(word),
         _ => None,
     };
-    let Some(part) = part else {
+    let Some(word) = part else {
         return Ok(unknown.into_keys().collect());
     };
     let items: BTreeMap<&[String; 3], usize> =
@@ -43,11 +42,7 @@ pub(super) fn bounds(
             return;
         };
         own += sum.exclusive.unwrap_or(0.0);
-        let item = match part {
-            None => items.get(&identity.names),
-            Some(word) => items.get(&of_group(word, &identity.names)),
-        };
-        if let Some(item) = item {
+        if let Some(item) = items.get(&of_group(word, &identity.names)) {
             found
                 .entry(*item)
                 .or_default()
@@ -73,7 +68,7 @@ const SAME: f64 = 1e-12;
 
 /// What some functions cost, as far as a run tells.
 #[derive(Default)]
-struct Bounds {
+pub(super) struct Bounds {
     exclusive: f64,
     largest: f64,
     sum: f64,
@@ -81,7 +76,8 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn add(&mut self, exclusive: Option<f64>, cumulative: Option<f64>) {
+    /// Adds a function.
+    pub(super) fn add(&mut self, exclusive: Option<f64>, cumulative: Option<f64>) {
         match cumulative.or(exclusive) {
             None => self.is_unknown = true,
             Some(cost) => {
@@ -94,7 +90,7 @@ impl Bounds {
     }
 
     /// The least and the most that they cost together in a run with a total.
-    fn of(&self, total: f64) -> Option<(f64, f64)> {
+    pub(super) fn of(&self, total: f64) -> Option<(f64, f64)> {
         let low = self.exclusive.max(self.largest);
         let high = self.sum.min(total).max(low);
         // Sums round.

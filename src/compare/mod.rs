@@ -32,6 +32,7 @@ pub mod tree;
 mod tree_answer;
 mod trees;
 mod ways;
+mod whole;
 
 pub use answer::{Readers, answer, members_of_folders, said_of_folders};
 pub use comparison::compare;

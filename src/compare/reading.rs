@@ -14,7 +14,8 @@ use super::metrics::Chosen;
 use super::pairs::Folders;
 use super::request::{By, CompareError, Request};
 use super::run::ComparedRun;
-use super::table::{Column, Metrics, Table, own_costs};
+use super::table::{Column, Metrics, Table};
+use super::whole::{Costs, whole_costs};
 use crate::store::{Database, FunctionSums, StoreError};
 
 /// What was read of all runs.
@@ -58,7 +59,7 @@ pub(super) fn read<'d>(
 ) -> Result<Read<'d>, CompareError> {
     let mut reader = Reader::default();
     reader.functions.agree(sides, warnings)?;
-    if !request.is_plain() {
+    if !request.knows_definitions() {
         let earlier = earlier.iter().map(|(run, chosen)| (run, chosen));
         let given = sides.iter().flatten().copied().zip(chosen.iter().flatten());
         let all: Vec<_> = given.chain(earlier).collect();
@@ -130,7 +131,7 @@ pub(super) fn read<'d>(
             _ => "no run has anything to compare".to_owned(),
         }));
     }
-    if request.by == By::Function {
+    if request.by == By::Function && !request.knows_definitions() {
         for (_, dictionary) in &mut functions.databases {
             dictionary.settle(|identity| items.known(&key(&identity.names)));
         }
@@ -188,7 +189,7 @@ impl<'d> Reader<'d> {
             samples: chosen.metrics.samples.filter(|_| noise == Noise::Sampled),
             ..chosen.metrics
         };
-        let mut column = if request.is_plain() {
+        let mut column = if request.knows_definitions() {
             let mut known = self.sums.iter();
             let known = known.position(|(database, _)| std::ptr::eq(*database, run.database));
             let at = if let Some(at) = known {
@@ -199,7 +200,29 @@ impl<'d> Reader<'d> {
                 self.sums.len() - 1
             };
             let dictionary = self.functions.dictionary(run.database);
-            own_costs(run, metrics, &self.sums[at].1, dictionary, &mut self.items)?
+            let asked = if request.cumulative {
+                Costs::WithCalled
+            } else {
+                Costs::Own
+            };
+            let (sums, items) = (&self.sums[at].1, &mut self.items);
+            let total = chosen.metric.total;
+            let (column, unknown) =
+                whole_costs(run, metrics, total, asked, sums, dictionary, items)?;
+            self.unknown.extend(unknown);
+            if request.cumulative && request.statements {
+                let shown = grouped(
+                    run,
+                    &chosen.metric.name,
+                    &self.meant,
+                    dictionary,
+                    request,
+                    &mut Items::default(),
+                )?;
+                self.script
+                    .push_str(&shown.map_or_else(|_| String::new(), |shown| shown.script));
+            }
+            column
         } else {
             self.grouped(run, chosen, metrics, request)?
         };

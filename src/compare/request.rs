@@ -54,6 +54,10 @@ pub enum By {
 
 /// What a comparison is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "flags of a command line are set or not"
+)]
 pub struct Request {
     /// What a row is about.
     pub by: By,
@@ -81,6 +85,8 @@ pub struct Request {
     pub first: Option<usize>,
     /// What comes first.
     pub sort: Sort,
+    /// The statements that give the figures are wanted: where none was run for them, they are asked of the reports.
+    pub statements: bool,
 }
 
 impl Request {

@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
-use super::items::{Dictionary, Item, Items};
+use super::items::{Item, Items};
 use super::matched::Matched;
-use super::run::ComparedRun;
 use crate::base::sum::Sum;
 use crate::statistics::{Figures, Sides};
-use crate::store::{FunctionSum, FunctionSums, StoreError};
 
 /// What one run says of every item.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,59 +70,8 @@ pub struct Metrics {
     pub calls: i64,
 }
 
-/// The own costs of every function of a run, added up by identity.
-pub(super) fn own_costs(
-    run: &ComparedRun<'_>,
-    metrics: Metrics,
-    sums: &FunctionSums<'_>,
-    dictionary: &mut Dictionary,
-    items: &mut Items,
-) -> Result<Column, StoreError> {
-    let of = |metric: i64| -> Result<Vec<FunctionSum>, StoreError> {
-        let mut found = Vec::new();
-        sums.each(metric, |sum| found.push(*sum))?;
-        Ok(found)
-    };
-    let mut column = Column::default();
-    let costs = of(metrics.cost)?;
-    let functions = costs.iter().map(|sum| sum.function_id);
-    dictionary.find_all(run, metrics.cost, functions, items)?;
-    column.fill(items.len());
-    dictionary.each_item(run, items, &costs, |item, sum| {
-        column.add_cost(item, sum.exclusive.unwrap_or(0.0));
-        if metrics.calls == metrics.cost {
-            column.add_calls(item, sum.calls);
-        }
-    })?;
-    if metrics.calls != metrics.cost {
-        let calls = of(metrics.calls)?;
-        let functions = calls.iter().map(|sum| sum.function_id);
-        dictionary.find_all(run, metrics.calls, functions, items)?;
-        column.fill(items.len());
-        dictionary.each_item(run, items, &calls, |item, sum| {
-            column.add_calls(item, sum.calls);
-        })?;
-    }
-    match metrics.samples {
-        Some(samples) if samples == metrics.cost => column.samples = Some(column.costs.clone()),
-        Some(samples) => {
-            let counted = of(samples)?;
-            let functions = counted.iter().map(|sum| sum.function_id);
-            dictionary.find_all(run, samples, functions, items)?;
-            let mut counts = vec![0.0; items.len()];
-            dictionary.each_item(run, items, &counted, |item, sum| {
-                grow(&mut counts, item, 0.0);
-                counts[item] += sum.exclusive.unwrap_or(0.0);
-            })?;
-            column.samples = Some(counts);
-        }
-        None => {}
-    }
-    Ok(column)
-}
-
 /// Makes room for an item.
-fn grow<T: Clone>(values: &mut Vec<T>, item: usize, with: T) {
+pub(super) fn grow<T: Clone>(values: &mut Vec<T>, item: usize, with: T) {
     if values.len() <= item {
         values.resize(item + 1, with);
     }
@@ -193,7 +140,7 @@ impl Column {
     }
 
     /// Gives every list the length of the items; what was not seen has no cost, and was not called.
-    fn fill(&mut self, items: usize) {
+    pub(super) fn fill(&mut self, items: usize) {
         self.costs.resize(items, 0.0);
         self.calls.resize(items, 0.0);
         self.functions.resize(items, 0);
