@@ -307,14 +307,10 @@ const ONLY_SQLITE: [&str; 5] = [
 ];
 
 /// Files of parts that have words only SQLite has, each with the file that has some of them in words of all engines.
-const PORTABLE: [(&str, &str); 3] = [
+const PORTABLE: [(&str, &str); 2] = [
     (
         include_str!("../../queries/fragments/containers.sql"),
         include_str!("../../queries/dataset/containers.sql"),
-    ),
-    (
-        include_str!("../../queries/fragments/label_groups.sql"),
-        include_str!("../../queries/dataset/label_groups.sql"),
     ),
     (
         include_str!("../../queries/fragments/left_nodes.sql"),
