@@ -158,6 +158,11 @@ fn read(dialect: Dialect, dataset: &str, table: &Table) -> String {
             "CAST(t.day AS STRING)".to_owned(),
             format!("parquet.`{}` AS t", folder.replace('`', "``")),
         ),
+        // Where a folder above is called like that of a day, its name would be taken for the day.
+        Dialect::DuckDb if dataset.contains(PARTITION) => (
+            format!("regexp_extract(t.filename, '/{PARTITION}([^/]*)/[^/]*$', 1)"),
+            format!("read_parquet({files}, hive_partitioning = false, filename = true) AS t"),
+        ),
         Dialect::DuckDb => (
             "t.day".to_owned(),
             format!(
@@ -166,7 +171,7 @@ fn read(dialect: Dialect, dataset: &str, table: &Table) -> String {
         ),
         // The type of a day is not to be guessed: some are no dates.
         Dialect::ClickHouse => (
-            format!("extract(t._path, '/{PARTITION}([^/]*)/')"),
+            format!("extract(t._path, '/{PARTITION}([^/]*)/[^/]*$')"),
             format!(
                 "{} AS t\nSETTINGS use_hive_partitioning = 0",
                 source(dataset, &files)

@@ -4,7 +4,7 @@ usage: dataset_places.py ENGINE [--all] SCRIPT...
 
 With --all every view is made and asked, and the line has the rows of those that have some. Without it the first tables do.
 
-ENGINE is duckdb, clickhouse or spark. A line for each script: the names of the runs' files. In ClickHouse each script is carried out in
+ENGINE is duckdb, clickhouse or spark. A line for each script: the names of the runs' files and the days of the runs. In ClickHouse each script is carried out in
 databases of names as short as those in statements are."""
 
 import re
@@ -78,7 +78,7 @@ def runs(script):
             break
     else:
         sys.exit(f"{script}: expected a view metrics")
-    return ", ".join(sorted(name for (name,) in rows("SELECT source_name FROM runs")))
+    return ", ".join(sorted(f"{name} on {day}" for name, day in rows("SELECT source_name, day FROM runs")))
 
 
 for script in scripts:
