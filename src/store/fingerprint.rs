@@ -1,6 +1,7 @@
 //! The fingerprint of a run: a hash of its figures, equal for two files that say the same of one
 //! recording. Such runs are no two recordings, whatever their bytes are.
 
+use hashbrown::HashMap;
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 
@@ -86,13 +87,30 @@ pub(super) fn of_run(connection: &Connection, run: i64) -> rusqlite::Result<[u8;
     Ok(figures(connection, run)?.finish())
 }
 
+/// What it is where functions have other identities than those that the database has for them; functions without any have no part in it.
+pub(super) fn of_run_by(
+    connection: &Connection,
+    run: i64,
+    keys: &HashMap<i64, IdentityKey>,
+) -> rusqlite::Result<[u8; 16]> {
+    Ok(figures_by(connection, run, Some(keys))?.finish())
+}
+
 fn figures(connection: &Connection, run: i64) -> rusqlite::Result<Figures> {
+    figures_by(connection, run, None)
+}
+
+fn figures_by(
+    connection: &Connection,
+    run: i64,
+    keys: Option<&HashMap<i64, IdentityKey>>,
+) -> rusqlite::Result<Figures> {
     let mut figures = Figures::new();
     let mut metrics = connection.prepare_cached(
         "SELECT metric_id, name, unit FROM metrics WHERE run_id = ?1 ORDER BY position",
     )?;
     let mut infos = connection.prepare_cached(
-        "SELECT identity.identity_key, info.calls, info.exclusive
+        "SELECT identity.identity_key, info.calls, info.exclusive, info.function_id
          FROM function_info AS info
          CROSS JOIN functions AS f ON f.function_id = info.function_id
          CROSS JOIN identities AS identity ON identity.identity_id = f.identity_id
@@ -103,7 +121,13 @@ fn figures(connection: &Connection, run: i64) -> rusqlite::Result<Figures> {
         figures.metric(&metric.get::<_, String>(1)?, &metric.get::<_, String>(2)?);
         let mut rows = infos.query([metric.get::<_, i64>(0)?])?;
         while let Some(row) = rows.next()? {
-            figures.row(&row.get(0)?, row.get(1)?, row.get(2)?);
+            let key = match keys {
+                None => Some(row.get(0)?),
+                Some(keys) => keys.get(&row.get::<_, i64>(3)?).copied(),
+            };
+            if let Some(key) = key {
+                figures.row(&key, row.get(1)?, row.get(2)?);
+            }
         }
     }
     Ok(figures)

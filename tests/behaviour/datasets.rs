@@ -936,3 +936,44 @@ fn damaged_files_are_refused_and_nothing_is_imported_by_half() {
     }
     assert!(refused > corruptions() / 3, "only {refused} were refused");
 }
+
+/// Runs whose figures are not those of their fingerprints are refused, by whichever rules their functions are one.
+#[test]
+fn figures_that_are_not_those_of_the_fingerprint_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    fs::write(path.join("a.folded"), "main;f.part.0 5\nmain;g 3\n").expect("room");
+    fs::write(path.join("rules"), "name /^g$/ -> main\n").expect("room");
+    for (at, rules) in [None, Some("rules")].into_iter().enumerate() {
+        let [db, out] = ["db", "d"].map(|name| format!("{name}{at}"));
+        done(path, &["import", "--db", &db, "a.folded"]);
+        if let Some(rules) = rules {
+            done(path, &["identify", "--db", &db, "--rules", rules]);
+        }
+        let back = format!("back{at}.db");
+        done(
+            path,
+            &["export", "--db", &db, "--format", "parquet", "--out", &out],
+        );
+        done(path, &["import", "--from", "dataset", "--db", &back, &out]);
+        let connection = rusqlite::Connection::open(path.join(&db)).expect("a database");
+        let changed = connection
+            .execute("UPDATE runs SET fingerprint = zeroblob(16)", [])
+            .expect("a table");
+        assert_eq!(changed, 1);
+        drop(connection);
+        done(
+            path,
+            &["export", "--db", &db, "--format", "parquet", "--out", &out],
+        );
+        let refused = tried(path, &["import", "--from", "dataset", "--db", "c.db", &out]);
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(3), "{said}");
+        assert!(
+            said.contains("its files contradict each other: run ")
+                && said.contains("has other figures than those of its fingerprint"),
+            "{said}"
+        );
+    }
+    assert!(!path.join("c.db").exists(), "nothing was imported");
+}

@@ -9,8 +9,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, ToSql, params};
 
 use super::rows::Cell;
+use crate::base::hex::hex;
 use crate::events::{FunctionDef, Kind};
-use crate::identity::Rules;
+use crate::identity::{IdentityKey, Rules};
 use crate::store::database::Database;
 use crate::store::error::StoreError;
 use crate::store::file::lock_wait::LockWait;
@@ -51,6 +52,16 @@ pub struct RowsOfRuns<'c> {
     /// Functions in the order in which they were numbered: runs, places and rows.
     waiting: BTreeMap<(i64, i64, i64), Vec<OwnedCell>>,
     next_node: i64,
+    /// The fingerprints that runs are said to have, by their numbers.
+    stated: HashMap<i64, Stated>,
+}
+
+/// The fingerprint that a run is said to have.
+struct Stated {
+    /// In hexadecimal digits.
+    fingerprint: Vec<u8>,
+    /// The identities that it is made of, where they are by other rules than those here.
+    keys: Option<HashMap<i64, IdentityKey>>,
 }
 
 /// A value of a row that is kept.
@@ -132,9 +143,14 @@ impl Database {
                 sources: HashMap::new(),
                 waiting: BTreeMap::new(),
                 next_node: 1,
+                stated: HashMap::new(),
             };
             fill(&mut rows)?;
-            rows.finish().map_err(|source| database.failed(source))?;
+            let unsound = rows.finish().map_err(|source| database.failed(source))?;
+            if let Some(what) = unsound {
+                let path = path.to_owned();
+                return Err(StoreError::Inconsistent { path, what }.into());
+            }
             database.commit().map_err(|error| match error {
                 // What rows refer to is looked at last.
                 StoreError::Sqlite { path, source }
@@ -260,13 +276,16 @@ impl RowsOfRuns<'_> {
             nodes,
             functions,
             fingerprint,
-            _,
+            rules,
             profdb_version,
             _,
         ] = cells
         else {
             panic!("columns of runs");
         };
+        if self.runs.contains_key(uid) {
+            return Err(row_error("it is there twice"));
+        }
         let Cell::Integer(count @ 0..) = nodes else {
             return Err(row_error("expected a number of nodes"));
         };
@@ -318,6 +337,14 @@ impl RowsOfRuns<'_> {
             nodes: first - 1,
             has_fingerprint: fingerprint != Cell::Null,
         };
+        if let (Cell::Text(fingerprint), Cell::Text(rules)) = (fingerprint, rules) {
+            let is_by_ours = rules == hex(&self.rules.digest()).as_bytes();
+            let stated = Stated {
+                fingerprint: fingerprint.to_vec(),
+                keys: (!is_by_ours).then(HashMap::new),
+            };
+            self.stated.insert(number, stated);
+        }
         self.next_node = last;
         self.runs.insert(uid.to_vec(), run);
         Ok(())
@@ -529,6 +556,12 @@ impl RowsOfRuns<'_> {
                 return Err(row_error("expected the key of a function, found none"));
             };
             self.functions.insert((run, key.to_vec()), number);
+            let stated = self.stated.get_mut(&run);
+            if let Some(keys) = stated.and_then(|stated| stated.keys.as_mut())
+                && let Some(key) = identity_key(&cells[8])
+            {
+                keys.insert(number, key);
+            }
         }
         Ok(())
     }
@@ -598,8 +631,8 @@ impl RowsOfRuns<'_> {
         Ok(source)
     }
 
-    /// Adds what follows from the rows.
-    fn finish(&self) -> rusqlite::Result<()> {
+    /// Adds what follows from the rows. Says which run has rows that are not those of its fingerprint.
+    fn finish(&self) -> rusqlite::Result<Option<String>> {
         let sql = "INSERT INTO function_nodes (run_id, function_id, node_id)
                    SELECT r.run_id, n.function_id, n.node_id
                    FROM runs AS r
@@ -607,14 +640,56 @@ impl RowsOfRuns<'_> {
                    WHERE n.line IS NULL
                    ORDER BY r.run_id, n.function_id, n.node_id";
         self.connection.execute(sql, [])?;
-        for run in self.runs.values().filter(|run| run.has_fingerprint) {
+        let mut runs: Vec<_> = self
+            .runs
+            .values()
+            .filter(|run| run.has_fingerprint)
+            .collect();
+        // Of several, the first one is named.
+        runs.sort_unstable_by_key(|run| run.number);
+        for run in runs {
             let fingerprint = fingerprint::of_run(self.connection, run.number)?;
+            if let Some(Stated {
+                fingerprint: stated,
+                keys,
+            }) = self.stated.get(&run.number)
+            {
+                let found = match keys {
+                    None => fingerprint,
+                    Some(keys) => fingerprint::of_run_by(self.connection, run.number, keys)?,
+                };
+                if hex(&found).as_bytes() != stated.as_slice() {
+                    let sql = "SELECT run_uid FROM runs WHERE run_id = ?1";
+                    let uid: String = self
+                        .connection
+                        .query_row(sql, [run.number], |row| row.get(0))?;
+                    return Ok(Some(format!(
+                        "run {uid} has other figures than those of its fingerprint"
+                    )));
+                }
+            }
             let sql = "UPDATE runs SET fingerprint = ?2 WHERE run_id = ?1";
             self.connection
                 .execute(sql, params![run.number, fingerprint])?;
         }
-        Ok(())
+        Ok(None)
     }
+}
+
+/// The key of an identity, from its hexadecimal digits.
+fn identity_key(cell: &Cell<'_>) -> Option<IdentityKey> {
+    let Cell::Text(text) = cell else {
+        return None;
+    };
+    let text = std::str::from_utf8(text).ok()?;
+    let mut key = IdentityKey::default();
+    if text.len() != 2 * key.len() || !text.is_ascii() {
+        return None;
+    }
+    for (at, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(key)
 }
 
 /// The number here of a node that a run numbers from 1 on.
