@@ -15,6 +15,7 @@ use super::extent::extent;
 use super::failure::{Failure, complain, database, line, say, unread, unwritten};
 use super::progress::Progress;
 use super::scratch::Scratch;
+use super::strays::{is_of_run, runs_of_several_days};
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::dataset::about::{self, ABOUT, MOST_BYTES};
@@ -67,6 +68,9 @@ pub(super) fn export(
     let Written {
         new, changed, same, ..
     } = written;
+    if let Some(fault) = runs_of_several_days(out) {
+        say(format!("{fault}: engines count it once for each"));
+    }
     line(format!(
         "{}: {} runs, of which {new} are new, {changed} changed and {same} as they were",
         out.display(),
@@ -341,12 +345,6 @@ impl Day {
     }
 }
 
-/// Whether the name of a file is that of a run.
-fn is_of_run(file: &Path) -> bool {
-    let stem = file.file_stem().and_then(|stem| stem.to_str());
-    stem.is_some_and(place::is_name)
-}
-
 /// Brings the runs of datasets into a database.
 pub(super) fn import(
     folders: &[PathBuf],
@@ -388,6 +386,9 @@ fn import_one(folder: &Path, target: &Path, wait: &WaitArgs, stop: &Stop) -> Res
     let days = days(folder)?;
     if days.iter().all(|day| day.runs.is_empty()) {
         let fault = format!("{name} has no runs: its table `runs` has no files");
+        return Err(complain(fault, Failure::Input));
+    }
+    if let Some(fault) = runs_of_several_days(folder) {
         return Err(complain(fault, Failure::Input));
     }
     for day in &days {

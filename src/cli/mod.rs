@@ -61,6 +61,7 @@ mod source;
 mod sql;
 mod state;
 mod steps;
+mod strays;
 mod streams;
 mod tag;
 mod walk;

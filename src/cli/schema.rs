@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, ValueHint};
 
 use super::args::dialect;
-use super::failure::{Failure, complain};
+use super::failure::{Failure, complain, say};
 use super::output::Target;
 use super::pager::{Lines, PagerArgs};
+use super::strays::runs_of_several_days;
 use crate::base::error::Stop;
 use crate::dataset::about::ABOUT;
 use crate::dataset::views;
@@ -30,7 +31,7 @@ pub(super) struct Schema {
     #[arg(long, value_name = "ENGINE", value_parser = dialect(), conflicts_with = "name")]
     dialect: Option<Dialect>,
     /// Where the engine finds the dataset: its folder, or an address: `s3://bucket/profiles`
-    #[arg(long, value_name = "DIR", default_value = ".", requires = "dialect", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", default_value = ".", requires = "dialect", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::DirPath)]
     dataset: String,
     #[command(flatten)]
     pager: PagerArgs,
@@ -42,6 +43,9 @@ pub(super) fn run(schema: &Schema, stop: &Stop) -> Result<(), Failure> {
         // Of an address nothing is known here, and engines take a path for one of their own.
         let is_known = folder.join(ABOUT).is_file();
         let has_files = |table: &str| !is_known || has_files(&folder.join(table));
+        if is_known && let Some(fault) = runs_of_several_days(folder) {
+            say(format!("{fault}: engines count it once for each"));
+        }
         let script = views(dialect, &schema.dataset, &has_files)
             .map_err(|fault| complain(fault, Failure::Usage))?;
         return Target::Screen.write(stop, |out| Ok(out.write_all(script.as_bytes())?));

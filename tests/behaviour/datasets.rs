@@ -977,3 +977,56 @@ fn figures_that_are_not_those_of_the_fingerprint_are_refused() {
     }
     assert!(!path.join("c.db").exists(), "nothing was imported");
 }
+
+/// A copy of a run in the folder of another day would count twice: whoever looks at the dataset says so, and imports refuse it.
+#[test]
+fn a_copy_on_another_day_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    for name in ["a.folded", "b.folded"] {
+        fs::write(path.join(name), format!("main;{name} 5\n")).expect("room");
+        done(path, &["import", "--db", "a.db", name]);
+    }
+    let export = [
+        "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+    ];
+    done(path, &export);
+    let said = |arguments: &[&str], code: i32| {
+        let ended = tried(path, arguments);
+        assert_eq!(ended.status.code(), Some(code), "{arguments:?}");
+        text(&ended.stderr)
+    };
+    let schema = ["schema", "--dialect", "duckdb", "--dataset", "d"];
+    assert_eq!(said(&schema, 0), "");
+    for table in fs::read_dir(path.join("d")).expect("a folder") {
+        let table = table.expect("it can be read").path();
+        if table.is_dir() {
+            let day = table.join("day=2026-01-01");
+            fs::create_dir(&day).expect("room");
+            for file in fs::read_dir(table.join("day=unknown")).expect("a folder") {
+                let file = file.expect("it can be read");
+                fs::copy(file.path(), day.join(file.file_name())).expect("room");
+            }
+        }
+    }
+    for (arguments, code) in [
+        (&schema[..], 0),
+        (&export[..], 0),
+        (&["import", "--from", "dataset", "--db", "b.db", "d"], 3),
+    ] {
+        let said = said(arguments, code);
+        for expected in [
+            "d/runs/day=2026-01-01/",
+            "d/runs/day=unknown/",
+            "are one run on two days",
+            "so it is with 1 more",
+        ] {
+            assert!(said.contains(expected), "{arguments:?}: {expected}: {said}");
+        }
+    }
+    assert!(!path.join("b.db").exists(), "nothing was imported");
+    // The name of no folder is none.
+    let refused = tried(path, &["schema", "--dialect", "duckdb", "--dataset", ""]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("a value is required for '--dataset <DIR>'"));
+}

@@ -1,0 +1,60 @@
+//! Copies of runs in the folders of datasets for other days than the runs' own: engines would count such a run for each.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::dataset::place;
+
+/// What there is to say of runs that are on several days, as far as names of files tell: those that engines have put together have
+/// others. Which day is a run's own only its row tells.
+pub(super) fn runs_of_several_days(dataset: &Path) -> Option<String> {
+    let mut first: HashMap<OsString, PathBuf> = HashMap::new();
+    let mut found: Option<String> = None;
+    let mut more = 0;
+    for day in entries(&dataset.join("runs")) {
+        let name = day.file_name().and_then(|name| name.to_str());
+        if name.is_none_or(|name| !name.starts_with(place::PARTITION)) {
+            continue;
+        }
+        for file in entries(&day) {
+            let Some(name) = file.file_name().filter(|_| is_of_run(&file)) else {
+                continue;
+            };
+            let Some(other) = first.get(name) else {
+                first.insert(name.to_owned(), file);
+                continue;
+            };
+            if found.is_some() {
+                more += 1;
+                continue;
+            }
+            found = Some(format!(
+                "{} and {} are one run on two days: remove its files of the day on which it was not recorded (recorded_utc) from all \
+                 tables",
+                other.display(),
+                file.display()
+            ));
+        }
+    }
+    found.map(|found| match more {
+        0 => found,
+        more => format!("{found}; so it is with {more} more"),
+    })
+}
+
+/// What is in a folder, in the order of the names; nothing if it cannot be read.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    entries.sort_unstable();
+    entries
+}
+
+/// Whether the name of a file is that of a run.
+pub(super) fn is_of_run(file: &Path) -> bool {
+    let ending = file.extension();
+    let stem = file.file_stem().and_then(|stem| stem.to_str());
+    ending.is_some_and(|ending| ending == place::ENDING) && stem.is_some_and(place::is_name)
+}
