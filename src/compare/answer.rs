@@ -188,7 +188,7 @@ fn measure_of(comparison: &Comparison, shows: Option<Meaning>) -> usize {
 }
 
 /// The columns of an answer, each with the measure that it shows.
-pub(super) fn measured<R>(
+pub(super) fn with_measures<R>(
     comparison: &Comparison,
     columns: &[ColumnOf<R>],
 ) -> Vec<Column<'static>> {
@@ -231,7 +231,7 @@ pub fn answer<'d>(
         }
     }
     let heading = heading("diff", comparison, rules);
-    report::compared(database, heading, measured(comparison, &columns), rows)
+    report::compared(database, heading, with_measures(comparison, &columns), rows)
 }
 
 fn number(number: usize) -> Value {

@@ -1,6 +1,6 @@
 //! A union tree as answers: place by place, and the places that have changed most.
 
-use super::answer::{heading, measured};
+use super::answer::{heading, with_measures};
 use super::judge::Verdict;
 use super::rows::Comparison;
 use super::tree::Place;
@@ -153,7 +153,7 @@ pub fn tree_answer<'d>(
     report::compared_one_by_one(
         database,
         heading("diff_tree", comparison, rules),
-        measured(comparison, &columns),
+        with_measures(comparison, &columns),
         move |give| {
             let rows = places
                 .iter()
@@ -235,7 +235,7 @@ pub fn paths_answer<'d>(
     report::compared_one_by_one(
         database,
         heading("diff_paths", comparison, rules),
-        measured(comparison, &columns),
+        with_measures(comparison, &columns),
         move |give| {
             for at in &chosen {
                 let place = &places[*at];
