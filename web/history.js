@@ -150,7 +150,8 @@ function chart(context, answer, subject, wide) {
 }
 
 /** Commands about a run, and about it and the one before. @param {any} context @param {any} answer @param {Subject} subject @param {Point | undefined} point */
-function pointDetail({ command }, answer, subject, point) {
+function pointDetail({ command, state }, answer, subject, point) {
+  if (!point && state.point !== '') return [note(`None of these points is of run ${plain(state.point)}.`)];
   if (!point) return [note('Click a point, or go to it by arrows, to see its run and what can be asked about it.')];
   const { metric, unit } = answer;
   const cost = (/** @type {number} */ value) => figure(metric, unit, value);
@@ -209,6 +210,7 @@ export async function historyView(context) {
   const entry = entries.find(({ subject }) => subject.name === state.function && (state.module === '' || subject.module === state.module)) ?? entries[0];
   const { told, answer, subject } = entry;
   const { metric, unit } = answer;
+  const isOther = state.function !== '' && subject.name !== state.function;
   const options = entries.map(({ subject }, at) => /** @type {[string, string]} */ ([String(at), subject.name === '' ? 'whole run' : `${shown(subject.name)}${entries.filter((other) => other.subject.name === subject.name).length > 1 ? ` (${plain(subject.module || subject.file)})` : ''}`]));
   const scale = ofColumn(metric, unit, Math.max(...subject.points.map((point) => point.cost)), 0);
   const place = div('chart-place');
@@ -244,6 +246,7 @@ export async function historyView(context) {
   const element = make(
     'section',
     { class: 'history', 'aria-label': 'History' },
+    ...(isOther ? [make('p', { class: 'warning', text: `The page has no history of ${plain(state.function)}: this is another one.` })] : []),
     note(plain(told.about.lines[0] ?? '')),
     div(
       'bar-of-view',

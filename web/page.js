@@ -12,7 +12,7 @@ import { Run } from './profile.js';
 import { offers } from './rows.js';
 import { askedOf, runsView } from './runs.js';
 import { isServed, ServedSql } from './served.js';
-import { labelText, labelsOf, questionOf, readState, usualView, writeState } from './state.js';
+import { knowViews, labelText, labelsOf, notUnderstood, questionOf, readState, writeState } from './state.js';
 import { sqlView } from './sql.js';
 import { Sqlite } from './sqlite.js';
 import { Told } from './told.js';
@@ -84,7 +84,7 @@ async function start() {
   };
   const inFile = (about.told ?? []).map((/** @type {any} */ one, /** @type {number} */ at) => new Told(one, at));
   const views = Object.entries(VIEWS).filter(([, [, , what]]) => has(what));
-  usualView(views[0]?.[0] ?? 'panes');
+  knowViews(views.length > 0 ? views.map(([name]) => name) : ['panes']);
   if (!isServed()) for (const run of runs) run.about.left.sql = about.sql_is_left;
   const sqlite = isServed() ? new ServedSql() : about.sql ? new Sqlite(runs) : null;
   /** What views keep while the page is open. @type {Record<string, any>} */
@@ -145,7 +145,7 @@ async function start() {
     // Another address may be asked for before this one is shown.
     const address = location.hash;
     const state = readState(address);
-    say('');
+    say(notUnderstood(address));
     if (context && isWithin(state)) {
       shownState = state;
       context.state = state;

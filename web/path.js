@@ -1,5 +1,5 @@
 // Drill-down paths: `A,B` is B somewhere within A, `A>B` is B called by A directly (`src/report/path.rs`).
-import { Unanswered } from './texts.js';
+import { Unanswered, plain } from './texts.js';
 
 /** @typedef {{operator: ',' | '>', name: string}} Step The operator of the first step means nothing. */
 
@@ -11,19 +11,23 @@ export function parsePath(text, known) {
   const steps = [];
   let rest = text;
   let operator = /** @type {',' | '>'} */ (',');
+  /** @param {string} what */
+  const expected = (what) => new Unanswered(plain(`path "${text}": expected ${what} at character ${text.length - rest.length + 1}, found ${rest === '' ? 'the end' : `"${rest[0]}"`}`));
   for (;;) {
-    const [name, length] = readName(rest, known);
+    const read = readName(rest, known);
+    if (read === null) throw expected('a name');
+    const [name, length] = read;
     steps.push({ operator, name });
     rest = rest.slice(length);
     if (rest === '') return steps;
-    if (rest[0] !== ',' && rest[0] !== '>') throw new Unanswered(`path "${text}": expected , or >, found "${rest}"`);
+    if (rest[0] !== ',' && rest[0] !== '>') throw expected(', or >');
     operator = rest[0];
     rest = rest.slice(1);
   }
 }
 
-/** The name at the start of a text, and how long it is there. The longest name that the run knows is meant.
- * @param {string} text @param {(name: string) => boolean} known @returns {[string, number]} */
+/** The name at the start of a text, and how long it is there; `null` where there is none. The longest name that the run knows is
+ * meant. @param {string} text @param {(name: string) => boolean} known @returns {[string, number] | null} */
 function readName(text, known) {
   for (let end = text.length; end >= 0; end--) {
     if (end < text.length && text[end] !== ',' && text[end] !== '>') continue;
@@ -34,8 +38,7 @@ function readName(text, known) {
   const quoted = /^ *(?:"((?:[^"]|"")*)"|'((?:[^']|'')*)') */.exec(text);
   if (quoted) return [(quoted[1] ?? '').replaceAll('""', '"') || (quoted[2] ?? '').replaceAll("''", "'"), quoted[0].length];
   const bare = /^[^,>]*/.exec(text)?.[0] ?? '';
-  if (bare.trim() === '') throw new Unanswered(`path "${text}": expected a name`);
-  return [bare.trim(), bare.length];
+  return bare.trim() === '' ? null : [bare.trim(), bare.length];
 }
 
 /** Writes steps so that they are read as these. @param {Step[]} steps @param {(name: string) => boolean} known */

@@ -206,7 +206,8 @@ export class Run {
   /** @param {string | undefined} name @returns {number} */
   metric(name) {
     const at = this.metrics.findIndex((metric) => metric.name === (name ?? this.about.default_metric));
-    if (at < 0) throw new Unanswered(name ? `Run ${this.number} has no metric ${name}.` : `Run ${this.number} measured nothing.`);
+    const known = this.metrics.map((metric) => plain(metric.name)).join(', ');
+    if (at < 0) throw new Unanswered(name && known !== '' ? `Run ${this.number} has no metric ${plain(name)}; it has ${known}.` : `Run ${this.number} measured nothing.`);
     return at;
   }
 

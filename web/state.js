@@ -1,6 +1,8 @@
 // What the page shows, in the fragment of its address: the command's own flags, and how they are looked at. The browser's
 // history is the history of questions.
 
+import { plain } from './texts.js';
+
 /** @typedef {Record<string, string>} State */
 
 /** Flags of commands, and after them what only the page knows, with what is meant where it is left out. */
@@ -38,20 +40,62 @@ const USUAL = {
   new: '',
 };
 
-/** What is shown where the address says nothing. @param {string} view */
-export function usualView(view) {
-  USUAL.view = view;
+/** Verdicts in the order in which they are offered. */
+export const VERDICTS = ['slower', 'faster', 'new', 'gone', 'shifted', 'same', 'unclear', 'too few'];
+
+/** What may be said of what has no other words: those of drop-downs. Views are those of the page. @type {Record<string, string[]>} */
+const WORDS = {
+  view: [],
+  report: ['summary', 'calls'],
+  exclusive: ['yes', 'no'],
+  'percent-of': ['total', 'selection'],
+  functions: ['pie', 'table'],
+  lines: ['pie', 'table'],
+  blank: ['shown', 'hidden'],
+  uncalled: ['shown', 'hidden'],
+  window: ['functions', 'function-details', 'lines', 'line-details'],
+  layout: ['icicle', 'flame', 'sandwich'],
+  order: ['cost', 'name', 'file'],
+  status: ['all', 'both', 'new', 'gone'],
+  verdict: VERDICTS,
+  width: ['both', 'new', 'base'],
+  colour: ['verdict', 'change'],
+  zero: ['yes', 'no'],
+};
+
+/** Which views there are, of which the first is shown where the address says nothing. @param {string[]} views */
+export function knowViews(views) {
+  [USUAL.view] = WORDS.view = views;
 }
 
-/** @param {string} fragment @returns {State} */
+/** Whether it can be said of this. @param {string} key @param {string} value */
+function isKnown(key, value) {
+  return Object.hasOwn(USUAL, key) && (value === '' || !Object.hasOwn(WORDS, key) || WORDS[key].includes(value));
+}
+
+/** @param {string} fragment */
+function given(fragment) {
+  const pairs = new URLSearchParams(fragment.replace(/^#/, ''));
+  // A flag without a value is set, as on the command line.
+  const value = pairs.get('exclusive');
+  if (value !== null) pairs.set('exclusive', ['', 'true'].includes(value) ? 'yes' : value === 'false' ? 'no' : value);
+  return pairs;
+}
+
+/** What the address says; where that means nothing, what is usual. @param {string} fragment @returns {State} */
 export function readState(fragment) {
-  const given = new URLSearchParams(fragment.replace(/^#/, ''));
+  const pairs = given(fragment);
   /** @type {State} */
   const state = { ...USUAL };
-  for (const [key, value] of given) if (Object.hasOwn(USUAL, key)) state[key] = value;
-  // A flag without a value is set, as on the command line.
-  const isExclusive = given.has('exclusive') && ['', 'yes', 'true'].includes(state.exclusive);
-  return { ...state, exclusive: isExclusive ? 'yes' : '', label: labelText(given.getAll('label')) };
+  for (const [key, value] of pairs) if (isKnown(key, value)) state[key] = value === '' ? /** @type {any} */ (USUAL)[key] : value;
+  return { ...state, exclusive: state.exclusive === 'yes' ? 'yes' : '', label: labelText(pairs.getAll('label')) };
+}
+
+/** What of an address means nothing, in words. @param {string} fragment */
+export function notUnderstood(fragment) {
+  const wrong = [...given(fragment)].filter(([key, value]) => !isKnown(key, value));
+  const said = wrong.map(([key, value]) => (Object.hasOwn(WORDS, key) ? `${key}=${value} (known: ${WORDS[key].join(', ')})` : key));
+  return said.length === 0 ? '' : `The address has what means nothing here: ${plain(said.join('; '))}.`;
 }
 
 /** Labels as one text, and back. @param {string[]} labels */

@@ -52,6 +52,13 @@ fn paths_that_cannot_be_read_say_so_and_can_be_reset() {
         assert_eq!(shown.state("fn"), "", "{path}");
         assert_eq!(shown.rows(".pane.functions").len(), 4, "{path}");
     }
+    // The place is one of the whole path.
+    shown.open(&[("run", "2"), ("fn", "main,")]);
+    let text = shown.text("main");
+    assert_eq!(
+        text.trim(),
+        "path \"main,\": expected a name at character 6, found the end"
+    );
     // Another address is shown after it, whatever was wrong with the one before.
     shown.open(&[("run", "2"), ("fn", "a,")]);
     shown.go(&[("run", "2"), ("view", "tree")]);
@@ -286,5 +293,54 @@ fn a_flag_without_a_value_is_set_and_one_with_no_is_not() {
         let is_own = heads.iter().any(|head| head.ends_with("own"));
         assert_eq!(is_own, is_set, "{value:?}: {heads:?}");
     }
+    shown.was_quiet();
+}
+
+/// What an address says in words that the page does not know is said, and the rest of it is shown.
+#[test]
+fn words_that_mean_nothing_are_said() {
+    let Some(mut shown) = two_runs("words") else {
+        return;
+    };
+    let run = [("run", "2")];
+    shown.open(&run);
+    let usual = shown.texts(".functions .legend li");
+    assert_eq!(shown.text(".message"), "");
+    for (key, value, said) in [
+        ("view", "bogus", "view=bogus (known: panes, overview"),
+        ("view", "constructor", "view=constructor (known: panes"),
+        ("functions", "zzz", "functions=zzz (known: pie, table)"),
+        ("lines", "<b>", "lines=<b> (known: pie, table)"),
+        ("percent-of", "x", "percent-of=x (known: total, selection)"),
+        ("report", "lines", "report=lines (known: summary, calls)"),
+        ("exclusive", "maybe", "exclusive=maybe (known: yes, no)"),
+        ("window", "a b", "window=a b (known: functions"),
+        ("metrik", "samples", "here: metrik."),
+        ("__proto__", "1", "here: __proto__."),
+        ("\u{202e}x", "1", "here: \\u{202e}x."),
+    ] {
+        shown.open(&[&run[..], &[(key, value)]].concat());
+        let message = shown.text(".message");
+        assert!(message.contains(said), "{key}={value}: {message}");
+        assert_eq!(shown.texts(".functions .legend li"), usual, "{key}={value}");
+        // It is the view that would be shown without it, with all that belongs to it.
+        assert_eq!(
+            shown.texts(".views [aria-current]"),
+            ["Functions and lines"]
+        );
+        assert_eq!(shown.texts(".crumb").len(), 1, "{key}={value}");
+        // What is done next leaves it behind.
+        shown.browser.key("e");
+        shown.settle();
+        assert_eq!(shown.text(".message"), "", "{key}={value}");
+    }
+    shown.open(&[("run", "2"), ("metric", "bogus")]);
+    let text = shown.text("main");
+    assert!(text.contains("no metric bogus; it has samples"), "{text}");
+    // Names have all room that they need, in windows that are narrow.
+    shown.browser.resize(400.0, 800.0);
+    shown.open(&[("run", "2"), ("fn", &"x".repeat(3000))]);
+    let wide = shown.browser.value("document.documentElement.scrollWidth");
+    assert_eq!(wide, 400);
     shown.was_quiet();
 }

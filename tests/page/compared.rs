@@ -511,6 +511,63 @@ fn a_history_has_its_points_its_steps_and_the_commands_about_them() {
     shown.was_quiet();
 }
 
+/// What the page has no history of, or no point, is not answered by another one without a word.
+#[test]
+fn a_history_that_is_not_there_is_said() {
+    let Some(mut shown) = series("no-history") else {
+        return;
+    };
+    page(&shown, &["history", "lex"]);
+    for (key, value, selector, said) in [
+        ("function", "nope", ".warning", "no history of nope"),
+        (
+            "point",
+            "99",
+            ".detail",
+            "None of these points is of run 99.",
+        ),
+    ] {
+        shown.open(&[(key, value)]);
+        let text = shown.text(selector);
+        assert!(text.contains(said), "{key}: {text}");
+    }
+    shown.open(&[("function", "lex"), ("point", "1")]);
+    assert_eq!(shown.texts(".warning"), Vec::<String>::new());
+    assert!(shown.text(".detail").starts_with("Run 1"));
+    shown.was_quiet();
+}
+
+/// Every row can be chosen by its verdict, also where a verdict is that there are too few runs.
+#[test]
+fn verdicts_of_all_rows_can_be_chosen() {
+    let Some(mut shown) = browser("verdicts") else {
+        return;
+    };
+    for (name, text) in [
+        ("a.folded", "main;a 5\nmain;b 9\n"),
+        ("b.folded", "main;a 9\nmain;c 1\n"),
+    ] {
+        fs::write(shown.folder.join(name), text).expect("a file");
+    }
+    let html = ["--html", "page.html"];
+    said(
+        &shown.folder,
+        &[&["diff", "a.folded", "b.folded"][..], &html].concat(),
+    );
+    shown.open(&[]);
+    let all = shown.rows(".diff .rows-place").len();
+    let chips = shown.texts(".chips .chip");
+    let mut count = 0;
+    for chip in &chips {
+        shown.click(".chips .chip", chip, Click::default());
+        let rows = shown.rows(".diff .rows-place").len();
+        assert!(chip.ends_with(&format!(" {rows}")), "{chip}: {rows}");
+        count += rows;
+    }
+    assert!(all >= 3 && count == all, "{chips:?}: {count} of {all}");
+    shown.was_quiet();
+}
+
 #[test]
 fn steps_lead_to_the_history_of_a_function() {
     let Some(mut shown) = series("steps") else {
