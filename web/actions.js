@@ -3,7 +3,7 @@ import { menu } from './dom.js';
 import { parsePath, writePath } from './path.js';
 import { Unanswered } from './texts.js';
 
-/** @typedef {{select?: (of: any) => void, open?: (of: any, isDirect: boolean) => void, menu?: (of: any, x: number, y: number) => void, key?: (of: any, key: string) => boolean}} Handle What is done with a row, a piece or a box. */
+/** @typedef {{select?: (of: any) => void, leaves?: boolean, open?: (of: any, isDirect: boolean, isInstead?: boolean) => void, menu?: (of: any, x: number, y: number) => void, key?: (of: any, key: string) => boolean}} Handle What is done with a row, a piece or a box. Where selecting leaves the view, arrows only go through it; what is opened may come instead of what its first click has led to. */
 /** @typedef {{state: import('./state.js').State, run: import('./profile.js').Run, go: (changes: Record<string, string>, isSmall?: boolean) => void, say: (text: string) => void}} Context */
 
 /** The steps of the path; none of one that cannot be read, of which the view says what is wrong. @param {Context} context */
@@ -23,30 +23,37 @@ export function actionsOf(context) {
   const steps = stepsOf(context);
   const isCalls = state.report === 'calls';
   const away = { function: '', 'line-of': '', line: '', place: '' };
-  const to = (/** @type {import('./path.js').Step[]} */ path, /** @type {string} */ report) =>
-    go({ ...away, fn: path.length === 0 ? '' : writePath(path, known), report });
+  const to = (/** @type {import('./path.js').Step[]} */ path, /** @type {string} */ report, isInstead = false) =>
+    go({ ...away, fn: path.length === 0 ? '' : writePath(path, known), report }, isInstead);
+  /** The same from a view that may show nothing of it. @type {typeof to} */
+  const look = (path, report, isInstead = false) => {
+    const isSandwich = state.view === 'flame' && state.layout === 'sandwich';
+    const isSeen = report === 'calls' ? isSandwich || ['panes', 'calls'].includes(state.view) : state.view !== 'overview';
+    if (isSeen) return to(path, report, isInstead);
+    go({ ...away, fn: writePath(path, known), report, view: 'panes' }, isInstead);
+  };
   const step = (/** @type {number} */ of, /** @type {',' | '>'} */ operator) => ({ operator, name: run.names.name[of] });
   const isLast = (/** @type {number} */ of) => steps.at(-1)?.name === run.names.name[of];
   const actions = {
     steps,
-    /** @param {number} of @param {boolean} [isDirect] */
-    drill(of, isDirect = false) {
+    /** @param {number} of @param {boolean} [isDirect] @param {boolean} [isInstead] */
+    drill(of, isDirect = false, isInstead = false) {
       if (isCalls) say('There is no way down from callers: go up one level first.');
       else if (isDirect && steps.length === 0) say('A direct call needs a caller: drill down first.');
       else if (isLast(of) && !isDirect) say('This is what is shown already.');
       else if (steps.length > 0 && !run.isTree) say('The file knows no paths: it cannot tell what happened within which call.');
-      else to([...steps, step(of, isDirect ? '>' : ',')], 'summary');
+      else look([...steps, step(of, isDirect ? '>' : ',')], 'summary', isInstead);
     },
     /** @param {number} of */
     root(of) {
-      to([step(of, ',')], 'summary');
+      look([step(of, ',')], 'summary');
     },
     /** @param {number} of */
     calls(of) {
       if (run.isFlat) return say('The file knows totals only: who called whom is unknown.');
       const above = isCalls ? steps.slice(0, -1) : steps;
       const path = above.at(-1)?.name === run.names.name[of] ? above : [...above, step(of, ',')];
-      to(run.isTree ? path : [step(of, ',')], 'calls');
+      look(run.isTree ? path : [step(of, ',')], 'calls');
     },
     reset() {
       to([], 'summary');
@@ -63,8 +70,8 @@ export function actionsOf(context) {
 }
 
 /** What mouse and keys do on rows. @param {Context} context @param {(row: number) => number} functionOf The function of a row, -1 for none.
- * @param {(row: number) => void} select @returns {Handle} */
-export function handleOf(context, functionOf, select) {
+ * @param {(row: number) => void} select @param {boolean} [leaves] @returns {Handle} */
+export function handleOf(context, functionOf, select, leaves = false) {
   const { run, go } = context;
   const actions = actionsOf(context);
   const on = (/** @type {number} */ row, /** @type {(of: number) => void} */ act) => {
@@ -74,7 +81,8 @@ export function handleOf(context, functionOf, select) {
   };
   return {
     select,
-    open: (row, isDirect) => on(row, (of) => actions.drill(of, isDirect)),
+    leaves,
+    open: (row, isDirect, isInstead) => on(row, (of) => actions.drill(of, isDirect, isInstead)),
     menu(row, x, y) {
       const of = functionOf(row);
       const isCalls = context.state.report === 'calls';

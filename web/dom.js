@@ -48,6 +48,30 @@ export function button(text, clicked, properties = {}) {
   return make('button', { type: 'button', text, onclick: clicked, ...properties });
 }
 
+/** Milliseconds within which two clicks at one place are one gesture. */
+const DOUBLE = 500;
+
+/** The first click of what may become two: it may lead to other rows, and what the second one meets then is not meant, if it is
+ * a click at all where its button goes down and up on different ones.
+ * @type {{element: Element, event: MouseEvent, open: (isDirect: boolean) => void} | null} */
+let first = null;
+addEventListener(
+  'mouseup',
+  (event) => {
+    const before = first;
+    if (!before || before.element.isConnected) return;
+    first = null;
+    const { event: one } = before;
+    const isFar = Math.abs(event.clientX - one.clientX) + Math.abs(event.clientY - one.clientY) > 4;
+    if (isFar || event.button !== 0 || (event.detail !== 2 && event.timeStamp - one.timeStamp > DOUBLE)) return;
+    const stop = (/** @type {Event} */ click) => click.stopPropagation();
+    addEventListener('click', stop, true);
+    setTimeout(() => removeEventListener('click', stop, true));
+    before.open(event.altKey);
+  },
+  true,
+);
+
 /** What mouse and keys do with what an element shows. `find` says what an event is about, `null` for nothing; `clicked` and
  * `pressed` may do something else, and say so.
  * @param {any} element @param {(event: any) => any} find @param {import('./actions.js').Handle} handle
@@ -58,7 +82,10 @@ export function gestures(element, find, handle, { clicked, pressed }) {
     if (of === null || clicked?.(of, event)) return;
     // The second click may meet another element than the first, which a double click would need.
     if (event.detail === 2) handle.open?.(of, event.altKey);
-    else if (event.detail < 2) handle.select?.(of);
+    else if (event.detail < 2) {
+      first = { element, event, open: (isDirect) => handle.open?.(of, isDirect) };
+      handle.select?.(of);
+    }
   });
   element.addEventListener('contextmenu', (/** @type {MouseEvent} */ event) => {
     const of = find(event);
@@ -71,6 +98,7 @@ export function gestures(element, find, handle, { clicked, pressed }) {
     if (of === null || event.ctrlKey || event.metaKey) return;
     if (!pressed(of, event)) {
       if (event.key === 'Enter') handle.open?.(of, event.altKey);
+      else if (event.key === ' ') handle.select?.(of);
       else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
         const place = /** @type {Element} */ (event.target).getBoundingClientRect();
         handle.menu?.(of, place.left + 20, place.top + 20);
@@ -92,9 +120,18 @@ export function onceSeen(element, act) {
   observer.observe(element);
 }
 
-/** Where names are searched: what is written goes into the address. @param {import('./state.js').State} state @param {(changes: Record<string, string>, isSmall?: boolean) => void} go */
-export function searchBox(state, go) {
-  const search = make('input', { type: 'search', id: 'search', value: state.search, placeholder: 'Search', 'aria-label': 'Search for names', oninput: () => go({ search: search.value }, true) });
+/** Where names are searched: what is written goes into the address, and Enter to what is found.
+ * @param {import('./state.js').State} state @param {(changes: Record<string, string>, isSmall?: boolean) => void} go @param {(step: 1 | -1) => any} [next] */
+export function searchBox(state, go, next = () => undefined) {
+  const search = make('input', {
+    type: 'search',
+    id: 'search',
+    value: state.search,
+    placeholder: 'Search',
+    'aria-label': 'Search for names',
+    oninput: () => go({ search: search.value }, true),
+    onkeydown: (/** @type {KeyboardEvent} */ { key, shiftKey }) => (key === 'Enter' ? next(shiftKey ? -1 : 1) : undefined),
+  });
   return search;
 }
 

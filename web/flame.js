@@ -1,7 +1,7 @@
 // Flame graphs: the tree of calls, and of one function what led to it and what it called.
 import { handleOf } from './actions.js';
 import { ask, askTree, shareOf } from './ask.js';
-import { button, choice, div, make, note, onceSeen, searchBox } from './dom.js';
+import { button, choice, div, make, note, searchBox } from './dom.js';
 import { figure, percent } from './numbers.js';
 import { Picture, arrange } from './picture.js';
 import { LEFT_OUT } from './profile.js';
@@ -222,7 +222,7 @@ export async function flameView(context) {
     return `${shown(name)}: in all ${cost(all)}${own === null ? '' : `, own ${cost(own)}`}${times}`;
   };
   const found = make('output', { class: 'found', 'aria-live': 'polite' });
-  const search = searchBox(state, go);
+  const search = searchBox(state, go, (step) => pictures.some((picture) => picture.next(step)));
   const whole = button('Whole picture', () => go({ place: '' }), { disabled: true });
   const bar = div(
     'bar-of-view',
@@ -244,6 +244,8 @@ export async function flameView(context) {
       element.append(note('A sandwich is about a function: double-click one in another picture or table first.'));
       return { element };
     }
+    /** @type {(() => void)[]} */
+    const shows = [];
     for (const [isUp, label] of /** @type {[boolean, string][]} */ ([[true, 'Callers'], [false, 'Callees']])) {
       const { boxes, functions } = mergedOf(run, seen, isUp);
       const arranged = arrange(boxes, state.order);
@@ -251,6 +253,8 @@ export async function flameView(context) {
         const of = functions[arranged.index[at]];
         return of < run.names.name.length ? of : -1;
       };
+      // Both pictures have places: those of the upper one are below -1.
+      const placeOf = (/** @type {number} */ at) => (isUp ? -2 - arranged.index[at] : arranged.index[at]);
       /** @type {Picture} */
       const picture = new Picture({
         label: `${label} of ${shown(state.fn)}: ${boxes.count} boxes; the tables of callers and callees have the same figures`,
@@ -258,17 +262,24 @@ export async function flameView(context) {
         levels: 12,
         handle: handleOf(context, functionOf, (at) => select(boxes.name(arranged.index[at]))),
         describe: (at) => say(arranged.name(at), boxes.cost[arranged.index[at]], null, NaN),
-        zoomed: (at) => picture.show(arranged, at === picture.zoom ? -1 : at),
+        zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
       });
       element.append(make('h2', { text: label }), picture.element);
       pictures.push(picture);
-      picture.show(arranged, -1);
-      // The function itself is where both meet.
-      if (isUp) onceSeen(picture.box, () => (picture.box.scrollTop = picture.box.scrollHeight));
+      shows.push(() => {
+        const { place } = context.state;
+        const zoom = place === '' ? -1 : arranged.index.findIndex((_, at) => placeOf(at) === Number(place));
+        if (zoom !== picture.zoom || picture.boxes === null) picture.show(arranged, zoom);
+      });
     }
-    mark(state.search);
+    const update = () => {
+      for (const show of shows) show();
+      whole.disabled = pictures.every(({ zoom }) => zoom < 0);
+      mark(context.state.search);
+    };
+    update();
     element.append((await callsView({ ...context, state: { ...state, function: '' } })).element);
-    return { element, answer: () => ask(run, { ...question, report: 'calls' }), small: WITHIN, update: () => mark(context.state.search) };
+    return { element, answer: () => ask(run, { ...question, report: 'calls' }), small: WITHIN, update };
   }
   const extent = extentOf(seen);
   const arrangedFrom = (/** @type {number} */ least) => {
@@ -309,6 +320,5 @@ export async function flameView(context) {
   pictures.push(picture);
   element.append(...[belowZero(extent.isBelow), picture.element, (await treeView(context)).element].filter((part) => part !== null));
   update();
-  if (isUp) onceSeen(picture.box, () => (picture.box.scrollTop = picture.box.scrollHeight));
   return { element, answer: () => ask(run, question), small: WITHIN, update };
 }

@@ -2,7 +2,7 @@
 // picture. Who works by keys goes on from there.
 
 /** What takes the focus within a part of the page, the likeliest first. */
-const INSIDE = ['tr[aria-selected="true"]', '.slice[aria-pressed="true"]', 'tr[tabindex="0"]', 'canvas', '.slice', 'circle[tabindex="0"]'];
+const INSIDE = ['tr[aria-selected="true"]', '.slice[aria-pressed="true"]', 'tr[tabindex="0"]', 'canvas', '.slice[tabindex="0"]', 'circle[tabindex="0"]'];
 
 /** What is known by its words. */
 const CONTROLS = 'button, select, input, textarea';

@@ -23,7 +23,7 @@ export function treeTable({ label, roots, last, depth, cost, isLarge, isWanted =
     for (let below = place + 1; below <= last[place]; below = last[below] + 1) if (isWanted(below)) candidates.push(below);
   }
   const element = make('section', { class: 'tree', 'aria-label': label });
-  const show = (/** @type {number} */ focused) => {
+  const show = (/** @type {number} */ focused, /** @type {number} */ top) => {
     /** @type {number[]} */
     const items = [];
     // Roots of all items, of which few are seen.
@@ -40,19 +40,19 @@ export function treeTable({ label, roots, last, depth, cost, isLarge, isWanted =
       }
     }
     const isOpen = (/** @type {number} */ place) => (last[place] > place ? open.has(place) : null);
-    const toggle = (/** @type {number} */ place, /** @type {boolean | undefined} */ wanted) => {
+    const toggle = (/** @type {number} */ place, /** @type {boolean | 'all' | undefined} */ wanted) => {
       const is = isOpen(place);
       if (is === null || is === wanted) return;
-      if (is) open.delete(place);
+      if (wanted === 'all') for (let below = place; below < last[place]; below++) open.add(below);
+      else if (is) open.delete(place);
       else open.add(place);
-      const top = element.firstElementChild.scrollTop;
-      show(items.indexOf(place));
-      element.firstElementChild.scrollTop = top;
+      show(items.indexOf(place), element.firstElementChild.scrollTop);
     };
-    const rows = table({ label, items, handle, columns, isOpen, toggle, depth: (place, at) => depth[place] - depth[above[at]] });
+    const rows = /** @type {any} */ (table({ label, items, handle, columns, isOpen, toggle, depth: (place, at) => depth[place] - depth[above[at]] }));
     element.replaceChildren(rows);
-    /** @type {HTMLElement | null} */ (rows.querySelector(`[data-row="${focused}"]`))?.focus();
+    rows.scrollTop = top;
+    if (focused >= 0) rows.goTo(focused);
   };
-  show(-1);
+  show(-1, 0);
   return element;
 }

@@ -48,16 +48,20 @@ const MOST_OFFERED = 200;
 
 const HELP = [
   ['arrows', 'go through rows, pieces and boxes; left and right open and close places of the tree'],
+  ['Home, End, Page Up, Page Down', 'the same in larger steps'],
+  ['*', 'opens all of the tree below a place'],
   ['Enter', 'drill down; with Alt, direct calls only'],
+  ['Space', 'as a click: source of a row or piece, zoom in a picture'],
   ['r', 'make root: look at a function wherever it was called'],
   ['c', 'show calls: who called a function'],
   ['Backspace', 'up one level'],
   ['0', 'reset'],
   ['e', 'own cost, or cost with everything called'],
   ['p', 'percent of all, or of what is selected'],
-  ['z or Space', 'zoom in a picture; Escape shows all of it again'],
+  ['z', 'zoom in a picture; Escape shows all of it again'],
   ['Shift+F10', 'menu'],
-  ['/', 'search'],
+  ['/', 'search; Enter goes to what is found, with Shift to the one before, and Escape back to the picture'],
+  ['b, n', 'in Runs: the base, and the new run, of a comparison'],
   ['1 to 9', 'views'],
   ['?', 'this'],
 ];
@@ -92,7 +96,7 @@ async function start() {
   const message = make('output', { class: 'message', role: 'status' });
   const top = make('header', { class: 'top' });
   const main = make('main', { id: 'view', tabindex: -1 });
-  page.append(top, message, main);
+  page.append(button('To what is shown', () => main.focus(), { class: 'skip' }), top, message, main);
   let shownState = readState('');
   let turn = 0;
   /** Whether a name is to be written once the view is there. */
@@ -289,7 +293,11 @@ async function start() {
     const target = /** @type {HTMLElement} */ (event.target);
     const isWriting = target.matches('input:not([type=checkbox]), textarea, select');
     if (document.querySelector('dialog[open]')) return;
-    if (isWriting && event.key === 'Escape') target.blur();
+    if (isWriting && event.key === 'Escape') {
+      target.blur();
+      // Who has searched goes on from what was found.
+      if (target.id === 'search') /** @type {HTMLElement | null} */ (main.querySelector('canvas, tr[tabindex="0"]'))?.focus({ preventScroll: true });
+    }
     if (isWriting || event.ctrlKey || event.metaKey || event.altKey || !context) return;
     const { state } = context;
     const names = views.map(([name]) => name);

@@ -1,12 +1,15 @@
 // Boxes on a canvas: as wide as their cost, each below (or above) the one that called it. Only what is seen is drawn, and
 // nothing that is narrower than half a pixel.
-import { div, gestures, make } from './dom.js';
+import { div, gestures, make, onceSeen } from './dom.js';
 import { shown } from './texts.js';
 
 /** @typedef {{count: number, index: Int32Array, x: Float64Array, width: Float64Array, depth: Int32Array, end: Int32Array, parent: Int32Array, total: number, depths: number, name: (at: number) => string, colour: (at: number) => number}} Boxes Callers come before what they called; `end` is the first box that is not below; `index` is its number before they were put into order, `REST` for many together. */
 
 /** Height of a box with the space below it. */
 export const LEVEL = 20;
+
+/** Levels of a page. */
+const PAGE = 10;
 
 /** Narrower boxes are not drawn, but what is left of them is marked. */
 const NARROW = 0.5;
@@ -63,20 +66,25 @@ export class Picture {
         this.complete();
         return this.boxes?.count ? Math.max(this.at, 0) : null;
       }
+      // The second click is on the box of the first one, wherever that is by now.
+      if (event.detail === 2 && this.at >= 0) return this.at;
       const at = this.hit(event);
       if (at < 0) return null;
       this.focus(at, false);
       return at;
     };
     gestures(canvas, find, of.handle, {
-      clicked(at, { detail }) {
+      clicked(at, { detail, altKey }) {
         if (detail < 2) of.zoomed(at);
-        return detail !== 2;
+        else if (detail === 2) of.handle.open?.(at, altKey, true);
+        return true;
       },
       pressed: (at, event) => {
         const boxes = /** @type {Boxes} */ (this.boxes);
         const [inner, outer] = of.isUp ? ['ArrowUp', 'ArrowDown'] : ['ArrowDown', 'ArrowUp'];
+        const steps = { PageDown: of.isUp ? -PAGE : PAGE, PageUp: of.isUp ? PAGE : -PAGE, Home: -Infinity, End: Infinity }[event.key];
         if (this.at < 0 && event.key.startsWith('Arrow')) this.focus(Math.max(this.zoom, 0), true);
+        else if (steps !== undefined) this.focus(this.along(at, steps), true);
         else if (event.key === inner) this.focus(at + 1 < boxes.end[at] ? at + 1 : at, true);
         else if (event.key === outer) this.focus(Math.max(boxes.parent[at], 0), true);
         else if (event.key === 'ArrowRight') this.focus(this.sibling(at, 1), true);
@@ -91,11 +99,16 @@ export class Picture {
 
   /** @param {Boxes} boxes @param {number} zoom A box to be as wide as the picture, -1 for none. */
   show(boxes, zoom) {
+    const isFirst = this.boxes === null;
     this.boxes = boxes;
     this.zoom = zoom;
     this.space.style.height = `${boxes.depths * LEVEL}px`;
     const most = this.of.levels ?? Math.max(22, Math.floor((0.5 * innerHeight) / LEVEL));
     this.box.style.height = `${Math.min(Math.max(boxes.depths, 3) * LEVEL + 2, most * LEVEL)}px`;
+    if (zoom >= 0 && this.at < 0) this.focus(zoom, false);
+    if (zoom >= 0) onceSeen(this.box, () => this.reveal(zoom));
+    // Roots are where a picture begins to be looked at.
+    else if (isFirst && this.of.isUp) onceSeen(this.box, () => (this.box.scrollTop = this.box.scrollHeight));
     this.draw();
   }
 
@@ -257,18 +270,50 @@ export class Picture {
     return at;
   }
 
+  /** The box so many levels further in, or out: of those that one has called, the first. @param {number} at @param {number} steps */
+  along(at, steps) {
+    const { boxes } = this;
+    for (let left = Math.abs(steps); boxes && left > 0; left--) {
+      const to = steps < 0 ? boxes.parent[at] : at + 1 < boxes.end[at] ? at + 1 : -1;
+      if (to < 0) break;
+      at = to;
+    }
+    return at;
+  }
+
+  /** Goes to the next box that a search has found, and tells whether there is one. @param {1 | -1} step */
+  next(step) {
+    const { boxes } = this;
+    const count = boxes?.count ?? 0;
+    for (let by = 1; boxes && by <= count; by++) {
+      const at = (Math.max(this.at, step < 0 ? 0 : -1) + step * by + count) % count;
+      if (!this.isFound(at)) continue;
+      const { x, width, total } = boxes;
+      const [left, right] = this.zoom < 0 ? [0, total] : [x[this.zoom], x[this.zoom] + width[this.zoom]];
+      if (x[at] >= right || x[at] + width[at] <= left) this.of.zoomed(-1);
+      this.focus(at, true);
+      return true;
+    }
+    return false;
+  }
+
   /** @param {number} at @param {boolean} isByKey */
   focus(at, isByKey) {
     this.at = at;
     this.say(at);
     if (isByKey) {
-      this.view();
-      const top = this.rowOf(this.boxes?.depth[at] ?? 0) * LEVEL;
-      if (top < this.box.scrollTop) this.box.scrollTop = top;
-      else if (top + LEVEL > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = top + LEVEL - this.box.clientHeight;
+      this.reveal(at);
       this.of.handle.select?.(at);
     }
     this.draw();
+  }
+
+  /** Scrolls to a box. @param {number} at */
+  reveal(at) {
+    this.view();
+    const top = this.rowOf(this.boxes?.depth[at] ?? 0) * LEVEL;
+    if (top < this.box.scrollTop) this.box.scrollTop = top;
+    else if (top + LEVEL > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = top + LEVEL - this.box.clientHeight;
   }
 
   /** @param {number} at */

@@ -1,5 +1,5 @@
 // A pie of costs. The table of the same rows has every figure; small pieces are one.
-import { div, gestures, make, note } from './dom.js';
+import { div, gestures, make, note, span } from './dom.js';
 import { percent } from './numbers.js';
 import { shown } from './texts.js';
 
@@ -27,8 +27,13 @@ export function pie(of) {
   const picture = make('svg', { viewBox: '-100 -100 200 200', role: 'group', 'aria-label': of.label });
   const labels = make('ol', { class: 'legend', 'aria-label': `${of.label}: pieces` });
   let angle = 0;
+  const all = [...Array(large + (rest === 1 ? 1 : 0)).keys()];
+  // One piece is reached by Tab, and the others from there.
+  const first = all.find(of.isSelected) ?? 0;
   const point = (/** @type {number} */ at) => `${(98 * Math.sin(at)).toFixed(3)} ${(-98 * Math.cos(at)).toFixed(3)}`;
-  const piece = (/** @type {number} */ cost, /** @type {string} */ colour, /** @type {string} */ text, /** @type {number} */ row) => {
+  const piece = (/** @type {number} */ cost, /** @type {string} */ colour, /** @type {string} */ name, /** @type {number | null} */ part, /** @type {number} */ row) => {
+    const share = `${percent(part)} %`;
+    const text = `${name} ${share}`;
     const to = angle + (2 * Math.PI * cost) / sum;
     const isWhole = cost >= sum * 0.99999;
     const outline = isWhole ? 'M 0 -98 A 98 98 0 1 1 -0.01 -98 Z' : `M 0 0 L ${point(angle)} A 98 98 0 ${to - angle > Math.PI ? 1 : 0} 1 ${point(to)} Z`;
@@ -36,14 +41,15 @@ export function pie(of) {
     const common = {
       'data-row': isOne ? row : null,
       'aria-pressed': isOne ? String(of.isSelected(row)) : null,
-      tabindex: isOne ? 0 : null,
+      tabindex: isOne ? (row === first ? 0 : -1) : null,
       role: isOne ? 'button' : 'img',
       'aria-label': text,
     };
     const slice = make('path', { d: outline, fill: colour, class: 'slice', ...common }, make('title', { text }));
     const swatch = make('span', { class: 'swatch', 'aria-hidden': 'true' });
     swatch.style.background = colour;
-    labels.append(make('li', { 'data-row': isOne ? row : null }, swatch, make('span', { class: 'name', text })));
+    // The name is cut short where there is no room for all of it, its share never.
+    labels.append(make('li', { 'data-row': isOne ? row : null, title: text }, swatch, span('label-of', span('name', name), ` ${share}`)));
     picture.append(slice);
     angle = to;
   };
@@ -51,23 +57,25 @@ export function pie(of) {
   for (let row = 0; row < large; row++) {
     const cost = of.cost(row);
     left -= cost;
-    piece(cost, COLOURS[row], `${shown(of.name(row))} ${percent(of.share(cost))} %`, row);
+    piece(cost, COLOURS[row], shown(of.name(row)), of.share(cost), row);
   }
-  if (rest === 1) piece(of.cost(large), '#999999', `${shown(of.name(large))} ${percent(of.share(of.cost(large)))} %`, large);
-  else if (rest > 1) piece(Math.max(left, 0), '#999999', `${rest} others ${percent(of.share(left))} %`, -1);
+  if (rest === 1) piece(of.cost(large), '#999999', shown(of.name(large)), of.share(of.cost(large)), large);
+  else if (rest > 1) piece(Math.max(left, 0), '#999999', `${rest} others`, of.share(left), -1);
   const box = div('pie', picture, labels);
   const rowOf = (/** @type {Event} */ event) => {
     const element = /** @type {Element} */ (event.target).closest('[data-row]');
     return element ? Number(element.getAttribute('data-row')) : null;
   };
   gestures(box, rowOf, of.handle, {
-    pressed(row, event) {
+    pressed(_, event) {
       const slices = [...picture.querySelectorAll('[tabindex]')];
       const at = slices.indexOf(event.target);
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      if (step !== undefined) slices[(at + step + slices.length) % slices.length].focus();
-      else if (event.key === ' ') of.handle.select?.(row);
-      else return false;
+      const last = slices.length - 1;
+      const to = { ArrowRight: at < last ? at + 1 : 0, ArrowDown: at < last ? at + 1 : 0, ArrowLeft: at > 0 ? at - 1 : last, ArrowUp: at > 0 ? at - 1 : last, Home: 0, End: last }[event.key];
+      if (to === undefined) return false;
+      for (const slice of slices) slice.setAttribute('tabindex', '-1');
+      slices[to].setAttribute('tabindex', '0');
+      slices[to].focus();
       return true;
     },
   });

@@ -68,7 +68,7 @@ export function askedOf(state, about) {
 
 /** The view of the runs. @param {any} context */
 export async function runsView(context) {
-  const { run, state, go, about } = context;
+  const { run, go, about } = context;
   const list = await (await fetched('runs', {})).json();
   /** @type {Record<string, any>[]} */
   const rows = list.rows.toReversed();
@@ -82,10 +82,10 @@ export async function runsView(context) {
     { title: 'Run', isText: true, value: (/** @type {any} */ row) => row.run_id, show: (/** @type {any} */ id, /** @type {any} */ row) => `${id}: ${shownOf(row.run)}` },
     { title: 'Total', value: (/** @type {any} */ row) => row.total, show: (/** @type {any} */ total, /** @type {any} */ row) => (total === null ? '-' : figure('', row.unit, total)) },
     ...['functions', 'nodes', 'format', 'imported_at', ...tags].map((name) => ({ title: plain(name), isLeft: rows.some((row) => typeof row[name] === 'string'), value: (/** @type {any} */ row) => row[name], show: shownOf })),
-    { title: 'Compared', isLeft: true, value: (/** @type {any} */ row) => ['base', 'new'].filter((side) => state[side] === String(row.run_id)).join(', ') },
+    { title: 'Compared', isLeft: true, value: (/** @type {any} */ row) => ['base', 'new'].filter((side) => context.state[side] === String(row.run_id)).join(', ') },
   ];
   const handle = {
-    select: (/** @type {any} */ row) => go({ point: String(row.run_id) }),
+    select: (/** @type {any} */ row) => go({ point: String(row.run_id) }, true),
     open: look,
     key(/** @type {any} */ row, /** @type {string} */ key) {
       if (key === 'b') pick('base', row);
@@ -94,26 +94,38 @@ export async function runsView(context) {
       return true;
     },
   };
-  const chosen = rows.find((row) => String(row.run_id) === state.point) ?? rows.find((row) => row.run_id === run?.number);
-  const name = chosen ? `run ${chosen.run_id}` : '';
-  const tools = div(
-    'bar-of-view buttons',
-    button(`Open ${name}`, () => look(chosen), { disabled: !chosen }),
-    button(`Compare with ${name} (b)`, () => pick('base', chosen), { disabled: !chosen }),
-    button(`Compare ${name} (n)`, () => pick('new', chosen), { disabled: !chosen }),
-    button(`What changed${state.base && state.new ? ` from ${state.base} to ${state.new}` : ''}`, () => go({ view: 'diff' }), { disabled: state.base === '' || state.new === '' }),
-    button('Flame graph of both', () => go({ view: 'union' }), { disabled: state.base === '' || state.new === '' }),
-    button('History', () => go({ view: 'history', function: '' })),
-    span('room'),
-    offerTexts('runs', [
-      ['Command', 'txt', () => `${['profdb', 'runs', ...about.command.words].map(shellWord).join(' ')}\n`],
-      ['SQL', 'sql', () => 'SELECT * FROM run_list ORDER BY run_id;\n'],
-      .../** @type {[string, string, string][]} */ ([['JSON', 'json', 'json'], ['CSV', 'csv', 'csv'], ['Markdown', 'md', 'markdown']]).map(
-        ([name, ending, format]) => /** @type {[string, string, () => Promise<string>]} */ ([name, ending, async () => (await fetched('runs', { format })).text()]),
-      ),
-    ]),
-  );
+  const chosen = () => rows.find((row) => String(row.run_id) === context.state.point) ?? rows.find((row) => row.run_id === run?.number);
+  const offered = offerTexts('runs', [
+    ['Command', 'txt', () => `${['profdb', 'runs', ...about.command.words].map(shellWord).join(' ')}\n`],
+    ['SQL', 'sql', () => 'SELECT * FROM run_list ORDER BY run_id;\n'],
+    .../** @type {[string, string, string][]} */ ([['JSON', 'json', 'json'], ['CSV', 'csv', 'csv'], ['Markdown', 'md', 'markdown']]).map(
+      ([name, ending, format]) => /** @type {[string, string, () => Promise<string>]} */ ([name, ending, async () => (await fetched('runs', { format })).text()]),
+    ),
+  ]);
+  const tools = div('bar-of-view buttons');
+  const grid = /** @type {any} */ (table({ label: 'Runs', items: rows, columns, handle, isSelected: (row) => row === chosen() }));
+  let compared = '';
+  const update = () => {
+    const one = chosen();
+    const { base, new: fresh } = context.state;
+    const name = one ? `run ${one.run_id}` : '';
+    tools.replaceChildren(
+      button(`Open ${name}`, () => look(one), { disabled: !one }),
+      button(`Compare with ${name} (b)`, () => pick('base', one), { disabled: !one }),
+      button(`Compare ${name} (n)`, () => pick('new', one), { disabled: !one }),
+      button(`What changed${base && fresh ? ` from ${plain(base)} to ${plain(fresh)}` : ''}`, () => go({ view: 'diff' }), { disabled: base === '' || fresh === '' }),
+      button('Flame graph of both', () => go({ view: 'union' }), { disabled: base === '' || fresh === '' }),
+      button('History', () => go({ view: 'history', function: '' })),
+      span('room'),
+      offered,
+    );
+    const sides = JSON.stringify([base, fresh]);
+    if (sides === compared) grid.refresh();
+    else grid.renew();
+    compared = sides;
+  };
+  update();
   const count = note(`${rows.length === 1 ? '1 run' : `${rows.length} runs`} in ${plain(about.database)}. A double click opens one.`);
-  element.append(make('h2', { text: 'Runs' }), count, tools, table({ label: 'Runs', items: rows, columns, handle, isSelected: (row) => row === chosen }));
-  return { element };
+  element.append(make('h2', { text: 'Runs' }), count, tools, grid);
+  return { element, update, small: ['point', 'base', 'new'] };
 }

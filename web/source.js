@@ -62,7 +62,7 @@ export function sourceTable({ run, state }, answer, line) {
   const text = (/** @type {string} */ title, /** @type {number} */ of, isMono = false) => (answer.rows.some((row) => row[of] !== null) ? [{ title, isText: true, isMono, value: (/** @type {any[]} */ row) => plain(row[of] ?? '') }] : []);
   const columns = [
     { title: 'Line', value: (/** @type {any[]} */ row) => row[at] + (row[2] === null ? '' : `:${row[2]}`) },
-    { title: 'Calls', value: (/** @type {any[]} */ row) => (isCalled(row) ? row[calls] : '') },
+    ...(answer.rows.some((row) => row[calls] !== null) ? [{ title: 'Calls', value: (/** @type {any[]} */ row) => (isCalled(row) ? row[calls] : '') }] : []),
     { title: `${scale.title}${cost === exclusive ? ' own' : ''}`, value: (/** @type {any[]} */ row) => (row[cost] === null ? '' : rounded(scale, row[cost])) },
     { title: '%', value: (/** @type {any[]} */ row) => (row[cost] === null ? '' : percent(share(row))), share },
     ...text('Source', code, true),

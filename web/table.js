@@ -2,13 +2,16 @@
 import { button, gestures, make } from './dom.js';
 
 /** @typedef {{title: string, value?: (item: any) => any, show?: (value: any, item: any) => string, isText?: boolean, share?: (item: any) => number | null, isMono?: boolean, isLeft?: boolean, draw?: (item: any) => Element}} Column A text takes what room there is; what is drawn comes after the text. */
-/** @typedef {{label: string, columns: Column[], items: any[], handle?: import('./actions.js').Handle, isSelected?: (item: any) => boolean, isFixed?: boolean, depth?: (item: any, at: number) => number, toggle?: (item: any, open?: boolean) => void, isOpen?: (item: any) => boolean | null, rowClass?: (item: any) => string | null}} Shown Each item has a row. */
+/** @typedef {{label: string, columns: Column[], items: any[], handle?: import('./actions.js').Handle, isSelected?: (item: any) => boolean, isFixed?: boolean, depth?: (item: any, at: number) => number, toggle?: (item: any, open?: boolean | 'all') => void, isOpen?: (item: any) => boolean | null, rowClass?: (item: any) => string | null}} Shown Each item has a row. */
 
 /** Height of a row in pixels, as the style has it. */
 const ROW = 24;
 
 /** Rows that are all there: browsers lay out all of them before anything is seen. */
 const FEW = 100;
+
+/** Levels that are shown by room to the left; of deeper ones their number is written. */
+const INDENTED = 40;
 
 /** @param {any} value */
 const shownValue = (value) => (value === null ? '-' : String(value));
@@ -77,8 +80,10 @@ export function table(shown) {
         title: column.isText && text.length > 24 ? text : null,
       });
       if (which === 0 && shown.depth) {
-        cell.style.paddingLeft = `${6 + Math.min(shown.depth(row, at), 40) * 12}px`;
+        const depth = shown.depth(row, at);
+        cell.style.paddingLeft = `${6 + Math.min(depth, INDENTED) * 12}px`;
         cell.append(make('span', { class: 'twist', 'aria-hidden': 'true', text: isOpen === null ? '' : isOpen ? '▾' : '▸' }));
+        if (depth > INDENTED) cell.append(make('span', { class: 'deep', text: `+${depth - INDENTED} ` }));
       }
       cell.append(text);
       if (column.draw) cell.append(column.draw(row));
@@ -146,13 +151,22 @@ export function table(shown) {
     pressed(item, { key }) {
       const page = Math.max(1, Math.floor(box.clientHeight / ROW) - 2);
       const to = { ArrowDown: focused + 1, ArrowUp: focused - 1, PageDown: focused + page, PageUp: focused - page, Home: 0, End: order.length - 1 }[key];
-      if (to !== undefined) {
-        focus(to);
-        handle.select?.(order[focused]);
+      const moved = (/** @type {number} */ at) => {
+        focus(at);
+        if (!handle.leaves) handle.select?.(order[focused]);
         return true;
+      };
+      if (to !== undefined) return moved(to);
+      const { toggle, isOpen, depth } = shown;
+      if (!toggle || !isOpen || !depth || !['ArrowRight', 'ArrowLeft', '*'].includes(key)) return false;
+      const is = isOpen(item);
+      if (key === '*') toggle(item, 'all');
+      else if (is === (key === 'ArrowLeft')) toggle(item, !is);
+      else if (is) return moved(focused + 1);
+      else if (key === 'ArrowLeft') {
+        // What is closed, or has nothing to be opened, leads to what it is in.
+        for (let at = focused - 1; at >= 0; at--) if (depth(order[at], at) < depth(item, focused)) return moved(at);
       }
-      if (!shown.toggle || (key !== 'ArrowRight' && key !== 'ArrowLeft')) return false;
-      shown.toggle(item, key === 'ArrowRight');
       return true;
     },
   });
@@ -165,6 +179,12 @@ export function table(shown) {
       if (shown.isSelected?.(order[Number(element.getAttribute('data-row'))])) element.setAttribute('aria-selected', 'true');
       else element.removeAttribute('aria-selected');
     }
+  };
+  box.goTo = focus;
+  // For rows of which more has changed.
+  box.renew = () => {
+    there = [0, 0];
+    fill();
   };
   fill();
   if (order.length > FEW) {

@@ -2,7 +2,7 @@
 import { block } from './bytes.js';
 import { directionOf, signed } from './change.js';
 import { sidesOf, signedCost } from './diff.js';
-import { button, choice, div, make, note, onceSeen, searchBox, span } from './dom.js';
+import { button, choice, div, make, note, searchBox, span } from './dom.js';
 import { belowZero, find } from './flame.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
 import { Picture, arrange } from './picture.js';
@@ -136,7 +136,7 @@ export async function unionView(context) {
     const verdict = verdictOf(place);
     return `${shown(nameOf(place))}: ${money(base)} → ${money(fresh)} (${signedCost(answer, fresh - base)}${times})${verdict ? `; the function is ${verdict}` : ''}`;
   };
-  const toFunction = (/** @type {number} */ place) => go({ view: 'diff', function: nameOf(place), module: names.module[item[place]] ?? '', search: '', status: 'all', verdict: '' });
+  const toFunction = (/** @type {number} */ place, isInstead = false) => go({ view: 'diff', function: nameOf(place), module: names.module[item[place]] ?? '', search: '', status: 'all', verdict: '', ...(isInstead && { place: '' }) }, isInstead);
   const isUp = state.layout === 'flame';
   const picture = new Picture({
     label: `${isUp ? 'Flame graph' : 'Icicle graph'} of both sides in ${plain(metric)}: ${places.length} places, ${arranged.depths} levels; the table below has the same`,
@@ -146,10 +146,10 @@ export async function unionView(context) {
     isHatched: (at) => statusOf(all[0][placeOf(at)], all[1][placeOf(at)]) !== 'both',
     describe: (at) => say(placeOf(at)),
     zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
-    handle: { open: (at) => toFunction(placeOf(at)) },
+    handle: { open: (at, _, isInstead) => toFunction(placeOf(at), isInstead) },
   });
   const found = make('output', { class: 'found', 'aria-live': 'polite' });
-  const search = searchBox(state, go);
+  const search = searchBox(state, go, (step) => picture.next(step));
   const whole = button('Whole picture', () => go({ place: '' }), { disabled: true });
   const offered = offersOfTold(
     {
@@ -193,7 +193,6 @@ export async function unionView(context) {
     found.textContent = find(picture, now.search);
   };
   update();
-  if (isUp) onceSeen(picture.box, () => (picture.box.scrollTop = picture.box.scrollHeight));
   return { element, update, small: WITHIN_UNION };
 }
 

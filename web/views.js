@@ -1,7 +1,7 @@
 // The other views: overview, tree, callers and callees, source.
 import { actionsOf, handleOf, stepsOf } from './actions.js';
 import { ask, askTree, orNull, placeName, shareOf, sideOf } from './ask.js';
-import { div, make, note } from './dom.js';
+import { div, make, note, span } from './dom.js';
 import { figure, ofColumn, percent, rounded } from './numbers.js';
 import { writePath } from './path.js';
 import { costTable, offers } from './rows.js';
@@ -66,7 +66,7 @@ export async function overview(context) {
       top ??= answer;
       const { many: _, ...few } = sideOf(answer, 0);
       const first = { ...few, rows: few.rows.slice(0, 5) };
-      const handle = handleOf(context, (row) => few.functions[row], (row) => go({ view: 'source', function: run.names.name[few.functions[row]] }));
+      const handle = handleOf(context, (row) => few.functions[row], (row) => go({ view: 'source', function: run.names.name[few.functions[row]] }), true);
       const title = exclusive ? 'Most of its own cost' : 'Most with everything called';
       element.append(make('h3', { text: title }), costTable(first, title, handle, () => false, 'Function'));
     }
@@ -157,14 +157,14 @@ export async function callsView(context) {
       return { element };
     }
     main ??= answer;
-    const handle = handleOf(context, (row) => answer.functions[row], (row) => answer.functions[row] >= 0 && go({ function: run.names.name[answer.functions[row]] }));
+    const handle = handleOf(context, (row) => answer.functions[row], (row) => answer.functions[row] >= 0 && go({ function: run.names.name[answer.functions[row]] }), true);
     const { metric } = answer.header;
     const cost = answer.header.selected === null ? '' : `: ${figure(metric.name, metric.unit, answer.header.selected)} in all`;
     columns.append(
       make(
         'section',
         { 'aria-label': title },
-        make('header', {}, make('h2', { text: report === 'calls' ? `${shown(name)} is called by` : `${shown(name)}${cost}, and calls` }), offers(context, report, () => answer)),
+        make('header', {}, make('h2', { title: shown(name) }, span('name', shown(name)), report === 'calls' ? ' is called by' : `${cost}, and calls`), offers(context, report, () => answer)),
         answer.rows.length === 0 ? note(report === 'calls' ? 'No call of it is known.' : 'It calls nothing that is known.') : costTable(answer, title, handle, () => false, 'Function'),
       ),
     );

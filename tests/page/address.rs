@@ -304,7 +304,7 @@ fn words_that_mean_nothing_are_said() {
     };
     let run = [("run", "2")];
     shown.open(&run);
-    let usual = shown.texts(".functions .legend li");
+    let usual = shown.labels(".functions");
     assert_eq!(shown.text(".message"), "");
     for (key, value, said) in [
         ("view", "bogus", "view=bogus (known: panes, overview"),
@@ -322,7 +322,7 @@ fn words_that_mean_nothing_are_said() {
         shown.open(&[&run[..], &[(key, value)]].concat());
         let message = shown.text(".message");
         assert!(message.contains(said), "{key}={value}: {message}");
-        assert_eq!(shown.texts(".functions .legend li"), usual, "{key}={value}");
+        assert_eq!(shown.labels(".functions"), usual, "{key}={value}");
         // It is the view that would be shown without it, with all that belongs to it.
         assert_eq!(
             shown.texts(".views [aria-current]"),
@@ -342,5 +342,43 @@ fn words_that_mean_nothing_are_said() {
     shown.open(&[("run", "2"), ("fn", &"x".repeat(3000))]);
     let wide = shown.browser.value("document.documentElement.scrollWidth");
     assert_eq!(wide, 400);
+    shown.was_quiet();
+}
+
+/// The share of a piece is there, however long its name is.
+#[test]
+fn shares_are_never_cut_short() {
+    let Some(mut shown) = browser("long-names") else {
+        return;
+    };
+    let file = shown.folder.join("a.folded");
+    let name = "<method 'acquire' of '_thread.lock' objects>".repeat(3);
+    fs::write(&file, format!("main;{name} 3\nmain;b 1\n")).expect("a file");
+    shown.import(&file, &[]);
+    shown.write(&[]);
+    for width in [380.0, 1280.0] {
+        shown.browser.resize(width, 800.0);
+        shown.open(&[]);
+        assert_eq!(
+            shown.labels(".functions"),
+            [format!("{name} 75.0 %"), "b 25.0 %".to_owned()]
+        );
+        let ends = "[...document.querySelectorAll('.functions .label-of')].map((label) => {
+            const range = document.createRange();
+            range.selectNodeContents(label.lastChild);
+            const pane = label.closest('.content').getBoundingClientRect();
+            return range.getBoundingClientRect().right <= pane.right && label.parentElement.title === label.textContent;
+        })";
+        assert_eq!(shown.browser.value(ends), json!([true, true]), "{width}");
+        // Nor are figures in the heads of callers and callees.
+        shown.open(&[("view", "calls"), ("function", &name)]);
+        let head = "(() => {
+            const head = document.querySelector('.columns section:nth-child(2) h2');
+            const range = document.createRange();
+            range.selectNodeContents(head.lastChild);
+            return range.getBoundingClientRect().right <= head.getBoundingClientRect().right + 1;
+        })()";
+        assert_eq!(shown.browser.value(head), true, "{width}");
+    }
     shown.was_quiet();
 }

@@ -114,7 +114,7 @@ fn functions_are_a_pie_and_lines_a_table_and_each_can_be_the_other() {
     };
     let functions = printed(&shown, &["summary", "--exclusive"]);
     let lines = printed(&shown, &["lines"]);
-    let legend = shown.texts(".functions .legend li");
+    let legend = shown.labels(".functions");
     let (others, pieces) = legend.split_last().expect("pieces");
     assert_eq!(pieces, shares(&functions, pieces.len()));
     assert_eq!(
@@ -126,7 +126,7 @@ fn functions_are_a_pie_and_lines_a_table_and_each_can_be_the_other() {
     assert_eq!(shown.rows(".pane.functions"), printed(&shown, &["summary"]));
     shown.select(".lines > header select", "pie");
     let lines = printed(&shown, &["lines", "--exclusive"]);
-    let legend = shown.texts(".lines .legend li");
+    let legend = shown.labels(".lines");
     assert_eq!(legend[..legend.len() - 1], shares(&lines, legend.len() - 1));
     shown.was_quiet();
 }
@@ -269,7 +269,7 @@ fn shares_are_of_all_or_of_the_selection_and_costs_inclusive_or_exclusive() {
             ("exclusive", exclusive),
         ];
         shown.go(&state);
-        assert_eq!(shown.texts(".functions .legend li"), shares(&expected, 2));
+        assert_eq!(shown.labels(".functions"), shares(&expected, 2));
     }
     // So do the tips of their pieces.
     let tips =
@@ -278,7 +278,7 @@ fn shares_are_of_all_or_of_the_selection_and_costs_inclusive_or_exclusive() {
     assert_eq!(tips, shares(&expected, 2));
     shown.select(".tools label:nth-of-type(2) select", "total");
     let expected = printed(&shown, &["summary", "--fn", "#.Tree.Walk", "--exclusive"]);
-    assert_eq!(shown.texts(".functions .legend li"), shares(&expected, 2));
+    assert_eq!(shown.labels(".functions"), shares(&expected, 2));
     shown.was_quiet();
 }
 
@@ -299,7 +299,7 @@ fn blank_lines_and_lines_that_were_not_called_can_be_hidden() {
     let code = |shown: &mut Shown| -> Vec<String> {
         let rows = shown.rows(".function-details");
         rows.into_iter()
-            .map(|row| format!("{} {}", row[0], row[4]))
+            .map(|row| format!("{} {}", row[0], row[3]))
             .collect()
     };
     let all = [
@@ -396,7 +396,7 @@ fn calls_are_broken_down_by_functions_and_lines_that_called() {
     shown.select(".functions > header select", "pie");
     let expected = printed(&shown, &["calls", "--fn", path, "--exclusive"]);
     assert_eq!(
-        shown.texts(".functions .legend li"),
+        shown.labels(".functions"),
         shares(&expected, expected.len())
     );
     shown.click(".path button", "Up 1 Level", ONE);
@@ -560,18 +560,18 @@ fn file_reset_is_the_start_of_the_page() {
     let Some(mut shown) = workspace("reset") else {
         return;
     };
-    let start = shown.texts(".functions .legend li");
+    let start = shown.labels(".functions");
     shown.choose(".functions .legend li", "#.Tree.Walk", "Drill Down");
-    assert_ne!(shown.texts(".functions .legend li"), start);
+    assert_ne!(shown.labels(".functions"), start);
     shown.click(".path button", "Reset", ONE);
-    assert_eq!(shown.texts(".functions .legend li"), start);
+    assert_eq!(shown.labels(".functions"), start);
     assert_eq!(shown.state("fn"), "");
     shown.go(&[("fn", "#.Shop.Load"), ("exclusive", "yes")]);
     shown.browser.key("0");
     shown.settle();
     assert_eq!(crumbs(&mut shown), ["all all"]);
     shown.open(&[]);
-    assert_eq!(shown.texts(".functions .legend li"), start);
+    assert_eq!(shown.labels(".functions"), start);
     // There is nothing to be saved when the window closes: no question is asked.
     let asks = "(() => { const event = new Event('beforeunload', {cancelable: true}); return dispatchEvent(event); })()";
     assert_eq!(shown.browser.value(asks), true);

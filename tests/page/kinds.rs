@@ -106,7 +106,7 @@ fn a_run_of_edges_has_callers_but_no_paths() {
     let code: Vec<String> = shown
         .rows(".source")
         .into_iter()
-        .map(|row| row[4].clone())
+        .map(|row| row[3].clone())
         .collect();
     assert_eq!(code[0], "int total = 0;");
     for view in ["flame", "tree"] {
@@ -245,7 +245,7 @@ fn many_functions_are_there_when_they_are_looked_at() {
         shown.click(".pane.functions th button", "Functions", Click::default());
         assert_eq!(names(&shown.rows(".pane.functions"))[..2], ["f000", "f001"]);
         shown.go(&[("fn", path)]);
-        let legend = shown.texts(".functions .legend li");
+        let legend = shown.labels(".functions");
         // Nothing costs a hundredth of all, and main nothing of its own.
         assert_eq!(legend, ["1000 others 100.0 %"]);
         shown.go(&[("fn", path), ("view", "overview")]);

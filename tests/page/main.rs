@@ -25,6 +25,8 @@ mod from_file {
     mod equal;
     #[path = "gestures.rs"]
     mod gestures;
+    #[path = "keyboard.rs"]
+    mod keyboard;
     #[path = "rows.rs"]
     mod rows;
     #[path = "sql.rs"]

@@ -205,6 +205,90 @@ fn a_click_zooms_and_a_double_click_drills_down() {
     shown.was_quiet();
 }
 
+/// Two clicks are one step of the way back, whatever the first of them has zoomed, and are about one box.
+#[test]
+fn back_is_before_a_double_click() {
+    let Some(mut shown) = page("double-of-pictures") else {
+        return;
+    };
+    let before = shown.browser.value("location.hash");
+    let [x, y] = at(&mut shown, 0.6, 1.0);
+    shown.browser.click_as(x, y, DOUBLE);
+    shown.wait("location.hash.includes('fn=b')");
+    shown.settle();
+    shown.browser.value("history.back()");
+    shown.wait("!location.hash.includes('fn=')");
+    shown.settle();
+    assert_eq!(shown.browser.value("location.hash"), before);
+    // In a picture that is zoomed the first click shows all of it, in which another box is at this place.
+    let [x, y] = at(&mut shown, 0.85, 1.0);
+    shown.browser.click(x, y);
+    shown.wait("location.hash.includes('place=')");
+    shown.settle();
+    let zoomed = shown.browser.value("location.hash");
+    let [x, y] = at(&mut shown, 0.1, 1.0);
+    shown.browser.click_as(x, y, DOUBLE);
+    shown.wait("location.hash.includes('fn=')");
+    shown.settle();
+    assert_eq!(shown.state("fn"), "c");
+    shown.browser.value("history.back()");
+    shown.wait("!location.hash.includes('fn=')");
+    shown.settle();
+    assert_eq!(shown.browser.value("location.hash"), zoomed);
+    shown.was_quiet();
+}
+
+/// A place of an address is where it can be seen, and is said.
+#[test]
+fn a_place_of_the_address_is_scrolled_to() {
+    let Some(mut shown) = browser("place") else {
+        return;
+    };
+    let frames: Vec<String> = (0..300).map(|depth| format!("f{depth}")).collect();
+    let file = shown.folder.join("deep.folded");
+    fs::write(
+        &file,
+        format!("{} 5\n{} 2\n", frames.join(";"), frames[..9].join(";")),
+    )
+    .expect("a file");
+    shown.import(&file, &[]);
+    shown.write(&[]);
+    for layout in ["icicle", "flame"] {
+        shown.open(&[("view", "flame"), ("layout", layout), ("place", "250")]);
+        painted(&mut shown);
+        assert!(
+            shown.text(".about").starts_with("f250: in all 5"),
+            "{layout}"
+        );
+        let scrolled = "document.querySelector('.picture').scrollTop";
+        let top = shown.browser.value(scrolled).as_f64().expect("pixels");
+        let high = "document.querySelector('.picture').clientHeight";
+        let high = shown.browser.value(high).as_f64().expect("pixels");
+        let level = if layout == "icicle" { 250.0 } else { 49.0 };
+        let row = level * LEVEL - top;
+        assert!(
+            row >= 0.0 && row + LEVEL <= high + 1.0,
+            "{layout}: {row} of {high}"
+        );
+    }
+    // Keys go on from there, in steps of any size.
+    shown
+        .browser
+        .value("document.querySelector('canvas').focus()");
+    for (key, name) in [
+        ("ArrowUp", "f251"),
+        ("PageUp", "f261"),
+        ("PageDown", "f251"),
+        ("End", "f299"),
+        ("Home", "f0"),
+    ] {
+        shown.browser.key(key);
+        let text = shown.text(".about");
+        assert!(text.starts_with(&format!("{name}: ")), "{key}: {text}");
+    }
+    shown.was_quiet();
+}
+
 #[test]
 fn a_sandwich_has_callers_above_and_callees_below() {
     let Some(mut shown) = page("sandwich") else {
@@ -225,6 +309,23 @@ fn a_sandwich_has_callers_above_and_callees_below() {
     ] {
         assert_eq!(about(&mut shown, part, level), expected);
     }
+    // What is zoomed is in the address, and the button shows all of it again.
+    let [x, y] = at(&mut shown, 0.8, 1.0);
+    shown.browser.click(x, y);
+    shown.wait("location.hash.includes('place=')");
+    shown.settle();
+    let place = shown.state("place");
+    shown.open(&[
+        ("view", "flame"),
+        ("layout", "sandwich"),
+        ("fn", "b"),
+        ("place", &place),
+    ]);
+    assert_eq!(shown.text(".about"), "a: in all 2 (20.0 %)");
+    assert_eq!(about(&mut shown, 0.02, 1.0), "a: in all 2 (20.0 %)");
+    shown.click(".flame button", "Whole picture", Click::default());
+    assert_eq!(shown.state("place"), "");
+    assert_eq!(about(&mut shown, 0.02, 1.0), "main: in all 4 (40.0 %)");
     shown.was_quiet();
 }
 
@@ -243,6 +344,28 @@ fn names_are_searched() {
     assert_eq!(pixel(&mut shown, 0.1, 2.0), found);
     assert_ne!(pixel(&mut shown, 0.3, 1.0), found);
     assert_eq!(shown.state("search"), "B");
+    // Enter goes to what was found, one after the other, and Escape back to the picture, where keys go on.
+    let mut found = Vec::new();
+    for _ in 0..3 {
+        shown.browser.key("Enter");
+        shown.settle();
+        found.push(shown.text(".about"));
+    }
+    assert_eq!(
+        found,
+        [
+            "b: in all 2 (20.0 %), own 2 (20.0 %)",
+            "b: in all 4 (40.0 %), own 0 (0.0 %)",
+            "b: in all 2 (20.0 %), own 2 (20.0 %)",
+        ]
+    );
+    shown.browser.key("Escape");
+    shown.browser.key("ArrowUp");
+    assert!(
+        shown.text(".about").starts_with("a: in all 4"),
+        "{}",
+        shown.text(".about")
+    );
     shown.was_quiet();
 }
 

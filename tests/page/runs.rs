@@ -170,6 +170,36 @@ fn a_run_is_chosen_and_two_are_compared() {
     shown.was_quiet();
 }
 
+/// Going through runs is no step of the way back, and leaves them in the order that was chosen.
+#[test]
+fn runs_are_gone_through_in_their_order() {
+    let Some(mut shown) = two_runs("order") else {
+        return;
+    };
+    shown.open(&[("view", "runs")]);
+    shown.click(".runs thead button", "Total", Click::default());
+    shown.click(".runs thead button", "Total", Click::default());
+    let sorted = ["1: before.folded", "2: after.folded"];
+    assert_eq!(shown.texts(".runs tbody th"), sorted);
+    let length = shown.browser.value("history.length");
+    shown.click(".runs tbody th", "1: before", Click::default());
+    assert_eq!(shown.state("point"), "1");
+    shown.browser.key("ArrowDown");
+    shown.settle();
+    assert_eq!(shown.state("point"), "2");
+    assert_eq!(shown.texts(".runs .buttons button")[0], "Open run 2");
+    assert_eq!(shown.browser.value("history.length"), length);
+    for (key, side) in [("b", "base"), ("n", "new")] {
+        shown.browser.key(key);
+        shown.settle();
+        assert_eq!(shown.state(side), "2");
+    }
+    assert_eq!(shown.texts(".runs tbody th"), sorted);
+    let chosen = shown.rows(".runs");
+    assert!(chosen[1].contains(&"base, new".to_owned()), "{chosen:?}");
+    shown.was_quiet();
+}
+
 /// What cannot be put into one picture says why.
 #[test]
 fn trees_that_cannot_be_compared_say_why() {

@@ -253,6 +253,15 @@ impl Shown {
             .collect()
     }
 
+    /// What the pieces of a pie are called in its legend.
+    pub(crate) fn labels(&mut self, pane: &str) -> Vec<String> {
+        let script = format!(
+            "[...document.querySelectorAll({})].map((label) => label.textContent)",
+            json!(format!("{pane} .legend li"))
+        );
+        serde_json::from_value(self.browser.value(&script)).expect("texts")
+    }
+
     /// The cells of the rows of a table.
     pub(crate) fn rows(&mut self, selector: &str) -> Vec<Vec<String>> {
         let script = format!(
