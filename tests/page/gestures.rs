@@ -1,6 +1,6 @@
 //! Every gesture of Dyalog's dashboard ("Tuning Applications Using the ]PROFILE User Command", chapter 4), with the figures that
 //! it has to show: those of the command, which prints the same. The gestures in the order of the chapter, each with the
-//! script that does it here:
+//! script that does it here. After each gesture all that the panes show is compared with what commands print (`panes.rs`):
 //!
 //! | gesture | script |
 //! | --- | --- |
@@ -8,8 +8,9 @@
 //! | the drop-down at the top of each side: pie or table | `functions_are_a_pie_and_lines_a_table_and_each_can_be_the_other` |
 //! | splitters are dragged | `windows_are_arranged_by_presets_double_clicks_and_splitters` |
 //! | click on a piece: the source of the function below | `a_click_shows_the_source_below` |
-//! | click on a row: the same | `a_click_shows_the_source_below` |
-//! | double click: drill down | `a_double_click_drills_down_and_crumbs_lead_back` |
+//! | click on a label of a piece, or on a row: the same | `a_click_shows_the_source_below` |
+//! | source within what was drilled into, the line that was clicked marked | `a_click_shows_the_source_below` |
+//! | double click on a row, a piece or a label, of functions or lines: drill down | `a_double_click_drills_down_and_crumbs_lead_back` |
 //! | crumbs lead back | `a_double_click_drills_down_and_crumbs_lead_back` |
 //! | crumb of a direct call: blue, with an arrow | `crumbs_tell_direct_calls_from_others` |
 //! | crumb of a call with others in between: green, with a star | `crumbs_tell_direct_calls_from_others` |
@@ -21,13 +22,14 @@
 //! | inclusive or exclusive costs in tables; pies are exclusive always | `shares_are_of_all_or_of_the_selection_and_costs_inclusive_or_exclusive` |
 //! | blank lines and comments shown or not | `blank_lines_and_lines_that_were_not_called_can_be_hidden` |
 //! | lines that were not called shown or not | `blank_lines_and_lines_that_were_not_called_can_be_hidden` |
-//! | right click on a piece, a label, a row: the menu | `the_menu_does_what_dyalogs_does` |
+//! | both, in each of the panes below | `lines_are_hidden_in_both_panes_below` |
+//! | right click on a piece, a label, a row, of functions or lines: the menu | `each_entry_of_the_menu_does_the_same_everywhere` |
 //! | Drill Down | `the_menu_does_what_dyalogs_does` |
 //! | Make Root | `the_menu_does_what_dyalogs_does` |
 //! | Show Calls, what was drilled into before is kept | `calls_are_broken_down_by_functions_and_lines_that_called` |
 //! | no way down from calls | `calls_are_broken_down_by_functions_and_lines_that_called` |
 //! | Reset | `the_menu_does_what_dyalogs_does` |
-//! | Up 1 Level: the crumb before the last | `the_menu_does_what_dyalogs_does` |
+//! | Up 1 Level: the crumb before the last | `each_entry_of_the_menu_does_the_same_everywhere` |
 //! | File, Open: another data set | `runs_are_opened_rows_saved_and_the_version_told` |
 //! | File, Save | `runs_are_opened_rows_saved_and_the_version_told` |
 //! | File, Reset: as at first | `file_reset_is_the_start_of_the_page` |
@@ -44,20 +46,19 @@
 
 use std::fs;
 
-use serde_json::Value;
-
 use super::browser;
+use crate::panes::Printed;
 use crate::shown::{DIRECT, DOUBLE, Shown, repository, said};
 use crate::support::browser::Click;
 
-const ONE: Click = Click {
+pub(super) const ONE: Click = Click {
     times: 1,
     button: "left",
     alt: false,
 };
 
 /// The profile of a workspace, with its source.
-fn workspace(test: &str) -> Option<Shown> {
+pub(super) fn workspace(test: &str) -> Option<Shown> {
     let mut shown = browser(test)?;
     let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
     let source = case.join("apl").display().to_string();
@@ -68,7 +69,7 @@ fn workspace(test: &str) -> Option<Shown> {
 }
 
 /// A profile that is made for a test.
-fn made(test: &str, name: &str, text: &str) -> Option<Shown> {
+pub(super) fn made(test: &str, name: &str, text: &str) -> Option<Shown> {
     let mut shown = browser(test)?;
     let file = shown.folder.join(name);
     fs::write(&file, text).expect("a file");
@@ -79,7 +80,7 @@ fn made(test: &str, name: &str, text: &str) -> Option<Shown> {
 }
 
 /// The rows of a table that the command prints, cell by cell.
-fn printed(shown: &Shown, words: &[&str]) -> Vec<Vec<String>> {
+pub(super) fn printed(shown: &Shown, words: &[&str]) -> Vec<Vec<String>> {
     let words = [&["report"][..], words, &["--db", "x.db"]].concat();
     let text = said(&shown.folder, &words);
     let rows = text.lines().skip_while(|line| !line.is_empty()).skip(2);
@@ -102,7 +103,7 @@ fn shares(rows: &[Vec<String>], pieces: usize) -> Vec<String> {
 }
 
 /// The crumbs: their kind and text.
-fn crumbs(shown: &mut Shown) -> Vec<String> {
+pub(super) fn crumbs(shown: &mut Shown) -> Vec<String> {
     let script = "[...document.querySelectorAll('.crumb')].map((crumb) => `${crumb.classList[1]} ${crumb.innerText}`)";
     serde_json::from_value(shown.browser.value(script)).expect("texts")
 }
@@ -112,6 +113,8 @@ fn functions_are_a_pie_and_lines_a_table_and_each_can_be_the_other() {
     let Some(mut shown) = workspace("layout") else {
         return;
     };
+    let mut told = Printed::default();
+    told.are_shown(&mut shown);
     let functions = printed(&shown, &["summary", "--exclusive"]);
     let lines = printed(&shown, &["lines"]);
     let legend = shown.labels(".functions");
@@ -128,6 +131,11 @@ fn functions_are_a_pie_and_lines_a_table_and_each_can_be_the_other() {
     let lines = printed(&shown, &["lines", "--exclusive"]);
     let legend = shown.labels(".lines");
     assert_eq!(legend[..legend.len() - 1], shares(&lines, legend.len() - 1));
+    for (functions, lines) in [("table", "pie"), ("pie", "pie"), ("table", "table")] {
+        shown.select(".functions > header select", functions);
+        shown.select(".lines > header select", lines);
+        told.are_shown(&mut shown);
+    }
     shown.was_quiet();
 }
 
@@ -136,7 +144,9 @@ fn a_click_shows_the_source_below() {
     let Some(mut shown) = workspace("click") else {
         return;
     };
+    let mut told = Printed::default();
     shown.click(".functions .slice", "#.Tree.Walk", ONE);
+    told.are_shown(&mut shown);
     assert_eq!(shown.text(".function-details h2"), "#.Tree.Walk");
     // Line, calls, cost, share, source, callees.
     let expected = printed(&shown, &["function", "--fn", "#.Tree.Walk", "--all-lines"]);
@@ -154,8 +164,26 @@ fn a_click_shows_the_source_below() {
     assert_eq!(shown.text(".function-details h2"), "#.Tree.Walk");
     // Nothing was drilled into.
     assert_eq!(shown.state("fn"), "");
+    told.are_shown(&mut shown);
     shown.is_as_said(".pane.function-details");
     shown.is_as_said(".pane.line-details");
+    // Labels of a pie, rows of functions, and pieces of lines.
+    shown.click(".functions .legend li", "#.Shop.Price", ONE);
+    assert_eq!(shown.state("function"), "#.Shop.Price");
+    told.are_shown(&mut shown);
+    shown.select(".functions > header select", "table");
+    shown.click(".functions tbody th", "#.Num.Odd", ONE);
+    assert_eq!(shown.state("function"), "#.Num.Odd");
+    shown.select(".lines > header select", "pie");
+    for (selector, line) in [
+        (".lines .slice", "#.Shop.Load[1]"),
+        (".lines .legend li", "#.Tree.Walk[2]"),
+    ] {
+        shown.click(selector, line, ONE);
+        let of = format!("{}[{}]", shown.state("line-of"), shown.state("line"));
+        assert_eq!(of, line);
+        told.are_shown(&mut shown);
+    }
     shown.was_quiet();
 }
 
@@ -164,9 +192,11 @@ fn a_double_click_drills_down_and_crumbs_lead_back() {
     let Some(mut shown) = workspace("drill") else {
         return;
     };
+    let mut told = Printed::default();
     shown.select(".functions > header select", "table");
     assert_eq!(crumbs(&mut shown), ["all all"]);
     assert_eq!(shown.text(".included"), "100.0 % of 5.23 msec included");
+    told.are_shown(&mut shown);
     shown.click(".functions tbody th", "#.Shop.Load", DOUBLE);
     assert_eq!(shown.state("fn"), "#.Shop.Load");
     assert_eq!(crumbs(&mut shown), ["all all", "indirect *#.Shop.Load"]);
@@ -186,8 +216,11 @@ fn a_double_click_drills_down_and_crumbs_lead_back() {
         shown.rows(".pane.functions"),
         printed(&shown, &["summary", "--fn", path])
     );
+    told.are_shown(&mut shown);
     // A row of lines drills down as well, and the way back is that of the browser, too.
     shown.click(".crumb", "*#.Shop.Load", ONE);
+    assert_eq!(shown.state("fn"), "#.Shop.Load");
+    told.are_shown(&mut shown);
     shown.browser.value("history.back()");
     shown.wait("location.hash.includes('fmt')");
     shown.settle();
@@ -199,6 +232,29 @@ fn a_double_click_drills_down_and_crumbs_lead_back() {
     assert_eq!(crumbs(&mut shown), ["all all", "indirect *#.Shop.Load"]);
     shown.click(".lines tbody th", "#.Util.fmt∆Num[1]", DOUBLE);
     assert_eq!(shown.state("fn"), "#.Shop.Load,#.Util.fmt∆Num");
+    told.are_shown(&mut shown);
+    // So do pieces and labels of pies.
+    for (pane, selector, piece, path) in [
+        ("functions", ".slice", "#.Tree.Walk", "#.Tree.Walk"),
+        (
+            "functions",
+            ".legend li",
+            "#.Util.fmt∆Num",
+            "#.Util.fmt∆Num",
+        ),
+        ("lines", ".slice", "#.Shop.Load[1]", "#.Shop.Load"),
+        ("lines", ".legend li", "#.Tree.Walk[2]", "#.Tree.Walk"),
+    ] {
+        shown.go(&[("lines", "pie")]);
+        shown.click(&format!(".{pane} {selector}"), piece, DOUBLE);
+        assert_eq!(shown.state("fn"), path, "{pane} {selector}");
+        told.are_shown(&mut shown);
+        shown.browser.value("history.back()");
+        shown.wait("!location.hash.includes('fn=')");
+        shown.settle();
+        told.are_shown(&mut shown);
+    }
+    shown.go(&[("fn", "#.Shop.Load"), ("functions", "table")]);
     shown.click(".crumb", "all", ONE);
     assert_eq!(crumbs(&mut shown), ["all all"]);
     assert_eq!(shown.rows(".pane.functions"), printed(&shown, &["summary"]));
@@ -227,6 +283,14 @@ fn crumbs_tell_direct_calls_from_others() {
         shown.rows(".pane.functions"),
         printed(&shown, &["summary", "--fn", "Set>Q"])
     );
+    let mut told = Printed::default();
+    told.are_shown(&mut shown);
+    // Each crumb leads to what it names; the first one to all.
+    for (crumb, path) in [("*Set", "Set"), (">Rain", "")] {
+        shown.click(".crumb", crumb, ONE);
+        assert_eq!(shown.state("fn"), path);
+        told.are_shown(&mut shown);
+    }
     // The same by the menu, and a path that begins with the root.
     shown.browser.key("0");
     shown.settle();
@@ -237,6 +301,7 @@ fn crumbs_tell_direct_calls_from_others() {
         shown.rows(".pane.functions"),
         printed(&shown, &["summary", "--fn", "Rain>Q"])
     );
+    told.are_shown(&mut shown);
     shown.was_quiet();
 }
 
@@ -245,6 +310,25 @@ fn shares_are_of_all_or_of_the_selection_and_costs_inclusive_or_exclusive() {
     let Some(mut shown) = workspace("options") else {
         return;
     };
+    // Every choice with every other one, in both panes, and in the source of what was clicked.
+    let mut told = Printed::default();
+    shown.go(&[
+        ("fn", "#.Shop.Main"),
+        ("function", "#.Shop.Load"),
+        ("line-of", "#.Tree.Walk"),
+        ("line", "2"),
+    ]);
+    for of in ["selection", "total"] {
+        shown.select(".tools label:nth-of-type(2) select", of);
+        for own in ["yes", "no"] {
+            shown.select(".tools label:nth-of-type(3) select", own);
+            for display in ["table", "pie"] {
+                shown.select(".functions > header select", display);
+                shown.select(".lines > header select", display);
+                told.are_shown(&mut shown);
+            }
+        }
+    }
     shown.go(&[("fn", "#.Tree.Walk"), ("functions", "table")]);
     let walk = ["summary", "--fn", "#.Tree.Walk"];
     assert_eq!(shown.rows(".pane.functions"), printed(&shown, &walk));
@@ -327,14 +411,43 @@ fn blank_lines_and_lines_that_were_not_called_can_be_hidden() {
     shown.was_quiet();
 }
 
+/// Both panes below have these boxes, and figures stay beside their lines.
+#[test]
+fn lines_are_hidden_in_both_panes_below() {
+    let Some(mut shown) = workspace("hidden-figures") else {
+        return;
+    };
+    let mut told = Printed::default();
+    shown.go(&[
+        ("function", "#.Shop.Load"),
+        ("line-of", "#.Shop.Main"),
+        ("line", "2"),
+    ]);
+    let mut counts = Vec::new();
+    for (pane, what) in [
+        ("function-details", "uncalled"),
+        ("line-details", "blank"),
+        ("line-details", "uncalled"),
+        ("function-details", "blank"),
+    ] {
+        counts.push(["function", "line"].map(|pane| shown.rows(&format!(".{pane}-details")).len()));
+        shown.click(&format!(".{pane} label"), what, ONE);
+        told.are_shown(&mut shown);
+    }
+    assert!(counts.iter().any(|count| *count != counts[0]), "{counts:?}");
+    shown.was_quiet();
+}
+
 #[test]
 fn the_menu_does_what_dyalogs_does() {
     let Some(mut shown) = workspace("menu") else {
         return;
     };
+    let mut told = Printed::default();
     shown.select(".functions > header select", "table");
     shown.choose(".functions tbody th", "#.Shop.Load", "Drill Down");
     assert_eq!(shown.state("fn"), "#.Shop.Load");
+    told.are_shown(&mut shown);
     shown.choose(".functions tbody th", "#.Util.fmt∆Num", "Drill Down");
     assert_eq!(shown.state("fn"), "#.Shop.Load,#.Util.fmt∆Num");
     shown.choose(".functions tbody th", "#.Util.fmt∆Num", "Up 1 Level");
@@ -355,6 +468,60 @@ fn the_menu_does_what_dyalogs_does() {
     assert_eq!(shown.state("fn"), "#.Tree.Walk");
     shown.choose(".functions .legend li", "#.Util.fmt∆Num", "Drill Down");
     assert_eq!(shown.state("fn"), "#.Tree.Walk,#.Util.fmt∆Num");
+    told.are_shown(&mut shown);
+    shown.was_quiet();
+}
+
+/// The menu is the same wherever it is opened: on a row, a piece or a label, of functions or of lines.
+#[test]
+fn each_entry_of_the_menu_does_the_same_everywhere() {
+    let Some(mut shown) = workspace("menus") else {
+        return;
+    };
+    let mut told = Printed::default();
+    let within = "#.Shop.Main";
+    for (pane, name) in [
+        ("functions", "#.Util.fmt∆Num"),
+        ("lines", "#.Util.fmt∆Num["),
+    ] {
+        for (display, selector) in [
+            ("table", "tbody th"),
+            ("pie", ".slice"),
+            ("pie", ".legend li"),
+        ] {
+            for (entry, fn_, report) in [
+                ("Drill Down", "#.Shop.Main,#.Util.fmt∆Num", ""),
+                (
+                    "Drill Down, direct calls only",
+                    "#.Shop.Main>#.Util.fmt∆Num",
+                    "",
+                ),
+                ("Make Root", "#.Util.fmt∆Num", ""),
+                ("Show Calls", "#.Shop.Main,#.Util.fmt∆Num", "calls"),
+                ("Reset", "", ""),
+                ("Up 1 Level", "", ""),
+            ] {
+                shown.go(&[("fn", within), (pane, display)]);
+                shown.choose(&format!(".{pane} {selector}"), name, entry);
+                let about = format!("{pane} {selector}: {entry}");
+                let found = [shown.state("fn"), shown.state("report")];
+                assert_eq!(found, [fn_, report], "{about}");
+                told.are_shown(&mut shown);
+            }
+        }
+    }
+    // Up 1 Level is the crumb before the last.
+    let deep = [
+        ("fn", "#.Shop.Main,#.Shop.Load,#.Util.fmt∆Num"),
+        ("functions", "table"),
+    ];
+    shown.go(&deep);
+    shown.choose(".functions tbody th", "#.Util.fmt∆Num", "Up 1 Level");
+    let up = shown.state("fn");
+    told.are_shown(&mut shown);
+    shown.go(&deep);
+    shown.click(".crumb", "*#.Shop.Load", ONE);
+    assert_eq!([shown.state("fn"), up], ["#.Shop.Main,#.Shop.Load"; 2]);
     shown.was_quiet();
 }
 
@@ -380,6 +547,8 @@ fn calls_are_broken_down_by_functions_and_lines_that_called() {
         shown.rows(".pane.lines"),
         printed(&shown, &["call_lines", "--fn", path])
     );
+    let mut told = Printed::default();
+    told.are_shown(&mut shown);
     // A click shows the line that called, a double click goes nowhere: calls are the last step.
     shown.click(".lines tbody th", "#.Shop.Load[3]", ONE);
     assert_eq!(
@@ -399,182 +568,11 @@ fn calls_are_broken_down_by_functions_and_lines_that_called() {
         shown.labels(".functions"),
         shares(&expected, expected.len())
     );
+    told.are_shown(&mut shown);
     shown.click(".path button", "Up 1 Level", ONE);
+    told.are_shown(&mut shown);
     assert_eq!(shown.state("fn"), "#.Shop.Main");
     assert_eq!(shown.state("report"), "");
-    shown.was_quiet();
-}
-
-/// Which panes are seen, and how wide and high they are, in percent of all of them.
-fn panes(shown: &mut Shown) -> Vec<(String, i64, i64)> {
-    let script = "(() => {
-        const all = document.querySelector('.panes').getBoundingClientRect();
-        return [...document.querySelectorAll('.pane')].filter((pane) => pane.offsetWidth > 0).map((pane) => {
-            const place = pane.getBoundingClientRect();
-            return [pane.classList[1], Math.round(100 * place.width / all.width), Math.round(100 * place.height / all.height)];
-        });
-    })()";
-    serde_json::from_value(shown.browser.value(script)).expect("panes")
-}
-
-#[test]
-fn windows_are_arranged_by_presets_double_clicks_and_splitters() {
-    let Some(mut shown) = workspace("windows") else {
-        return;
-    };
-    let names = |panes: &[(String, i64, i64)]| -> Vec<String> {
-        panes.iter().map(|(name, ..)| name.clone()).collect()
-    };
-    let all = panes(&mut shown);
-    assert_eq!(
-        names(&all),
-        ["functions", "function-details", "lines", "line-details"]
-    );
-    for (preset, expected) in [
-        ("functions", &["functions", "function-details"][..]),
-        ("function-details", &["function-details"]),
-        ("lines", &["lines", "line-details"]),
-        ("line-details", &["line-details"]),
-    ] {
-        let windows = ".tools label:last-of-type select";
-        shown.select(windows, preset);
-        let seen = panes(&mut shown);
-        assert_eq!(names(&seen), expected);
-        assert!(seen.iter().all(|(_, width, _)| *width == 100), "{seen:?}");
-        shown.select(windows, "");
-        assert_eq!(panes(&mut shown), all);
-        // The same by a double click at the top of a pane, and back by another one.
-        shown.click(&format!(".pane.{preset} > header h2"), "", DOUBLE);
-        assert_eq!(names(&panes(&mut shown)), expected);
-        shown.click(&format!(".pane.{preset} > header h2"), "", DOUBLE);
-        assert_eq!(panes(&mut shown), all);
-    }
-    // Splitters are dragged, or moved by keys.
-    let [x, y] = shown.place(".splitter.left", "");
-    for (kind, to) in [
-        ("mousePressed", x),
-        ("mouseMoved", 320.0),
-        ("mouseReleased", 320.0),
-    ] {
-        let event =
-            serde_json::json!({"type": kind, "x": to, "y": y, "button": "left", "clickCount": 1});
-        shown.browser.ask("Input.dispatchMouseEvent", &event);
-    }
-    let width = panes(&mut shown)[0].1;
-    assert!((width - 25).abs() <= 1, "{width}");
-    shown
-        .browser
-        .value("document.querySelector('.splitter.functions').focus()");
-    shown.browser.key("ArrowDown");
-    let height = panes(&mut shown)[0].2;
-    assert!((height - all[0].2 - 5).abs() <= 1, "{height}");
-    // Reset puts them where they were at first, straight away.
-    shown.click(".tools button", "Reset Windows", Click::default());
-    assert_eq!(panes(&mut shown), all);
-    shown
-        .browser
-        .value("document.querySelector('.splitter.lines').focus()");
-    shown.browser.key("ArrowUp");
-    // What the splitters were at before comes back.
-    let moved = panes(&mut shown);
-    assert_ne!(moved, all);
-    shown.click(".pane.lines > header h2", "", DOUBLE);
-    shown.click(".pane.lines > header h2", "", DOUBLE);
-    assert_eq!(panes(&mut shown), moved);
-    shown.select(".tools label:last-of-type select", "lines");
-    shown.click(".tools button", "Reset Windows", Click::default());
-    assert_eq!(panes(&mut shown), all);
-    shown.was_quiet();
-}
-
-#[test]
-fn a_single_function_has_its_body_to_the_left_and_its_lines_to_the_right() {
-    let text = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"InclusiveTime\",\"ExclusiveTime\",\"InclusiveTicks\",\"ExclusiveTicks\"\n\
-                0,\"pqueens\",,1,10,10,5,5\n1,\"pqueens\",1,1,4,4,1,1\n1,\"pqueens\",2,8,6,6,1,1\n";
-    let Some(mut shown) = made("single", "single.csv", text) else {
-        return;
-    };
-    let seen: Vec<String> = panes(&mut shown)
-        .into_iter()
-        .map(|(name, ..)| name)
-        .collect();
-    assert_eq!(seen, ["function-details", "lines"]);
-    assert_eq!(shown.text(".function-details h2"), "pqueens");
-    assert_eq!(shown.rows(".pane.function-details").len(), 2);
-    assert_eq!(shown.rows(".pane.lines"), printed(&shown, &["lines"]));
-    shown.was_quiet();
-}
-
-/// Open: another run of the page. Save: its rows. About: the version. Exit is the browser's.
-#[test]
-fn runs_are_opened_rows_saved_and_the_version_told() {
-    let Some(mut shown) = workspace("file") else {
-        return;
-    };
-    let other = shown.folder.join("other.folded");
-    fs::write(&other, "a;b 2\na;c 1\n").expect("a file");
-    shown.import(&other, &[]);
-    shown.write(&["--runs", "1,2"]);
-    shown.open(&[("functions", "table")]);
-    assert_eq!(
-        shown.rows(".pane.functions"),
-        printed(&shown, &["summary", "--run", "2"])
-    );
-    shown.select(".tools label:first-of-type select", "1");
-    assert_eq!(
-        shown.rows(".pane.functions"),
-        printed(&shown, &["summary", "--run", "1"])
-    );
-    shown.is_as_said(".pane.functions");
-    for (what, name, format) in [
-        ("CSV", "summary.csv", "csv"),
-        ("Markdown", "summary.md", "markdown"),
-    ] {
-        let words = [
-            "report", "summary", "--db", "x.db", "--run", "1", "--format",
-        ];
-        let expected = said(&shown.folder, &[&words[..], &[format]].concat());
-        assert_eq!(
-            shown.saved(".pane.functions", what),
-            (name.to_owned(), expected)
-        );
-    }
-    let json = shown.offered_as(".pane.functions", "JSON");
-    assert_eq!(
-        shown.saved(".pane.functions", "JSON"),
-        ("summary.json".to_owned(), json)
-    );
-    shown.browser.key("?");
-    shown.wait("document.querySelector('dialog[open]') !== null");
-    assert!(
-        shown
-            .text("dialog")
-            .contains(&format!("profdb {}", env!("CARGO_PKG_VERSION")))
-    );
-    shown.was_quiet();
-}
-
-/// Reset is a button, a key and an entry of the menu; the address without a question is the start, and has nothing of before.
-#[test]
-fn file_reset_is_the_start_of_the_page() {
-    let Some(mut shown) = workspace("reset") else {
-        return;
-    };
-    let start = shown.labels(".functions");
-    shown.choose(".functions .legend li", "#.Tree.Walk", "Drill Down");
-    assert_ne!(shown.labels(".functions"), start);
-    shown.click(".path button", "Reset", ONE);
-    assert_eq!(shown.labels(".functions"), start);
-    assert_eq!(shown.state("fn"), "");
-    shown.go(&[("fn", "#.Shop.Load"), ("exclusive", "yes")]);
-    shown.browser.key("0");
-    shown.settle();
-    assert_eq!(crumbs(&mut shown), ["all all"]);
-    shown.open(&[]);
-    assert_eq!(shown.labels(".functions"), start);
-    // There is nothing to be saved when the window closes: no question is asked.
-    let asks = "(() => { const event = new Event('beforeunload', {cancelable: true}); return dispatchEvent(event); })()";
-    assert_eq!(shown.browser.value(asks), true);
     shown.was_quiet();
 }
 
@@ -582,14 +580,16 @@ fn file_reset_is_the_start_of_the_page() {
 #[test]
 fn every_gesture_has_its_script() {
     let source = include_str!("gestures.rs");
+    let all = [source, include_str!("windows.rs")];
     let list: Vec<&str> = source
         .lines()
         .filter_map(|line| line.strip_prefix("//! | ")?.strip_suffix("` |"))
         .collect();
-    assert!(list.len() >= 37, "{}", list.len());
+    assert!(list.len() >= 39, "{}", list.len());
     for row in list {
         let (gesture, script) = row.rsplit_once(" | `").expect("two cells");
-        let is_test = source.contains(&format!("#[test]\nfn {script}() {{"));
+        let script_of = format!("#[test]\nfn {script}() {{");
+        let is_test = all.iter().any(|source| source.contains(&script_of));
         assert!(is_test, "{gesture}: there is no {script}");
     }
 }
@@ -600,6 +600,7 @@ fn keys_do_what_the_mouse_does() {
     let Some(mut shown) = workspace("keys") else {
         return;
     };
+    let mut told = Printed::default();
     shown.go(&[("functions", "table")]);
     shown
         .browser
@@ -620,6 +621,7 @@ fn keys_do_what_the_mouse_does() {
         [shown.state("fn"), shown.state("report")],
         ["#.Shop.Load,#.Util.fmt∆Num", "calls"]
     );
+    told.are_shown(&mut shown);
     shown.browser.key("Backspace");
     shown.settle();
     assert_eq!(
@@ -632,6 +634,7 @@ fn keys_do_what_the_mouse_does() {
     shown.browser.key("r");
     shown.settle();
     assert_eq!(shown.state("fn"), "#.Util.fmt∆Num");
+    told.are_shown(&mut shown);
     shown.browser.key("0");
     shown.settle();
     assert_eq!(shown.state("fn"), "");
@@ -654,125 +657,34 @@ fn keys_do_what_the_mouse_does() {
         .browser
         .value("document.querySelector('.functions .slice').focus()");
     shown.browser.key("ArrowRight");
+    shown.browser.key(" ");
+    shown.settle();
+    assert_eq!(shown.state("function"), "#.Util.fmt∆Num");
+    told.are_shown(&mut shown);
     shown.browser.key("Enter");
     shown.settle();
     assert_eq!(shown.state("fn"), "#.Util.fmt∆Num");
-    shown.was_quiet();
-}
-
-/// Labels are the command's `--label`: rows, statement and pictures are of samples that have all that are chosen.
-#[test]
-fn samples_are_chosen_by_their_labels() {
-    let Some(mut shown) = browser("labels") else {
-        return;
-    };
-    shown.import(&repository("tests/cases/pprof/labels/case.in/run.pb"), &[]);
-    shown.write(&[]);
-    shown.open(&[("functions", "table")]);
-    let whole = shown.rows(".pane.functions");
-    assert_eq!(whole.len(), 3, "{whole:?}");
-    let offered = shown.texts(".tools select:has(option[value='thread=main']) option");
-    assert_eq!(
-        offered,
-        [
-            "all",
-            "bytes",
-            "bytes=64",
-            "thread",
-            "thread=io",
-            "thread=main"
-        ]
-    );
-    shown.select(
-        ".tools select:has(option[value='thread=main'])",
-        "thread=main",
-    );
-    assert_eq!(shown.state("label"), "thread=main");
-    assert_eq!(
-        shown.rows(".pane.functions"),
-        [["alpha", "10", "33.3"], ["beta", "10", "33.3"]]
-    );
-    assert_eq!(shown.text(".included"), "33.3 % of 30 ns included");
-    let answer = shown.is_as_said(".pane.functions");
-    assert_eq!(answer["selected"], 10);
-    let offered = shown.offered_as(".pane.functions", "Command");
-    assert!(offered.contains("--label=thread=main"), "{offered}");
-    // Two labels: samples have both.
-    shown.select(".tools select:has(option[value='bytes=64'])", "bytes=64");
-    assert_eq!(shown.texts(".tools .chip"), ["thread=main ×", "bytes=64 ×"]);
-    shown.is_as_said(".pane.functions");
-    shown.is_as_said(".pane.lines");
-    shown.click(".tools .chip", "thread=main", Click::default());
-    assert_eq!(shown.state("label"), "bytes=64");
-    shown.browser.value("history.back()");
-    shown.wait("[...document.querySelectorAll('.tools .chip')].length === 2");
-    shown.settle();
-    // No sample has both of these.
-    shown.go(&[
-        ("label", "thread=io"),
-        ("fn", "beta"),
-        ("functions", "table"),
-    ]);
-    let said = shown.text("main");
-    assert!(said.contains("follows the path"), "{said}");
-    shown.go(&[("label", "thread=nobody"), ("functions", "table")]);
-    let said = shown.text("main");
-    assert!(said.contains("has the label"), "{said}");
-    shown.was_quiet();
-}
-
-#[test]
-fn labels_leave_the_same_as_the_command() {
-    for case in ["labels", "labels-of-many-keys", "go-cpu"] {
-        let Some(mut shown) = browser(&format!("labels-of-{case}")) else {
-            return;
-        };
-        let folder = repository(&format!("tests/cases/pprof/{case}/case.in"));
-        let file = std::fs::read_dir(folder).expect("a folder").next();
-        shown.import(&file.expect("a file").expect("a file").path(), &[]);
-        shown.write(&[]);
-        let ask = |statement: &str| -> Vec<String> {
-            let words = ["sql", statement, "--db", "x.db", "--format", "jsonl"];
-            let rows = said(&shown.folder, &words);
-            let rows = rows
-                .lines()
-                .map(|row| serde_json::from_str(row).expect("JSON"));
-            rows.map(|row: Value| row["x"].as_str().expect("text").to_owned())
-                .collect()
-        };
-        let labels = ask(
-            "SELECT DISTINCT key || '=' || value || unit AS x FROM label_sets ORDER BY x LIMIT 2",
-        );
-        let Some(label) = labels.last() else {
-            continue;
-        };
-        let key = label.split_once('=').expect("a key").0;
-        let paths = ask(
-            "SELECT '\"' || REPLACE(function, '\"', '\"\"') || '\"' AS x FROM function_labels WHERE exclusive > 0 \
-             ORDER BY exclusive DESC, function LIMIT 1",
-        );
-        for label in [label.as_str(), key] {
-            shown.open(&[("label", label), ("exclusive", "yes"), ("lines", "pie")]);
-            shown.is_as_said(".pane.functions");
-            shown.is_as_said(".pane.lines");
-            shown.go(&[("label", label), ("view", "tree")]);
-            shown.is_as_said(".tools");
-            shown.go(&[("label", label), ("view", "flame")]);
-            shown.is_as_said(".tools");
-        }
-        for path in &paths {
-            let state = [("label", key), ("fn", path.as_str())];
-            shown.go(&[
-                &state[..],
-                &[("percent-of", "selection"), ("functions", "table")],
-            ]
-            .concat());
-            shown.is_as_said(".pane.functions");
-            shown.is_as_said(".pane.lines");
-            shown.go(&[&state[..], &[("view", "calls")]].concat());
-            shown.is_as_said(".columns section:nth-child(1)");
-            shown.is_as_said(".columns section:nth-child(2)");
-        }
-        shown.was_quiet();
+    told.are_shown(&mut shown);
+    // One of them is reached by Tab, and the others by arrows from there, by Home and by End.
+    shown.go(&[("functions", "pie")]);
+    let stops = "document.querySelectorAll('.functions .slice[tabindex=\"0\"]').length";
+    let name = "document.activeElement.getAttribute('aria-label')";
+    let last = "[...document.querySelectorAll('.functions .slice[tabindex]')].at(-1).getAttribute('aria-label')";
+    shown
+        .browser
+        .value("document.querySelector('.functions .slice').focus()");
+    let first = shown.browser.value(name);
+    let last = shown.browser.value(last);
+    for (key, expected) in [
+        ("End", &last),
+        ("ArrowRight", &first),
+        ("ArrowLeft", &last),
+        ("Home", &first),
+    ] {
+        shown.browser.key(key);
+        assert_eq!(&shown.browser.value(name), expected, "{key}");
+        assert_eq!(shown.browser.value(stops), 1, "{key}");
     }
+    assert_ne!(first, last);
+    shown.was_quiet();
 }

@@ -8,6 +8,7 @@
 
 mod kinds;
 mod numbers;
+mod panes;
 mod pictures;
 mod policy;
 mod shown;
@@ -27,12 +28,16 @@ mod from_file {
     mod gestures;
     #[path = "keyboard.rs"]
     mod keyboard;
+    #[path = "labels.rs"]
+    mod labels;
     #[path = "rows.rs"]
     mod rows;
     #[path = "sql.rs"]
     mod sql;
     #[path = "strangers.rs"]
     mod strangers;
+    #[path = "windows.rs"]
+    mod windows;
 
     /// A browser for a test.
     fn browser(test: &str) -> Option<crate::shown::Shown> {
@@ -50,12 +55,16 @@ mod served {
     mod equal;
     #[path = "gestures.rs"]
     mod gestures;
+    #[path = "labels.rs"]
+    mod labels;
     #[path = "rows.rs"]
     mod rows;
     #[path = "runs.rs"]
     mod runs;
     #[path = "strangers.rs"]
     mod strangers;
+    #[path = "windows.rs"]
+    mod windows;
 
     /// A browser for a test.
     fn browser(test: &str) -> Option<crate::shown::Shown> {
