@@ -41,7 +41,9 @@ export async function linesOf({ run, state }, name) {
     return await about(fn);
   } catch (error) {
     if (!(error instanceof Unanswered)) throw error;
-    return about(alone);
+    const answer = await about(alone);
+    answer.header.remarks.push('It was not called within what is selected: these are all its calls.');
+    return answer;
   }
 }
 
@@ -76,5 +78,5 @@ export function sourceTable({ run, state }, answer, line) {
   const lines = table({ label: `Lines of ${shown(String(answer.rows[0]?.[0] ?? ''))}`, columns, items: rows, isFixed: true, isSelected: isShown, rowClass: heat });
   const said = hasCode ? null : `No source of it is stored with run ${run.number}: \`profdb import --source DIR\` keeps it.`;
   onceSeen(lines, () => lines.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'center' }));
-  return div('lines', said ? note(said) : null, lines);
+  return div('lines', ...header.remarks.map(note), said ? note(said) : null, lines);
 }

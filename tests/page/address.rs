@@ -222,6 +222,9 @@ fn source_begins_with_a_function_that_has_lines() {
 /// What is beside the window, of things that are to be read or clicked, outside of tables, which have a scroll bar.
 const BESIDE: &str = "[...document.querySelectorAll('button, select, input, textarea, h1, h2, canvas, .said, .legend .name')].filter((one) => { const place = one.getBoundingClientRect(); return place.width > 0 && !one.closest('.table, .unseen') && (place.left < -1 || place.right > innerWidth + 1); }).map((one) => `${one.localName} ${one.innerText}`)";
 
+/// Heads of panes that are wider than there is room for.
+const CLIPPED: &str = "[...document.querySelectorAll('.pane > header, .columns header')].filter((head) => head.scrollWidth > head.clientWidth).map((head) => head.innerText)";
+
 /// How wide the narrowest name of a table is.
 const NARROWEST: &str = "Math.min(9999, ...[...document.querySelectorAll('tbody th.text')].map((name) => name.getBoundingClientRect().width).filter((width) => width > 0))";
 
@@ -242,7 +245,7 @@ fn pages_can_be_read_in_windows_of_any_width() {
         ],
     );
     shown.write(&[]);
-    for width in [400.0, 1280.0] {
+    for width in [400.0, 800.0, 1280.0] {
         shown.browser.resize(width, 800.0);
         for view in [
             "panes", "overview", "flame", "tree", "calls", "source", "sql",
@@ -253,6 +256,7 @@ fn pages_can_be_read_in_windows_of_any_width() {
             assert_eq!(shown.browser.value(BESIDE), json!([]), "{about}");
             let wide = shown.browser.value("document.documentElement.scrollWidth");
             assert!(wide.as_f64() <= Some(width), "{about}: {wide}");
+            assert_eq!(shown.browser.value(CLIPPED), json!([]), "{about}");
             let narrowest = shown.browser.value(NARROWEST);
             assert!(narrowest.as_f64() >= Some(80.0), "{about}: {narrowest}");
         }

@@ -167,6 +167,15 @@ fn a_click_shows_the_source_below() {
     told.are_shown(&mut shown);
     shown.is_as_said(".pane.function-details");
     shown.is_as_said(".pane.line-details");
+    // What was not called within what is selected is shown with all its calls, and that is said.
+    shown.go(&[("fn", "#.Shop.Load"), ("function", "#.Num.Odd")]);
+    told.are_shown(&mut shown);
+    let about = shown.text(".function-details .said");
+    assert!(about.contains("not called within"), "{about}");
+    shown.go(&[("fn", "#.Shop.Main"), ("function", "#.Num.Odd")]);
+    told.are_shown(&mut shown);
+    assert_eq!(shown.texts(".function-details .said"), Vec::<String>::new());
+    shown.go(&[]);
     // Labels of a pie, rows of functions, and pieces of lines.
     shown.click(".functions .legend li", "#.Shop.Price", ONE);
     assert_eq!(shown.state("function"), "#.Shop.Price");

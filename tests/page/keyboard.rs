@@ -105,7 +105,8 @@ fn keys_open_and_close_a_tree() {
     let mut stacks = String::new();
     for depth in 1..200 {
         let frames: Vec<String> = (0..depth).map(|at| format!("f{at}")).collect();
-        stacks += &format!("{} 1\n", frames.join(";"));
+        stacks.push_str(&frames.join(";"));
+        stacks.push_str(" 1\n");
     }
     let Some(mut shown) = page("tree-keys", &stacks) else {
         return;
