@@ -1,9 +1,10 @@
 // What runs of one program cost over time: points, their levels, and the steps between them.
 import { ratioText, testColumns } from './change.js';
-import { choice, copyButton, div, make, note, span } from './dom.js';
+import { button, choice, copyButton, div, make, note, span } from './dom.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
+import { isServed } from './served.js';
 import { table } from './table.js';
-import { plain, quoted, shellWord, shortCommit, shown } from './texts.js';
+import { Unanswered, plain, quoted, shellWord, shortCommit, shown } from './texts.js';
 import { offersOfTold } from './told.js';
 
 /** @typedef {{run: number, commit: string | null, position: number, cost: number, total: number, row: any}} Point */
@@ -203,8 +204,16 @@ export async function historyView(context) {
   const { go, told: all, state } = context;
   /** @type {{told: any, answer: any, subject: Subject}[]} */
   const entries = [];
+  // A server is asked about one function: without this there would be no way from it.
+  const whole = isServed() && state.function !== '' ? [button('Whole run', () => go({ function: '', module: '', point: '' }))] : [];
   for (const told of all.filter((/** @type {any} */ one) => one.view === 'history')) {
-    const answer = await told.answer();
+    let answer;
+    try {
+      answer = await told.answer();
+    } catch (error) {
+      if (!(error instanceof Unanswered)) throw error;
+      return { element: div('history', note(plain(error.message)), div('buttons', ...whole)) };
+    }
     for (const subject of subjectsOf(answer)) entries.push({ told, answer, subject });
   }
   const entry = entries.find(({ subject }) => subject.name === state.function && (state.module === '' || subject.module === state.module)) ?? entries[0];
@@ -252,6 +261,7 @@ export async function historyView(context) {
       'bar-of-view',
       ...(entries.length > 1 ? [choice('Of', String(entries.indexOf(entry)), options, (at) => go({ function: entries[Number(at)].subject.name, module: entries[Number(at)].subject.module, point: '' }))] : [make('h2', { text: subject.name === '' ? 'Whole run' : shown(subject.name) })]),
       choice('Scale', state.zero === 'no' ? 'no' : 'yes', [['yes', 'from 0'], ['no', 'as far as it reaches']], (to) => go({ zero: to === 'no' ? 'no' : '' }, true)),
+      ...whole,
       span('room'),
       offersOfTold(told, () => sqlOfHistory(answer, subject)),
     ),

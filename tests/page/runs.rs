@@ -200,6 +200,26 @@ fn runs_are_gone_through_in_their_order() {
     shown.was_quiet();
 }
 
+/// From the history of a function, also of one that there is not, a button leads to that of the whole run.
+#[test]
+fn the_history_of_a_function_leads_to_the_whole() {
+    let Some(mut shown) = two_runs("whole-history") else {
+        return;
+    };
+    for (name, expected) in [("work", "work"), ("nope", "no run has the function")] {
+        shown.open(&[("view", "history"), ("function", name)]);
+        let text = shown.text("main");
+        assert!(text.contains(expected), "{name}: {text}");
+        shown.click(".history button", "Whole run", Click::default());
+        assert_eq!(shown.state("function"), "");
+        let title = shown.texts(".history h2");
+        assert_eq!(title.first().map(String::as_str), Some("Whole run"));
+        let buttons = shown.texts(".history button");
+        assert!(!buttons.contains(&"Whole run".to_owned()), "{buttons:?}");
+    }
+    shown.was_quiet();
+}
+
 /// What cannot be put into one picture says why.
 #[test]
 fn trees_that_cannot_be_compared_say_why() {
