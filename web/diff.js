@@ -2,7 +2,6 @@
 import { changeBar, directionOf, intervalText, probability, ratioText, SIGNS, signed, testColumns, verdictMark } from './change.js';
 import { button, choice, div, make, note, searchBox, span } from './dom.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
-import { VERDICTS } from './state.js';
 import { table } from './table.js';
 import { plain, shown } from './texts.js';
 import { offersOfTold } from './told.js';

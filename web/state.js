@@ -1,6 +1,7 @@
 // What the page shows, in the fragment of its address: the command's own flags, and how they are looked at. The browser's
 // history is the history of questions.
 
+import { SIGNS } from './change.js';
 import { plain } from './texts.js';
 
 /** @typedef {Record<string, string>} State */
@@ -40,9 +41,6 @@ const USUAL = {
   new: '',
 };
 
-/** Verdicts in the order in which they are offered. */
-export const VERDICTS = ['slower', 'faster', 'new', 'gone', 'shifted', 'same', 'unclear', 'too few'];
-
 /** What may be said of what has no other words: those of drop-downs. Views are those of the page. @type {Record<string, string[]>} */
 const WORDS = {
   view: [],
@@ -57,7 +55,7 @@ const WORDS = {
   layout: ['icicle', 'flame', 'sandwich'],
   order: ['cost', 'name', 'file'],
   status: ['all', 'both', 'new', 'gone'],
-  verdict: VERDICTS,
+  verdict: Object.keys(SIGNS),
   width: ['both', 'new', 'base'],
   colour: ['verdict', 'change'],
   zero: ['yes', 'no'],
