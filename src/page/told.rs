@@ -9,7 +9,7 @@ use super::tree::EVERYTHING;
 use crate::compare::PlaceItem;
 use crate::compare::tree::Place;
 use crate::report::Answer;
-use crate::report::render::{Format, Layout, RenderError, render, titled};
+use crate::report::render::{Format, Layout, RenderError, render, titled_of};
 
 /// What a union tree is in SQL.
 const UNION: &str = include_str!("../../queries/page/union.sql");
@@ -111,7 +111,7 @@ pub struct UnionTree<'t> {
     pub words: Vec<String>,
     /// A statement that gives the same where names are the same, if the runs are in a database.
     pub sql: Option<String>,
-    /// The columns of the command by format, as [`titled`] has them.
+    /// The columns of the command by format, as [`titled_of`] has them.
     titled: Value,
     /// What is above its table for people.
     lines: Vec<String>,
@@ -137,7 +137,7 @@ impl<'t> UnionTree<'t> {
             items,
             words,
             sql,
-            titled: titled(&answer.columns),
+            titled: titled_of(answer),
             lines,
             object: written(answer, Format::Json)?,
         })

@@ -21,7 +21,7 @@ pub use crate::text::scale::Unit;
 use crate::text::scale::figure;
 pub use dyalog::titles;
 pub use layout::{Format, Layout, RenderError};
-pub use titled::titled;
+pub use titled::{titled, titled_of};
 
 /// Writes an answer.
 ///

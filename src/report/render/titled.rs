@@ -4,19 +4,36 @@ use serde_json::{Value as Json, json};
 
 use super::dyalog::titles;
 use crate::report::header::{Column, Meaning, TitledMedium};
+use crate::report::{Answer, Measure};
 use crate::text::cell::Kind;
 
 /// By format, its columns where no flag is set: name, kind, whether they are left out without a value, and titles: where costs
 /// are cumulative, where they are exclusive, and where they are exclusive as no others are known.
 #[must_use]
 pub fn titled(columns: &[Column<'_>]) -> Json {
+    with_measures(columns, &[])
+}
+
+/// The same of an answer about several runs. Columns whose costs are of a measure beside the first one have its name in their titles.
+#[must_use]
+pub fn titled_of(answer: &Answer<'_>) -> Json {
+    let beside = answer.heading.iter().flat_map(|heading| &heading.beside);
+    with_measures(&answer.columns, &beside.collect::<Vec<_>>())
+}
+
+fn with_measures(columns: &[Column<'_>], beside: &[&Measure]) -> Json {
     json!({
-        "csv": of_medium(columns, TitledMedium::Csv),
-        "markdown": of_medium(columns, TitledMedium::Text),
+        "csv": of_medium(columns, beside, TitledMedium::Csv),
+        "markdown": of_medium(columns, beside, TitledMedium::Text),
     })
 }
 
-fn of_medium(columns: &[Column<'_>], medium: TitledMedium) -> Vec<Json> {
+fn of_medium(columns: &[Column<'_>], beside: &[&Measure], medium: TitledMedium) -> Vec<Json> {
+    // What stands for the measure in titles.
+    let word_of_measure = match medium {
+        TitledMedium::Text => "@",
+        TitledMedium::Csv | TitledMedium::Xml => "Time",
+    };
     let asked = [Meaning::Cumulative, Meaning::Exclusive, Meaning::Own];
     let asked = asked.map(|asked| titles(columns, medium, asked));
     let shown = columns
@@ -27,6 +44,12 @@ fn of_medium(columns: &[Column<'_>], medium: TitledMedium) -> Vec<Json> {
         .map(|(at, column)| {
             let of = |titles: &Vec<Option<String>>| titles[at].clone();
             let mut titles: Vec<String> = asked.iter().filter_map(of).collect();
+            let measure = column.metric.checked_sub(1).and_then(|at| beside.get(at));
+            if let Some(measure) = measure {
+                for title in &mut titles {
+                    *title = title.replace(word_of_measure, &measure.name);
+                }
+            }
             // Most columns have one.
             if titles.iter().all(|title| *title == titles[0]) {
                 titles.truncate(1);
@@ -48,5 +71,41 @@ fn word(kind: Kind) -> &'static str {
         Kind::Raw => "raw",
         Kind::Percent => "percent",
         Kind::Any => "any",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::header::Medium;
+
+    #[test]
+    fn columns_of_a_measure_beside_the_first_have_its_name() {
+        let column = |shows: Meaning, metric: usize| Column {
+            shows: Some(shows),
+            media: vec![Medium::Text, Medium::Csv],
+            metric,
+            ..Column::plain("cost".to_owned(), Kind::Cost)
+        };
+        let measure = Measure {
+            name: "% of cycles".to_owned(),
+            unit: "count".to_owned(),
+            total: 100.0,
+            selected: None,
+        };
+        let columns = [column(Meaning::Base, 0), column(Meaning::New, 1)];
+        let titled = with_measures(&columns, &[&measure]);
+        // The page knows the first measure itself.
+        for (format, base, new) in [
+            ("markdown", "base @", "new % of cycles"),
+            ("csv", "BaseTime", "New% of cycles"),
+        ] {
+            let titles = |at: usize| titled[format][at][3][0].clone();
+            assert_eq!(
+                (titles(0), titles(1)),
+                (base.into(), new.into()),
+                "{format}"
+            );
+        }
     }
 }
