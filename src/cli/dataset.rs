@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::database::{DatabaseArgs, WaitArgs, lock_wait};
 use super::draft::{Draft, folder_of};
-use super::extent::extent;
+use super::extent::{counted, extent};
 use super::failure::{Failure, complain, database, line, say, unread, unwritten};
 use super::progress::Progress;
 use super::scratch::Scratch;
@@ -72,9 +72,9 @@ pub(super) fn export(
         say(format!("{fault}: engines count it once for each"));
     }
     line(format!(
-        "{}: {} runs, of which {new} are new, {changed} changed and {same} as they were",
+        "{}: {}: {new} new, {changed} changed, {same} unchanged",
         out.display(),
-        new + changed + same
+        counted((new + changed + same) as u64, "run")
     ))
 }
 

@@ -191,6 +191,10 @@ pub(super) fn grouped(
         Ok(answer) => answer,
         // Another run may have what this one has not; its cost is nothing here.
         Err(ReportError::NothingSelected(message)) => return Ok(Err(message)),
+        // But what it costs is not nothing where only the names to add it up by are unknown.
+        Err(ReportError::NoGroups(message)) => {
+            return Err(CompareError::NothingSelected(message));
+        }
         Err(ReportError::Usage(message)) => return Err(CompareError::Usage(message)),
         Err(ReportError::Store(error)) => return Err(error.into()),
     };

@@ -437,7 +437,7 @@ impl<'d> Asked<'d, '_> {
         }
         let run = self.question.run.said();
         let instead = names.instead_of(what)?;
-        Err(ReportError::NothingSelected(format!(
+        Err(ReportError::NoGroups(format!(
             "no function of {run} has a {what}: {instead}"
         )))
     }

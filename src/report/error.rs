@@ -11,6 +11,9 @@ pub enum ReportError {
     /// The question makes sense, and selects nothing.
     #[error("{0}")]
     NothingSelected(String),
+    /// No function of the run has what costs are to be added up by.
+    #[error("{0}")]
+    NoGroups(String),
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -235,3 +235,41 @@ fn the_total_of_what_is_gone_is_gone() {
         );
     }
 }
+
+/// What a side costs is not nothing where it only does not know the files that costs are to be added up by.
+#[test]
+fn names_that_one_side_does_not_know_are_not_gone() {
+    let folder = Folder::new();
+    folder
+        .write("with.speedscope.json", &speedscope("m.py", 100))
+        .write("without.folded", "main;work 100\n");
+    for name in ["with.speedscope.json", "without.folded"] {
+        folder.import(name, &[]);
+    }
+    for sides in [["1", "2"], ["2", "1"]] {
+        for flags in [&[][..], &["--cumulative"], &["--all"]] {
+            let asked = [&["diff"], &sides[..], &["--by", "file"], flags].concat();
+            let (shown, said, code) = folder.run(&asked);
+            assert_eq!((shown.as_str(), code), ("", Some(4)), "{asked:?}: {said}");
+            let why = "no function of run 2 (without.folded) has a file";
+            assert!(said.contains(why), "{asked:?}: {said}");
+        }
+        let (shown, said, code) = folder.run(&[&["diff"], &sides[..]].concat());
+        assert_eq!(code, Some(0), "{said}");
+        assert!(shown.contains("Total: 100 -> 100"), "{shown}");
+    }
+}
+
+/// A profile of `main` and `work` of a file, with so many samples.
+fn speedscope(file: &str, samples: u32) -> String {
+    let frames = ["main", "work"].map(|name| serde_json::json!({"name": name, "file": file}));
+    serde_json::json!({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": frames},
+        "profiles": [{
+            "type": "sampled", "name": "p", "unit": "none", "startValue": 0, "endValue": samples,
+            "samples": [[0, 1]], "weights": [samples],
+        }],
+    })
+    .to_string()
+}

@@ -200,7 +200,7 @@ fn runs_of_all_cases_come_back_table_by_table() {
         ],
     );
     assert!(
-        said.contains(" runs, of which 0 are new, 0 changed and "),
+        said.contains(" runs: 0 new, 0 changed, "),
         "{said}"
     );
     assert_eq!(files(&path.join("d")), before);

@@ -201,7 +201,11 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
                     asked.push(question);
                 }
                 // Not every run knows enough for every question.
-                Err(ReportError::NothingSelected(_) | ReportError::Usage(_)) => {}
+                Err(
+                    ReportError::NothingSelected(_)
+                    | ReportError::NoGroups(_)
+                    | ReportError::Usage(_),
+                ) => {}
                 Err(error @ ReportError::Store(_)) => {
                     panic!("{} {request:?}: {error}", report.name)
                 }

@@ -200,7 +200,9 @@ fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &As
         Err(refusal) => {
             let found = answer.map_err(|error| match error {
                 ReportError::Usage(_) => Refusal::Usage,
-                ReportError::NothingSelected(_) => Refusal::NothingSelected,
+                ReportError::NothingSelected(_) | ReportError::NoGroups(_) => {
+                    Refusal::NothingSelected
+                }
                 ReportError::Store(error) => panic!("{error}: {}", what()),
             });
             assert_eq!(found.err(), Some(refusal), "{}", what());
