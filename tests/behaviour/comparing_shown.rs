@@ -251,7 +251,7 @@ fn names_that_one_side_does_not_know_are_not_gone() {
             let asked = [&["diff"], &sides[..], &["--by", "file"], flags].concat();
             let (shown, said, code) = folder.run(&asked);
             assert_eq!((shown.as_str(), code), ("", Some(4)), "{asked:?}: {said}");
-            let why = "no function of run 2 (without.folded) has a file";
+            let why = "no function of run 2 has a file";
             assert!(said.contains(why), "{asked:?}: {said}");
         }
         let (shown, said, code) = folder.run(&[&["diff"], &sides[..]].concat());

@@ -199,10 +199,7 @@ fn runs_of_all_cases_come_back_table_by_table() {
             "export", "--db", "a.db", "--format", "parquet", "--out", "d",
         ],
     );
-    assert!(
-        said.contains(" runs: 0 new, 0 changed, "),
-        "{said}"
-    );
+    assert!(said.contains(" runs: 0 new, 0 changed, "), "{said}");
     assert_eq!(files(&path.join("d")), before);
     let database = fs::read(path.join("b.db")).expect("it is there");
     done(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);

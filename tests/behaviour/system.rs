@@ -24,11 +24,13 @@ fn has_not_begun(done: &Output) -> bool {
     done.status.code() == Some(127) && said.contains("shared libraries")
 }
 
-/// The C library itself ends a program in which the first words of a thread find no room: no program
-/// can prevent or say that.
-fn was_ended_by_the_c_library(done: &Output) -> bool {
+/// The C library itself, or Rust's, ends a program in which the first words of a thread, or its second stack, find no room: no
+/// program can prevent or say that.
+fn was_ended_by_a_library(done: &Output) -> bool {
     let said = String::from_utf8_lossy(&done.stderr);
-    done.status.signal() == Some(6) && said.starts_with("Fatal glibc error: ")
+    let has_no_room = said.starts_with("Fatal glibc error: ")
+        || said.contains("failed to allocate an alternative stack");
+    done.status.signal() == Some(6) && has_no_room
 }
 
 /// A folder with a database of one run, and a longer profile to import.
@@ -124,7 +126,7 @@ fn ladder(limit: &str, values: &[u32]) -> (usize, usize) {
                     assert!(said.starts_with("profdb: "), "{about}: {said}");
                 }
                 Some(NO_SUCH_LIMIT) => tools::not_possible_here(&format!("ulimit {limit}")),
-                _ if has_not_begun(&output) || was_ended_by_the_c_library(&output) => {}
+                _ if has_not_begun(&output) || was_ended_by_a_library(&output) => {}
                 // Without a stack or its libraries a program has no `main`.
                 None if said.is_empty() && output.status.signal() == Some(11) => {}
                 _ => panic!("{about}: {}, {said}", output.status),
