@@ -1,6 +1,7 @@
 // What changed between two sides: functions with their verdicts, and what is known of the one that is chosen.
-import { changeBar, directionOf, intervalText, probability, ratioText, SIGNS, signed, testColumns, verdictMark } from './change.js';
+import { changeBar, directionOf, signed, testColumns, verdictMark } from './change.js';
 import { button, choice, div, make, note, searchBox, span } from './dom.js';
+import { intervalText, probability, ratioText, SIGNS } from './judged.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
 import { table } from './table.js';
 import { plain, shown } from './texts.js';

@@ -1,6 +1,7 @@
 // What runs of one program cost over time: points, their levels, and the steps between them.
-import { ratioText, testColumns } from './change.js';
+import { testColumns } from './change.js';
 import { button, choice, copyButton, div, make, note, span } from './dom.js';
+import { ratioText } from './judged.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
 import { isServed } from './served.js';
 import { table } from './table.js';

@@ -1,7 +1,7 @@
 // What the page shows, in the fragment of its address: the command's own flags, and how they are looked at. The browser's
 // history is the history of questions.
 
-import { SIGNS } from './change.js';
+import { SIGNS } from './judged.js';
 import { plain } from './texts.js';
 
 /** @typedef {Record<string, string>} State */

@@ -162,7 +162,7 @@ fn ratios_are_written_as_by_the_program() {
     }
     let expected: Vec<&str> = table.iter().map(|(.., expected)| *expected).collect();
     if let Some(found) = answered(
-        "web/change.js",
+        "web/judged.js",
         "ratioText",
         "input.map(ratioText)",
         &json!(input),
@@ -188,7 +188,7 @@ fn probabilities_are_written_as_by_the_program() {
     let input = json!(table.map(|(value, _)| value));
     let expected = table.map(|(_, expected)| expected);
     let asked = answered(
-        "web/change.js",
+        "web/judged.js",
         "probability",
         "input.map(probability)",
         &input,
@@ -229,7 +229,7 @@ fn commits_are_cut_as_by_the_program() {
 #[test]
 fn the_page_has_the_verdicts_of_the_program() {
     let expected = Verdict::ALL.map(Verdict::name);
-    let asked = answered("web/change.js", "SIGNS", "Object.keys(SIGNS)", &json!(null));
+    let asked = answered("web/judged.js", "SIGNS", "Object.keys(SIGNS)", &json!(null));
     if let Some(found) = asked {
         assert_eq!(found, expected);
     }
