@@ -23,7 +23,7 @@ function cellOf(value) {
 function adapted({ run }, sql, top) {
   return sql
     .replaceAll(/\brun_id = 1\b/g, `run_id = ${run.number}`)
-    .replaceAll("metric = 'time'", () => `metric = ${quoted(run.about.default_metric ?? 'time')}`)
+    .replaceAll("'time'", () => quoted(run.about.default_metric ?? 'time'))
     .replaceAll("'parse'", () => quoted(top));
 }
 
