@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::grouped::Nothing;
 use super::judge::Noise;
 use super::metrics::{Chosen, Period};
 use super::request::{CompareError, Normalize, Request};
@@ -295,10 +296,35 @@ pub(super) fn check_selected(
     }
 }
 
+/// Refuses a side all of which costs something, and has no names to add that up by: it would be gone, or new.
+pub(super) fn check_named(
+    chosen: &[Vec<Chosen>; 2],
+    nothing: &[(usize, Nothing)],
+) -> Result<(), CompareError> {
+    let mut first = 0;
+    for side in chosen {
+        let places = first..first + side.len();
+        first = places.end;
+        let of_side = nothing.iter().filter(|(place, _)| places.contains(place));
+        let unnamed: Vec<&Nothing> = of_side
+            .map(|(_, nothing)| nothing)
+            .filter(|nothing| matches!(nothing, Nothing::Named(_)))
+            .collect();
+        let has_cost = side.iter().any(|chosen| chosen.metric.total != 0.0);
+        if let Some(nothing) = unnamed.first()
+            && unnamed.len() == side.len()
+            && has_cost
+        {
+            return Err(CompareError::NothingSelected(nothing.why().to_owned()));
+        }
+    }
+    Ok(())
+}
+
 /// Says where nothing of what is selected cost anything. `nothing` has the places of runs among all, and why they have nothing.
 pub(super) fn nothing_selected(
     selected: &[Vec<f64>; 2],
-    nothing: &[(usize, String)],
+    nothing: &[(usize, Nothing)],
 ) -> Vec<String> {
     let mut doubts = Vec::new();
     let mut first = 0;
@@ -314,7 +340,7 @@ pub(super) fn nothing_selected(
             (without, all) => format!("{without} of {all} runs of {name}"),
         };
         let why = nothing.iter().find(|(place, _)| places.contains(place));
-        let why = why.map_or_else(String::new, |(_, why)| format!(": {why}"));
+        let why = why.map_or_else(String::new, |(_, nothing)| format!(": {}", nothing.why()));
         doubts.push(format!("what is selected cost nothing in {runs}{why}"));
     }
     doubts

@@ -132,6 +132,22 @@ pub(super) struct Grouped {
     pub script: String,
 }
 
+/// Why a run has nothing to show.
+pub(super) enum Nothing {
+    /// It has not what is selected, which is a cost of 0.
+    Selected(String),
+    /// None of its functions has a name to add costs up by, whatever they cost.
+    Named(String),
+}
+
+impl Nothing {
+    /// The reason in words.
+    pub(super) fn why(&self) -> &str {
+        let (Self::Selected(why) | Self::Named(why)) = self;
+        why
+    }
+}
+
 /// Asks a run for its figures in a metric.
 pub(super) fn grouped(
     run: &ComparedRun<'_>,
@@ -140,7 +156,7 @@ pub(super) fn grouped(
     dictionary: &Dictionary,
     request: &Request,
     items: &mut Items,
-) -> Result<Result<Grouped, String>, CompareError> {
+) -> Result<Result<Grouped, Nothing>, CompareError> {
     let has_function = request.arguments.iter().any(|(flag, _)| flag == "fn");
     if request.by == By::Caller && !has_function {
         return Err(CompareError::Usage(
@@ -190,11 +206,8 @@ pub(super) fn grouped(
     let mut answer = match report::ask(run.database, report, &run.run, &asked) {
         Ok(answer) => answer,
         // Another run may have what this one has not; its cost is nothing here.
-        Err(ReportError::NothingSelected(message)) => return Ok(Err(message)),
-        // But what it costs is not nothing where only the names to add it up by are unknown.
-        Err(ReportError::NoGroups(message)) => {
-            return Err(CompareError::NothingSelected(message));
-        }
+        Err(ReportError::NothingSelected(why)) => return Ok(Err(Nothing::Selected(why))),
+        Err(ReportError::NoGroups(why)) => return Ok(Err(Nothing::Named(why))),
         Err(ReportError::Usage(message)) => return Err(CompareError::Usage(message)),
         Err(ReportError::Store(error)) => return Err(error.into()),
     };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::bounds::bounds;
-use super::doubts::nothing_selected;
-use super::grouped::{Meant, grouped, key, meant};
+use super::doubts::{check_named, nothing_selected};
+use super::grouped::{Meant, Nothing, grouped, key, meant};
 use super::items::{Dictionary, Items};
 use super::judge::Noise;
 use super::metrics::Chosen;
@@ -109,9 +109,10 @@ pub(super) fn read<'d>(
         nothing,
         ..
     } = reader;
-    if let (true, Some((_, message))) = (items.is_empty(), nothing.first()) {
-        return Err(CompareError::NothingSelected(message.clone()));
+    if let (true, Some((_, nothing))) = (items.is_empty(), nothing.first()) {
+        return Err(CompareError::NothingSelected(nothing.why().to_owned()));
     }
+    check_named(chosen, &nothing)?;
     let is_selected = selected.iter().any(Option::is_some);
     let mut selected = selected.into_iter();
     let mut costs = |chosen: &mut dyn Iterator<Item = &Chosen>| -> Vec<f64> {
@@ -173,7 +174,7 @@ struct Reader<'d> {
     selected: Vec<Option<f64>>,
     script: String,
     /// Runs that have nothing to show, by their place among all that are read, and why.
-    nothing: Vec<(usize, String)>,
+    nothing: Vec<(usize, Nothing)>,
 }
 
 impl<'d> Reader<'d> {
@@ -256,8 +257,12 @@ impl<'d> Reader<'d> {
         };
         let found = match asked(&chosen.metric.name, &mut self.items)? {
             Ok(found) => found,
-            Err(message) => {
-                self.nothing.push((self.selected.len(), run.of(&message)));
+            Err(nothing) => {
+                let nothing = match nothing {
+                    Nothing::Selected(why) => Nothing::Selected(run.of(&why)),
+                    Nothing::Named(why) => Nothing::Named(run.of(&why)),
+                };
+                self.nothing.push((self.selected.len(), nothing));
                 self.selected.push(Some(0.0));
                 return Ok(Column {
                     samples: metrics.samples.map(|_| Vec::new()),

@@ -242,8 +242,13 @@ fn names_that_one_side_does_not_know_are_not_gone() {
     let folder = Folder::new();
     folder
         .write("with.speedscope.json", &speedscope("m.py", 100))
-        .write("without.folded", "main;work 100\n");
-    for name in ["with.speedscope.json", "without.folded"] {
+        .write("without.folded", "main;work 100\n")
+        .write("more.speedscope.json", &speedscope("m.py", 101));
+    for name in [
+        "with.speedscope.json",
+        "without.folded",
+        "more.speedscope.json",
+    ] {
         folder.import(name, &[]);
     }
     for sides in [["1", "2"], ["2", "1"]] {
@@ -258,6 +263,14 @@ fn names_that_one_side_does_not_know_are_not_gone() {
         assert_eq!(code, Some(0), "{said}");
         assert!(shown.contains("Total: 100 -> 100"), "{shown}");
     }
+    // Where other runs of the side know them, the run is said.
+    let (shown, said, code) = folder.run(&[
+        "diff", "--base", "1,2", "--new", "3", "--by", "file", "--all",
+    ]);
+    assert!(
+        said.contains("1 of 2 runs of base: no function of run 2 has a file"),
+        "{code:?} {shown} {said}"
+    );
 }
 
 /// A profile of `main` and `work` of a file, with so many samples.

@@ -2,6 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
+/// Times are less: their differences fit into 128 bits.
+const MOST: f64 = 1e36;
+
 /// A time, in whatever unit the file has.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) struct Moment {
@@ -17,6 +20,9 @@ impl Moment {
         let real: f64 = text.parse().ok().filter(|real: &f64| real.is_finite())?;
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let are_digits = fraction.bytes().all(|byte| byte.is_ascii_digit());
+        if real.abs() >= MOST {
+            return None;
+        }
         if let Ok(whole) = whole.parse()
             && are_digits
         {
@@ -35,7 +41,7 @@ impl Moment {
             clippy::cast_possible_truncation,
             reason = "whole, and far from the ends of 128 bits"
         )]
-        (whole.abs() < 1e36).then_some(Self {
+        Some(Self {
             whole: whole as i128,
             rest: real - whole,
         })
@@ -87,7 +93,16 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused() {
-        for text in ["", "-", "1.2.3", "1e400", "1e40", "NaN", "0x10"] {
+        for text in [
+            "",
+            "-",
+            "1.2.3",
+            "1e400",
+            "1e40",
+            "NaN",
+            "-170141183460469231731687303715884105728",
+            "0x10",
+        ] {
             assert_eq!(Moment::parse(text), None, "{text}");
         }
     }
