@@ -345,9 +345,11 @@ fn explain_reports(database: &Database, explained: &mut BTreeSet<String>) {
             let request = request(report, flags, &name);
             let script = match report::ask(database, report, &run, &request) {
                 Ok(answer) => answer.script,
-                Err(report::ReportError::NothingSelected(_) | report::ReportError::Usage(_)) => {
-                    continue;
-                }
+                Err(
+                    report::ReportError::NothingSelected(_)
+                    | report::ReportError::NoGroups(_)
+                    | report::ReportError::Usage(_),
+                ) => continue,
                 Err(error) => panic!("{} {request:?}: {error}", report.name),
             };
             let what = format!("{} {request:?}", report.name);
