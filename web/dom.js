@@ -81,8 +81,10 @@ export function gestures(element, find, handle, { clicked, pressed }) {
     const of = find(event);
     if (of === null || clicked?.(of, event)) return;
     // The second click may meet another element than the first, which a double click would need.
-    if (event.detail === 2) handle.open?.(of, event.altKey);
-    else if (event.detail < 2) {
+    if (event.detail === 2) {
+      first = null;
+      handle.open?.(of, event.altKey);
+    } else if (event.detail < 2) {
       first = { element, event, open: (isDirect) => handle.open?.(of, isDirect) };
       handle.select?.(of);
     }

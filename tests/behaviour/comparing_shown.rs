@@ -274,14 +274,14 @@ fn names_that_one_side_does_not_know_are_not_gone() {
 }
 
 /// A profile of `main` and `work` of a file, with so many samples.
-fn speedscope(file: &str, samples: u32) -> String {
+fn speedscope(file: &str, samples: usize) -> String {
     let frames = ["main", "work"].map(|name| serde_json::json!({"name": name, "file": file}));
     serde_json::json!({
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "shared": {"frames": frames},
         "profiles": [{
             "type": "sampled", "name": "p", "unit": "none", "startValue": 0, "endValue": samples,
-            "samples": [[0, 1]], "weights": [samples],
+            "samples": vec![[0, 1]; samples], "weights": vec![1; samples],
         }],
     })
     .to_string()
