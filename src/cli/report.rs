@@ -154,7 +154,7 @@ fn subcommand(report: &'static Report) -> Command {
     let flags = header.parameters.iter().map(|parameter| {
         let flag = flag(parameter, rival);
         match parameter.kind {
-            Parameter::Variant(other) => flag.conflicts_with_all(not_in_variant(&header, other)),
+            Parameter::Variant(other) => flag.conflicts_with_all(not_in_variant(header, other)),
             _ => flag,
         }
     });
@@ -176,7 +176,7 @@ fn subcommand(report: &'static Report) -> Command {
     } else {
         command
     };
-    if shows_code(&header) {
+    if shows_code(header) {
         // Source is shown where it is known, and asking for it is no mistake.
         let code = Arg::new(CODE)
             .long(CODE)

@@ -255,13 +255,13 @@ impl<'q> Question<'q> {
         check_needs(header.needs, report.name, run)?;
         let metric = choose_metric(metrics, run, request.metric.as_deref())?;
         let readings = metrics.iter().find(|metric| metric.timer_readings).cloned();
-        let shift = shift(&header, run, &metric, readings.is_some(), request)?;
-        let groups = groups(&header, request)?;
+        let shift = shift(header, run, &metric, readings.is_some(), request)?;
+        let groups = groups(header, request)?;
         let group_names = match request.argument("by") {
             Some(Argument::OfIdentities(_)) => GroupNames::OfIdentities,
             _ => GroupNames::OfRun,
         };
-        let labels = labels(&header, request);
+        let labels = labels(header, request);
         let by_labels = matches!(groups, Groups::Label(_));
         if shift != 0.0 && (by_labels || !labels.is_empty()) {
             return Err(ReportError::Usage(
@@ -276,22 +276,22 @@ impl<'q> Question<'q> {
                 "--seen: threads, processes and labels have no levels of recursion; it is for functions, modules and files".to_owned(),
             ));
         }
-        let filters = filters(&header, request)?;
-        let thread = given(&header, request, &Parameter::Thread)?;
-        let path = given(&header, request, &Parameter::Path)?;
+        let filters = filters(header, request)?;
+        let thread = given(header, request, &Parameter::Thread)?;
+        let path = given(header, request, &Parameter::Path)?;
         let count = |name: &str| match request.argument(name) {
             Some(Argument::Count(count)) => Some(*count),
-            _ => default_of(&header, name),
+            _ => default_of(header, name),
         };
         let percentage = |name: &str| match request.argument(name) {
             Some(Argument::Number(number)) => Some(*number),
-            _ => default_of(&header, name),
+            _ => default_of(header, name),
         };
         let (first, depth) = (count("first"), count("depth"));
         let (pct, min_pct) = (percentage("pct"), percentage("min_pct"));
         let is_set = |name: &str| request.argument(name).is_some();
         let exclusive = is_set("exclusive");
-        let code = is_set("code") || shows_code(&header);
+        let code = is_set("code") || shows_code(header);
         let is_wanted = |flag: &str| request.all_columns || is_set(flag);
         let runs_up = header
             .columns

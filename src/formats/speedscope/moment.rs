@@ -81,12 +81,12 @@ mod tests {
             ("1.7e9", "1700000001.5", 1.5),
             ("1e-3", "2e-3", 0.001),
         ] {
-            let [one, other] = [earlier, later].map(|text| Moment::parse(text).expect(text));
+            let [one, other] = [earlier, later].map(Moment::parse);
             assert!(one < other, "{earlier} {later}");
-            let found = other.since(one);
+            let found = one.zip(other).map(|(one, other)| other.since(one));
             assert!(
-                (found - expected).abs() <= expected * 1e-15,
-                "{earlier} to {later}: {found}, expected {expected}"
+                found.is_some_and(|found| (found - expected).abs() <= expected * 1e-15),
+                "{earlier} to {later}: {found:?}, expected {expected}"
             );
         }
     }
@@ -110,7 +110,8 @@ mod tests {
     #[test]
     fn times_are_said_as_they_are() {
         for text in ["0", "-3", "1.5", "-0.5", "1700000000000000001"] {
-            assert_eq!(Moment::parse(text).expect(text).to_string(), text);
+            let said = Moment::parse(text).map(|moment| moment.to_string());
+            assert_eq!(said.as_deref(), Some(text));
         }
     }
 }

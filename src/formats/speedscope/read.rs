@@ -635,7 +635,7 @@ impl<'f> File<'f> {
                         time = Some((
                             json.place()?,
                             json.parsed("a number in `at`", Moment::parse)?,
-                        ))
+                        ));
                     }
                     _ => self.skip(json, at, &name)?,
                 }
