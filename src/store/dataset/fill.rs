@@ -283,6 +283,11 @@ impl RowsOfRuns<'_> {
         else {
             panic!("columns of runs");
         };
+        // Earlier versions of profdb have written an empty text for one that is unknown.
+        let fingerprint = match fingerprint {
+            Cell::Text([]) => Cell::Null,
+            stated => stated,
+        };
         if self.runs.contains_key(uid) {
             return Err(row_error("it is there twice"));
         }
