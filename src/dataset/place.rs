@@ -34,11 +34,18 @@ pub fn is_day(text: &str) -> bool {
         })
 }
 
-/// Whether a uid can be the name of a file. All that profdb makes can.
+/// Whether a text can be the uid of a run.
+#[must_use]
+pub fn is_uid(text: &str) -> bool {
+    let is_hexadecimal = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    (1..=LONGEST_UID).contains(&text.len()) && text.bytes().all(is_hexadecimal)
+}
+
+/// Whether a uid can be the name of a file. All that profdb makes can; shorter ones cannot be told from the numbers by which engines
+/// call their files.
 #[must_use]
 pub fn is_name(uid: &str) -> bool {
-    let is_hexadecimal = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    (1..=LONGEST_UID).contains(&uid.len()) && uid.bytes().all(is_hexadecimal)
+    uid.len() == LONGEST_UID && is_uid(uid)
 }
 
 /// The folder of a table on a day.

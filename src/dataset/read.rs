@@ -188,7 +188,7 @@ fn run(cells: &[Cell<'_>], tags: &[Tag]) -> Result<Run, DatasetError> {
         ));
     };
     let text = String::from_utf8_lossy(uid);
-    if !place::is_name(&text) {
+    if !place::is_uid(&text) {
         return Err(DatasetError::Content(format!(
             "expected the uid of a run, {LONGEST_UID} hexadecimal digits at most, found `{}`",
             text.escape_debug()

@@ -798,6 +798,83 @@ fn a_missing_file_is_refused_by_its_name() {
     assert!(said.contains("d has no runs"), "{said}");
 }
 
+/// Some engines call the files of each day by numbers: such a name is that of no run, of two days neither, whatever its digits.
+#[test]
+fn files_that_engines_have_numbered_are_those_of_no_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let dataset = path.join("d");
+    for day in ["2026-01-01", "2026-01-02"] {
+        let name = format!("{day}.folded");
+        fs::write(path.join(&name), format!("main;{day} 5\n")).expect("room");
+        done(path, &["import", "--db", "a.db", &name]);
+        let database = rusqlite::Connection::open(path.join("a.db")).expect("a database");
+        let sql = "UPDATE runs SET recorded_at = ?1, recorded_utc = ?1 WHERE source_name = ?2";
+        let changed = database.execute(sql, [&format!("{day}T00:00:00.000000000Z"), &name]);
+        assert_eq!(changed, Ok(1));
+    }
+    let export = [
+        "export", "--db", "a.db", "--format", "parquet", "--out", "d",
+    ];
+    done(path, &export);
+    for name in bytes(&dataset).into_keys() {
+        let file = dataset.join(&name);
+        // Engines make none of no rows.
+        if name.starts_with("notes/day=2026-01-02") || name.starts_with("node_labels") {
+            fs::remove_file(&file).expect("it is there");
+        } else if name.extension().is_some_and(|ending| ending == "parquet") {
+            fs::rename(&file, file.with_file_name("00000000.parquet")).expect("room");
+        }
+    }
+    assert_eq!(
+        runs(&dataset),
+        [
+            "runs/day=2026-01-01/00000000.parquet",
+            "runs/day=2026-01-02/00000000.parquet"
+        ]
+    );
+    // Rows of a table may be in more files than those of `runs`.
+    let nodes = dataset.join("nodes/day=2026-01-01");
+    fs::rename(
+        nodes.join("00000000.parquet"),
+        nodes.join("00000001.parquet"),
+    )
+    .expect("room");
+    let schema = ["schema", "--dialect", "duckdb", "--dataset", "d"];
+    let asked = tried(path, &schema);
+    assert!(asked.status.success());
+    assert_eq!(text(&asked.stderr), "");
+    let ended = tried(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let sql =
+        "SELECT run_uid, function, exclusive FROM summary JOIN runs USING (run_id) ORDER BY 1, 2";
+    let asked = |db| done(path, &["sql", "--db", db, "--format", "csv", sql]);
+    let found = asked("b.db");
+    assert_eq!(found.lines().count(), 5, "{found}");
+    assert_eq!(found, asked("a.db"));
+    // A day with such files takes no more.
+    let refused = tried(path, &export);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = text(&refused.stderr);
+    assert!(
+        said.contains(".parquet: expected a file of one run, found one of several"),
+        "{said}"
+    );
+    // A uid that could not be told from such a number is the name of no file.
+    let database = rusqlite::Connection::open(path.join("a.db")).expect("a database");
+    let changed = database.execute("UPDATE runs SET run_uid = '00000000' WHERE run_id = 1", []);
+    assert_eq!(changed, Ok(1));
+    let other = [
+        "export", "--db", "a.db", "--format", "parquet", "--out", "e",
+    ];
+    let refused = tried(path, &other);
+    let said = text(&refused.stderr);
+    assert!(
+        said.contains("has the uid `00000000`, which profdb has not made"),
+        "{said}"
+    );
+}
+
 /// A bit that has changed on a disk or on the way is no other figure: what is in pages has a checksum that readers compare.
 #[test]
 fn a_bit_that_has_changed_is_no_other_figure() {
