@@ -15,7 +15,7 @@ use super::extent::{counted, extent};
 use super::failure::{Failure, complain, database, line, say, unread, unwritten};
 use super::progress::Progress;
 use super::scratch::Scratch;
-use super::strays::{is_of_run, runs_of_several_days};
+use super::strays::{is_of_run, of_several_days, on_several_days};
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::dataset::about::{self, ABOUT, MOST_BYTES};
@@ -33,6 +33,8 @@ struct Written {
     same: usize,
     /// Days that have been found to take files of single runs.
     days: HashSet<String>,
+    /// The runs, also those whose files are what they were.
+    uids: Vec<String>,
 }
 
 /// Writes runs of a database into a dataset.
@@ -66,9 +68,13 @@ pub(super) fn export(
     }
     drop(progress);
     let Written {
-        new, changed, same, ..
+        new,
+        changed,
+        same,
+        uids,
+        ..
     } = written;
-    if let Some(fault) = runs_of_several_days(out) {
+    if let Some(fault) = of_several_days(out, &uids) {
         say(format!("{fault}: engines count it once for each"));
     }
     line(format!(
@@ -250,6 +256,7 @@ fn export_run(
     if day != place::UNKNOWN {
         forget_unknown(out, uid)?;
     }
+    written.uids.push(uid.to_owned());
     match (is_new, is_changed) {
         (true, _) => written.new += 1,
         (false, true) => written.changed += 1,
@@ -388,7 +395,11 @@ fn import_one(folder: &Path, target: &Path, wait: &WaitArgs, stop: &Stop) -> Res
         let fault = format!("{name} has no runs: its table `runs` has no files");
         return Err(complain(fault, Failure::Input));
     }
-    if let Some(fault) = runs_of_several_days(folder) {
+    let files = days.iter().flat_map(|day| {
+        let of_day = place::folder(folder, dataset::TABLES[0].name, &day.name);
+        day.runs.iter().map(move |name| of_day.join(name))
+    });
+    if let Some(fault) = on_several_days(files) {
         return Err(complain(fault, Failure::Input));
     }
     for day in &days {

@@ -7,41 +7,62 @@ use std::path::{Path, PathBuf};
 
 use crate::dataset::place;
 
-/// What there is to say of runs that are on several days, as far as names of files tell: those that engines have put together have
-/// others. Which day is a run's own only its row tells.
+/// What there is to say of the runs of a dataset that are on several days.
 pub(super) fn runs_of_several_days(dataset: &Path) -> Option<String> {
+    on_several_days(days(dataset).iter().flat_map(|day| entries(day)))
+}
+
+/// The same of some runs only, by their uids: of a dataset with many, no more is looked for.
+pub(super) fn of_several_days(dataset: &Path, uids: &[String]) -> Option<String> {
+    let days = days(dataset);
+    if days.len() < 2 {
+        return None;
+    }
+    on_several_days(days.iter().flat_map(|day| {
+        let files = uids.iter().map(|uid| place::named(day, uid));
+        files.filter(|file| fs::symlink_metadata(file).is_ok())
+    }))
+}
+
+/// What there is to say of files of the table `runs` that are of one run, as far as their names tell: those that engines have put
+/// together have others. Which day is a run's own only its row tells.
+pub(super) fn on_several_days(files: impl Iterator<Item = PathBuf>) -> Option<String> {
     let mut first: HashMap<OsString, PathBuf> = HashMap::new();
     let mut found: Option<String> = None;
     let mut more = 0;
-    for day in entries(&dataset.join("runs")) {
-        let name = day.file_name().and_then(|name| name.to_str());
-        if name.is_none_or(|name| !name.starts_with(place::PARTITION)) {
+    for file in files {
+        let Some(name) = file.file_name().filter(|_| is_of_run(&file)) else {
+            continue;
+        };
+        let Some(other) = first.get(name) else {
+            first.insert(name.to_owned(), file);
+            continue;
+        };
+        if found.is_some() {
+            more += 1;
             continue;
         }
-        for file in entries(&day) {
-            let Some(name) = file.file_name().filter(|_| is_of_run(&file)) else {
-                continue;
-            };
-            let Some(other) = first.get(name) else {
-                first.insert(name.to_owned(), file);
-                continue;
-            };
-            if found.is_some() {
-                more += 1;
-                continue;
-            }
-            found = Some(format!(
-                "{} and {} are one run on two days: remove its files of the day on which it was not recorded (recorded_utc) from all \
-                 tables",
-                other.display(),
-                file.display()
-            ));
-        }
+        found = Some(format!(
+            "{} and {} are one run on two days: remove its files of the day on which it was not recorded (recorded_utc) from all \
+             tables",
+            other.display(),
+            file.display()
+        ));
     }
     found.map(|found| match more {
         0 => found,
         more => format!("{found}; so it is with {more} more"),
     })
+}
+
+/// The folders of days in the table `runs`, in their order.
+fn days(dataset: &Path) -> Vec<PathBuf> {
+    let mut days = entries(&dataset.join("runs"));
+    days.retain(|day| {
+        let name = day.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(place::PARTITION))
+    });
+    days
 }
 
 /// What is in a folder, in the order of the names; nothing if it cannot be read.

@@ -57,5 +57,11 @@ pub fn folder(dataset: &Path, table: &str, day: &str) -> PathBuf {
 /// The file with the rows of a run in a table.
 #[must_use]
 pub fn file(dataset: &Path, table: &str, day: &str, uid: &str) -> PathBuf {
-    folder(dataset, table, day).join(format!("{uid}.{ENDING}"))
+    named(&folder(dataset, table, day), uid)
+}
+
+/// The file of a run in the folder of a table and a day.
+#[must_use]
+pub fn named(folder: &Path, uid: &str) -> PathBuf {
+    folder.join(format!("{uid}.{ENDING}"))
 }

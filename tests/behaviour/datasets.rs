@@ -1190,6 +1190,30 @@ fn a_copy_on_another_day_is_said() {
         }
     }
     assert!(!path.join("b.db").exists(), "nothing was imported");
+    // An export looks for the runs that it writes, and for no others.
+    let mut one = export.to_vec();
+    one.push("1");
+    let copied = said(&one, 0);
+    assert!(
+        copied.contains("are one run on two days") && !copied.contains("so it is with"),
+        "{copied}"
+    );
+    let uid = done(
+        path,
+        &[
+            "sql",
+            "--db",
+            "a.db",
+            "--format",
+            "csv",
+            "SELECT run_uid FROM runs WHERE run_id = 1",
+        ],
+    );
+    let uid = uid.lines().nth(1).expect("a row").trim_matches('"');
+    fs::remove_file(path.join(format!("d/runs/day=2026-01-01/{uid}.parquet")))
+        .expect("it was copied");
+    assert_eq!(said(&one, 0), "");
+    assert!(said(&export, 0).contains("are one run on two days"));
     // The name of no folder is none.
     let refused = tried(path, &["schema", "--dialect", "duckdb", "--dataset", ""]);
     assert_eq!(refused.status.code(), Some(2));
