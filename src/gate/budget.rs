@@ -155,13 +155,12 @@ impl Pattern {
         }
     }
 
-    /// Whether a function of these names is meant: by its name, or as tables tell it from others of its name, by name and module
-    /// or file.
+    /// Whether a function of these names is meant as tables tell it from others of its name, by name and module or file. A text that
+    /// is the whole name of some function is not read so.
     #[must_use]
-    pub fn fits_function(&self, names: [&str; 3]) -> bool {
-        let [name, places @ ..] = names;
+    pub fn fits_place(&self, [name, places @ ..]: [&str; 3]) -> bool {
         let is_it = |(known, place)| known == name && places.contains(&place);
-        self.fits(name) || self.regex.is_none() && placed(&self.text).any(is_it)
+        self.regex.is_none() && placed(&self.text).any(is_it)
     }
 
     /// A pattern, or in double quotes a name as it is.

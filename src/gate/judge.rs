@@ -10,7 +10,7 @@ use super::budget::{Budget, Limit, Pattern, Rule, Thing};
 use super::cut::{History, Start};
 use super::figures::{BaseRuns, Figures, Window};
 use super::moved::{IsOver, Position, moved, positions};
-use super::subjects::{Candidate, Watched, fits, mean, watched, with_others};
+use super::subjects::{Candidate, Watched, may_fit, mean, watched, with_others};
 use crate::compare::judge::FEWEST;
 use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Request};
 use crate::statistics::multiple::holm;
@@ -297,7 +297,7 @@ fn nothing(
     let mut databases = question.databases.iter();
     let is_known = databases.try_fold(false, |is_known, database| {
         Ok::<bool, StoreError>(
-            is_known || database.has_function(|names| fits(rule.thing, pattern, names))?,
+            is_known || database.has_function(|names| may_fit(rule.thing, pattern, names))?,
         )
     })?;
     let what = ["function", "module", "file"][place];

@@ -76,36 +76,14 @@ pub(super) fn watched(
     let runs: Vec<&ComparedRun<'_>> = side.base.iter().chain(&side.new).collect();
     // What is one under two names has that of the newest run.
     let folders = figures.of(at).map_or(&[][..], |made| &made.folders);
-    let fitting = |patterns: &[Pattern]| {
-        fitting(&runs, &metric, patterns, rule.thing).map(|found| {
-            let named = found
-                .into_iter()
-                .map(|names| named_now(names, rule.thing, folders));
-            named.collect::<BTreeSet<_>>()
-        })
-    };
-    let meant = match &rule.pattern {
-        Some(pattern) => fitting(std::slice::from_ref(pattern))?,
-        None => BTreeSet::new(),
-    };
-    let excluded = fitting(&rule.unless)?;
-    // A name is one that comparisons show, or one that some run has.
-    let is_of = |row: &Row, patterns: &[Pattern], fitting: &BTreeSet<[String; 3]>| {
+    let meant = |patterns| meant(&runs, &metric, patterns, rule.thing, folders);
+    let named = meant(rule.pattern.as_slice())?;
+    let excluded = meant(&rule.unless)?;
+    let is_of = |row: &Row, patterns: &[Meant<'_>]| {
         let mut patterns = patterns.iter();
-        patterns.any(|pattern| match rule.thing {
-            Thing::Module | Thing::File => pattern.fits(&row.item.names[0]),
-            thing => fits(
-                thing,
-                pattern,
-                row.item.names.each_ref().map(String::as_str),
-            ),
-        }) || fitting.contains(&row.item.names)
+        patterns.any(|pattern| pattern.fits(&row.item.names))
     };
-    let fits = |row: &Row| {
-        let pattern = rule.pattern.as_ref().map(std::slice::from_ref);
-        pattern.is_none_or(|pattern| is_of(row, pattern, &meant))
-            && !is_of(row, &rule.unless, &excluded)
-    };
+    let fits = |row: &Row| (rule.pattern.is_none() || is_of(row, &named)) && !is_of(row, &excluded);
     let is_watched = |row: &Row| match rule.thing {
         Thing::Any => row.judgement.verdict.is_some() && fits(row),
         Thing::New => is_new(row, is_exact) && fits(row),
@@ -443,28 +421,69 @@ fn calls(
     things
 }
 
-/// Whether a pattern means a function of this name, module and file, or its module, or its file.
-pub(super) fn fits(thing: Thing, pattern: &Pattern, names: [&str; 3]) -> bool {
-    let [_, module, file] = names;
-    match thing {
-        Thing::Module => pattern.fits(module),
-        Thing::File => pattern.fits(file),
-        _ => pattern.fits_function(names),
+/// Whether a pattern means a function of this name, module and file, or its module, or its file, unless another one has the whole
+/// of the pattern for its name.
+pub(super) fn may_fit(thing: Thing, pattern: &Pattern, names: [&str; 3]) -> bool {
+    fits(thing, pattern, names) || is_place_read(thing) && pattern.fits_place(names)
+}
+
+/// Whether a pattern means a function by its name, or its module, or its file.
+fn fits(thing: Thing, pattern: &Pattern, [name, module, file]: [&str; 3]) -> bool {
+    pattern.fits(match thing {
+        Thing::Module => module,
+        Thing::File => file,
+        _ => name,
+    })
+}
+
+/// Whether a name may be followed by its place.
+fn is_place_read(thing: Thing) -> bool {
+    !matches!(thing, Thing::Module | Thing::File)
+}
+
+/// What a pattern means in some runs.
+struct Meant<'p> {
+    pattern: &'p Pattern,
+    /// It may be a name and a place: no function of the runs has the whole for its name.
+    is_placed: bool,
+    /// Names after the rules of identities of the functions, modules or files that it fits by a name as some run has it.
+    found: BTreeSet<[String; 3]>,
+}
+
+impl Meant<'_> {
+    /// Whether it means something by the names that comparisons show, or by those that some run has.
+    fn fits(&self, names: &[String; 3]) -> bool {
+        // Comparisons of modules or files have these for names.
+        self.pattern.fits(&names[0])
+            || self.is_placed
+                && self
+                    .pattern
+                    .fits_place(names.each_ref().map(String::as_str))
+            || self.found.contains(names)
     }
 }
 
-/// Names after the rules of identities of the functions, modules or files that any of some patterns fits by a name as some run
-/// has it.
-fn fitting(
+/// What some patterns mean in the runs of both sides.
+fn meant<'p>(
     runs: &[&ComparedRun<'_>],
     metric: &str,
-    patterns: &[Pattern],
+    patterns: &'p [Pattern],
     thing: Thing,
-) -> Result<BTreeSet<[String; 3]>, GateError> {
-    let mut found = BTreeSet::new();
+    folders: &[Folders],
+) -> Result<Vec<Meant<'p>>, GateError> {
+    let mut all: Vec<Meant<'p>> = patterns
+        .iter()
+        .map(|pattern| Meant {
+            pattern,
+            is_placed: is_place_read(thing),
+            found: BTreeSet::new(),
+        })
+        .collect();
     if patterns.is_empty() {
-        return Ok(found);
+        return Ok(all);
     }
+    // Of each pattern: what it means if it is a name and a place.
+    let mut placed = vec![Vec::new(); patterns.len()];
     let mut seen: BTreeSet<(usize, i64)> = BTreeSet::new();
     for run in runs {
         let database = std::ptr::from_ref(run.database).addr();
@@ -481,19 +500,39 @@ fn fitting(
         )?;
         for (function, identity) in learnt {
             seen.insert((database, function));
-            let names = match thing {
-                Thing::Module => of_group("module", &identity.names),
-                Thing::File => of_group("file", &identity.names),
-                _ => identity.names.clone(),
+            if !identity.is_code() {
+                continue;
+            }
+            // What is one under two names has that of the newest run.
+            let names = || {
+                let names = match thing {
+                    Thing::Module => of_group("module", &identity.names),
+                    Thing::File => of_group("file", &identity.names),
+                    _ => identity.names.clone(),
+                };
+                named_now(names, thing, folders)
             };
             let raw = identity.raw.each_ref().map(String::as_str);
-            let mut patterns = patterns.iter();
-            if identity.is_code() && patterns.any(|pattern| fits(thing, pattern, raw)) {
-                found.insert(names);
+            for (meant, placed) in all.iter_mut().zip(&mut placed) {
+                let pattern = meant.pattern;
+                let is_name = fits(thing, pattern, raw);
+                if is_name {
+                    meant.found.insert(names());
+                }
+                if is_name || pattern.fits(&identity.names[0]) {
+                    meant.is_placed = false;
+                } else if meant.is_placed && pattern.fits_place(raw) {
+                    placed.push(names());
+                }
             }
         }
     }
-    Ok(found)
+    for (meant, placed) in all.iter_mut().zip(placed) {
+        if meant.is_placed {
+            meant.found.extend(placed);
+        }
+    }
+    Ok(all)
 }
 
 /// Names as comparisons show them, where folders or modules are one under several names.

@@ -547,6 +547,40 @@ fn a_rule_may_name_one_of_several_functions_of_a_name() {
     assert!(told.out.contains(said), "{}", told.out);
 }
 
+/// A rule does not mean a function by its name and file where another one has the whole for its name, in whichever of the runs.
+#[test]
+fn a_rule_means_the_whole_name_before_a_name_and_a_place() {
+    let place = Place::new();
+    let callgrind = |name: &str, costs: &[(&str, i64)]| {
+        let mut text = "version: 1\ncreator: callgrind-3.22.0\nevents: Ir\n\nfl=b.c\n".to_owned();
+        for (function, cost) in costs {
+            let lines = format!("fn={function}\n1 {cost}\n\n");
+            text.push_str(&lines);
+        }
+        fs::write(place.path().join(name), text).expect("a file");
+    };
+    callgrind("base", &[("h", 100), ("h (b.c)", 40)]);
+    callgrind("new", &[("h", 200), ("h (b.c)", 40)]);
+    callgrind("without", &[("h", 100)]);
+    let (both, first) = (["base", "new"], ["without", "new"]);
+    for (rule, sides, answer, code) in [
+        ("fn 'h' <= +10 %", both, "fail", 1),
+        ("fn 'h (b.c)' <= +10 %", both, "pass", 0),
+        ("fn \"h (b.c)\" <= +10 %", both, "pass", 0),
+        ("sum fn 'h (b.c)' <= 40", both, "pass", 0),
+        ("any <= +10 % unless 'h (b.c)'", both, "fail", 1),
+        ("any <= +10 % unless 'h'", both, "pass", 0),
+        // One side having a function of the name is enough.
+        ("fn 'h (b.c)' <= 40", first, "pass", 0),
+        ("any <= +10 % unless 'h (b.c)'", first, "fail", 1),
+        ("fn 'h (b.c)' <= +10 %", ["without", "without"], "pass", 0),
+    ] {
+        let told = place.gate(rule, &sides);
+        assert!(told.out.contains(answer), "{rule}: {}", told.out);
+        assert_eq!(told.code, Some(code), "{rule}: {}", told.out);
+    }
+}
+
 #[test]
 fn what_is_gone_keeps_its_limit() {
     let mut place = Place::new();
