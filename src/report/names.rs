@@ -1,7 +1,7 @@
 //! The names of a run: which functions, threads and labels a name means, and what to say of one
 //! that means none.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use regex::Regex;
 use rusqlite::{Row, ToSql, named_params};
 
@@ -112,11 +112,8 @@ impl<'s> RunNames<'s> {
             "whether they call each other is unknown".to_owned()
         };
         let names: Vec<String> = picked.into_iter().map(|(_, name)| name).collect();
-        let mut alone = Vec::new();
-        for name in &names {
-            alone.extend((self.placed(name)?.len() == 1).then_some(name));
-        }
-        let instead = match alone.first() {
+        let alone = self.first_alone(&names)?;
+        let instead = match alone {
             Some(name) => format!("--fn '{}' means one of them", quoted(name, Some('\''))),
             None => "profdb sql tells them apart by file and module".to_owned(),
         };
@@ -127,6 +124,28 @@ impl<'s> RunNames<'s> {
                 some(&names)
             ),
         ))
+    }
+
+    /// The first of some texts that means one function by its name and place. One walk over the functions of the run is enough.
+    fn first_alone<'t>(&self, texts: &'t [String]) -> Result<Option<&'t String>, StoreError> {
+        let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
+        let all: Vec<[String; 3]> = self.rows(ALL_FUNCTIONS, &[run], |row| {
+            Ok([row.get(1)?, row.get(2)?, row.get(3)?])
+        })?;
+        let mut known: HashSet<&str> = HashSet::new();
+        let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
+        for [name, module, file] in &all {
+            known.insert(name);
+            *counts.entry((name, module)).or_default() += 1;
+            if file != module {
+                *counts.entry((name, file)).or_default() += 1;
+            }
+        }
+        let is_alone = |text: &&String| {
+            let mut counts = placed(text).filter_map(|place| counts.get(&place));
+            !known.contains(text.as_str()) && counts.next() == Some(&1)
+        };
+        Ok(texts.iter().find(is_alone))
     }
 
     /// One of the picked functions from which calls lead to another one.

@@ -161,6 +161,32 @@ fn check(said: &[Line], told: &[Line], what: &str) {
     assert!(same, "{what}\nthe report: {said:?}\nthe tables: {told:?}");
 }
 
+/// Who is told to name one of several functions is told a name that means one of them: not that of another function.
+#[test]
+fn a_name_that_is_told_means_one_of_the_functions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = folder.path().join("h.callgrind");
+    let text = "version: 1\ncreator: callgrind-3.22.0\nevents: Ir\n\nfl=a.c\nfn=h\n1 10\ncfi=b.c\ncfn=h\ncalls=1 1\n1 5\n\nfl=b.c\nfn=h\n1 5\n";
+    for (more, named) in [("", "h (a.c)"), ("\nfn=h (a.c)\n1 7\n", "h (b.c)")] {
+        std::fs::write(&profile, format!("{text}{more}")).expect("space on the disk");
+        let asked = |name: &str| {
+            let mut command = crate::support::program::command();
+            command
+                .arg("report")
+                .arg("calls")
+                .arg(&profile)
+                .args(["--fn", name]);
+            command.output().expect("it was built")
+        };
+        let told = asked("h");
+        let said = String::from_utf8_lossy(&told.stderr);
+        assert_eq!(told.status.code(), Some(4), "{said}");
+        let hint = format!("--fn '{named}' means one of them\n");
+        assert!(said.ends_with(&hint), "{said}");
+        assert!(asked(named).status.success(), "{named}");
+    }
+}
+
 #[test]
 fn it_says_what_the_tables_say() {
     let mut compared = 0;
