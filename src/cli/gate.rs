@@ -520,7 +520,16 @@ impl Databases {
                 match with_tags(set, same, new) {
                     Ok(set) => {
                         found.said = format!("runs {set}");
-                        some(stored, &[set], &mut found, stop)?
+                        let runs = some(stored, [&set], &mut found, stop)?;
+                        if runs.is_empty()
+                            && let Some(file) = file_of(&set).filter(|file| file.exists())
+                        {
+                            let name = file.display().to_string().replace('\'', "''");
+                            let file = format!("; the file is `base file '{name}'`");
+                            found.said.push_str(&file);
+                            found.is_slip = true;
+                        }
+                        runs
                     }
                     Err(message) => {
                         found.said = message;
@@ -537,7 +546,10 @@ impl Databases {
                 let names: Vec<String> = sets.iter().map(ToString::to_string).collect();
                 found.said = format!("--base {}", names.join(" "));
                 match stored {
-                    Some(stored) => some(stored, sets, &mut found, stop)?,
+                    Some(stored) => {
+                        let sets = sets.iter().filter(|set| is_stored(set));
+                        some(stored, sets, &mut found, stop)?
+                    }
                     None => Vec::new(),
                 }
             }
@@ -560,7 +572,7 @@ impl Databases {
                     tags: Vec::new(),
                     last: Some(usize::MAX),
                 };
-                let numbers = some(file, &[all], &mut found, stop)?;
+                let numbers = some(file, [&all], &mut found, stop)?;
                 runs_of(file, &numbers, stop)?
             }
         };
@@ -569,16 +581,17 @@ impl Databases {
     }
 }
 
-/// The runs that sets mean; none, with the reason, where there are none, which is no fault of a first run unless a set is a slip.
-fn some(
+/// The runs of a database that sets mean, whatever files there are; none, with the reason, where there are none, which is no fault of
+/// a first run unless a set is a slip.
+fn some<'s>(
     stored: &Database,
-    sets: &[RunSet],
+    sets: impl IntoIterator<Item = &'s RunSet>,
     found: &mut BaseRuns<'_>,
     stop: &Stop,
 ) -> Result<Vec<i64>, Failure> {
     let (mut numbers, mut missing) = (BTreeSet::new(), Vec::new());
     for set in sets {
-        match chosen(stored, std::slice::from_ref(set)) {
+        match stored.choose(set) {
             Ok(runs) => numbers.extend(runs),
             Err(ChooseError::NoRuns(NoRuns { said, is_slip })) if is_slip => {
                 (found.said, found.is_slip) = (said, true);

@@ -517,6 +517,41 @@ fn a_folder_without_profiles_is_nothing_to_compare_with_yet() {
     }
 }
 
+/// A word after `base` in a budget names runs, whatever files lie there; where it names none, one who means the file is told how to
+/// write it, and it is no first run.
+#[test]
+fn a_word_in_a_budget_names_runs_whatever_files_there_are() {
+    let mut place = Place::new();
+    place.import("exact", "branch=main", &[("parse", 400)]);
+    place.import("exact", "branch=fix", &[("parse", 500)]);
+    fs::create_dir(place.path().join("main")).expect("a folder");
+    fs::create_dir(place.path().join("master")).expect("a folder");
+    fs::write(place.path().join("v1.2"), "parse 1\n").expect("a file");
+    let first = ["--new", "latest", "--first-run", "pass"];
+    for named in ["base main", "base 'main'"] {
+        let budget = format!("{named}\ntotal <= +5 %\n");
+        check(&place, &budget, &first, &["fail"], 1);
+        check(&place, &budget, &first[..2], &["fail"], 1);
+    }
+    for name in ["master", "v1.2"] {
+        let budget = format!("base {name}\ntotal <= +5 %\n");
+        check(&place, &budget, &first, &["no base"], 4);
+        let told = place.gate(&budget, &first);
+        let said = format!("there is no run {name}: see profdb runs");
+        assert!(told.out.contains(&said), "{}", told.out);
+        let file = format!("; the file is `base file '{name}'`");
+        assert!(told.out.contains(&file), "{}", told.out);
+    }
+    // Where there is no such file, the runs may be still to come.
+    check(
+        &place,
+        "base v1.3\ntotal <= +5 %\n",
+        &first,
+        &["no base"],
+        0,
+    );
+}
+
 /// Functions of one name are told apart as reports do, in rules as well.
 #[test]
 fn a_rule_may_name_one_of_several_functions_of_a_name() {
