@@ -241,6 +241,45 @@ fn a_set_means_what_a_list_of_runs_says() {
 }
 
 /// `-` is a statement from standard input, and what is too long or no text is refused.
+/// Of commits that begin alike, the only one that is hexadecimal throughout is meant.
+#[test]
+fn the_start_of_a_commit_means_the_one_without_an_addition() {
+    let (_folder, path) = database(&[
+        "commit=bbbbbbb1111",
+        "commit=bbbbbbb1111-dirty",
+        "commit=bbbbbbb2222-dirty",
+        "commit=ccccccc1-dirty",
+        "commit=ccccccc1-new",
+        "commit=ddddddd1",
+        "commit=ddddddd2",
+        "commit=ddddddd2-dirty",
+    ]);
+    let database = Database::open(&path).expect("a database");
+    for (asked, expected) in [
+        ("commit=bbbbbbb", Ok(1)),
+        ("bbbbbbb", Ok(1)),
+        ("commit=bbbbbbb1111", Ok(1)),
+        ("commit=bbbbbbb1111-dirty", Ok(2)),
+        ("commit=bbbbbbb2", Ok(3)),
+        ("commit=ddddddd2", Ok(7)),
+        (
+            "commit=ccccccc",
+            Err("is the start of 2 commits: ccccccc1-dirty, ccccccc1-new"),
+        ),
+        (
+            "commit=ddddddd",
+            Err("is the start of 3 commits: ddddddd1, ddddddd2, ddddddd2-dirty"),
+        ),
+    ] {
+        let found = database.choose(&set(asked));
+        match (found, expected) {
+            (Ok(runs), Ok(run)) => assert_eq!(runs, [run], "{asked}"),
+            (Err(error), Err(said)) => assert!(error.to_string().ends_with(said), "{error}"),
+            (found, expected) => panic!("{asked}: {found:?} for {expected:?}"),
+        }
+    }
+}
+
 #[test]
 fn sql_reads_a_statement_from_standard_input() {
     let (folder, _) = database(&["n=1"]);

@@ -5,7 +5,8 @@ use std::fmt;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use super::set::{
-    COMMIT, RunSet, SHORTEST_COMMIT, SHORTEST_UID, Tag, is_short_start_of_uid, is_start_of_commit,
+    COMMIT, RunSet, SHORTEST_COMMIT, SHORTEST_UID, Tag, has_letters_of_uids, is_short_start_of_uid,
+    is_start_of_commit,
 };
 use crate::store::database::Database;
 use crate::store::error::StoreError;
@@ -345,7 +346,8 @@ fn texts(connection: &Connection, sql: &str, with: &[&str]) -> rusqlite::Result<
 }
 
 /// The value that the tag of a run has where one is asked for: of a commit, which people and programs cut short, the only one that
-/// begins so, unless a run has it as it is. `None` if several begin so, or none.
+/// begins so, unless a run has it as it is; of several, the only one that is hexadecimal throughout, others being told from it by what
+/// was added (`-dirty`). `None` if several begin so, or none.
 fn whole(connection: &Connection, tag: &Tag) -> rusqlite::Result<Option<String>> {
     let mut is_there = connection
         .prepare("SELECT EXISTS (SELECT 1 FROM run_tags WHERE key = ?1 AND value = ?2)")?;
@@ -356,6 +358,9 @@ fn whole(connection: &Connection, tag: &Tag) -> rusqlite::Result<Option<String>>
         return Ok(None);
     }
     let mut commits = commits(connection, &tag.value)?;
+    if commits.len() > 1 {
+        commits.retain(|commit| has_letters_of_uids(commit));
+    }
     Ok(commits.pop().filter(|_| commits.is_empty()))
 }
 

@@ -6,7 +6,7 @@
 //! | `3` | number 3: digits are always the number of a run |
 //! | `3,4,9` | these three; it is an error if one is not there |
 //! | `commit=abc` | those with the tag `commit` whose value is `abc` |
-//! | `commit=9f3a61b` | the start of the only commit that begins so, 7 digits of 0-9 and a-f or more, means it, unless a run has the tag as it is written |
+//! | `commit=9f3a61b` | the start of the only commit that begins so, or of the only one that has no more than 0-9 and a-f (not `9f3a61b2-dirty`), 7 of these or more, means it, unless a run has the tag as it is written |
 //! | `commit=abc,host=red` | those with both tags |
 //! | `branch=main last 10` | of those with the tag, the 10 that were imported last |
 //! | `last 10` | the 10 that were imported last |
@@ -465,7 +465,8 @@ pub(super) fn is_start_of_commit(text: &str) -> bool {
     text.len() >= SHORTEST_COMMIT && has_letters_of_uids(text)
 }
 
-fn has_letters_of_uids(text: &str) -> bool {
+/// Whether a text is hexadecimal throughout, as uids and commits are.
+pub(super) fn has_letters_of_uids(text: &str) -> bool {
     let is_of_uids = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     text.bytes().all(is_of_uids)
 }
