@@ -3,7 +3,7 @@
 //! What a few functions cost is looked up in each run; what all cost is read run by run. A function that a run does not mention cost
 //! nothing in it: rows of it are left out in what is read of all functions, and are zeros in what is read of some.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::series::Series;
 use crate::events::Noise;
@@ -301,11 +301,22 @@ pub fn subjects(
     Ok(grouped(by, found))
 }
 
-/// The functions that tables tell from others of their name as a text does: with the module or file after the name.
+/// The functions that tables tell from others of their name as a text does: with the module or file after the name, both as some run has
+/// them or after the rules of identities.
 fn of_place(database: &Database, text: &str) -> Result<Vec<IdentifiedFunction>, StoreError> {
     for (name, place) in placed(text) {
         let mut found = database.fitting_functions(Fitting::Function, &literal(name))?;
-        found.retain(|function| function.names[1..].iter().any(|known| known == place));
+        let is_it = |function: &&IdentifiedFunction| {
+            let is_place = |known: &String| known == place;
+            function.names[1..].iter().any(is_place)
+                || function.raw_name == name && function.raw_places.iter().any(is_place)
+        };
+        let identities: HashSet<i64> = found
+            .iter()
+            .filter(is_it)
+            .map(|function| function.identity_id)
+            .collect();
+        found.retain(|function| identities.contains(&function.identity_id));
         if !found.is_empty() {
             return Ok(found);
         }

@@ -74,6 +74,8 @@ pub struct IdentifiedFunction {
     pub is_unnamed: bool,
     /// The name of the function itself.
     pub raw_name: String,
+    /// Its own module and file.
+    pub raw_places: [String; 2],
 }
 
 impl IdentifiedFunction {
@@ -84,6 +86,7 @@ impl IdentifiedFunction {
             names: [row.get(2)?, row.get(3)?, row.get(4)?],
             is_unnamed: row.get(5)?,
             raw_name: row.get(6)?,
+            raw_places: [row.get(7)?, row.get(8)?],
         })
     }
 }

@@ -246,3 +246,30 @@ fn a_name_in_quotes_that_is_not_there_is_no_pattern() {
         assert_eq!(output.status.code(), Some(4), "{errors}");
     }
 }
+
+/// A function that is named with its place is found by the place that its run has, too: reports on the run print that one.
+#[test]
+fn a_name_with_a_place_is_one_as_the_run_has_it_or_as_the_rules_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("h.db");
+    let profile = folder.path().join("f.callgrind");
+    let raw = "target/release/deps/app-0123456789abcdef";
+    let text = format!(
+        "version: 1\ncreator: callgrind-3.22.0\nevents: Ir\n\nob={raw}\nfn=f\n1 10\n\nob=other\nfn=f\n1 5\n"
+    );
+    fs::write(&profile, text).expect("space on the disk");
+    told(&database, &["import", profile.to_str().expect("ASCII")]);
+    let all = told(&database, &["report"]);
+    assert!(all.contains(&format!("f ({raw})")), "{all}");
+    for (place, cost) in [(raw, 10), ("target/release/deps/app", 10), ("other", 5)] {
+        let name = format!("f ({place})");
+        let found = rows(&database, &["history", &name]);
+        let costs: Vec<&Json> = found.iter().map(|row| &row["exclusive"]).collect();
+        assert_eq!(costs, [&Json::from(cost)], "{name}");
+        let steps = told(&database, &["steps", "--all", "--fn", &name]);
+        assert!(
+            steps.contains("1 of 1 function searched"),
+            "{name}: {steps}"
+        );
+    }
+}
