@@ -13,6 +13,7 @@ pub(super) fn runs_of_several_days(dataset: &Path) -> Option<String> {
 }
 
 /// The same of some runs only, by their uids: of a dataset with many, no more is looked for.
+#[cfg(feature = "parquet")]
 pub(super) fn of_several_days(dataset: &Path, uids: &[String]) -> Option<String> {
     let days = days(dataset);
     if days.len() < 2 {
