@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use profdb::events::Kind;
 use profdb::report::{self, Argument, Base, NameSyntax, ReportError, Request, Subject, Value};
 use profdb::store::Database;
 use proptest::collection::vec;
@@ -18,7 +19,7 @@ use crate::support::report_model::{
     Asked, By, FILTERS, Filter, Numbers, Refusal, leaving_out, reply,
 };
 use crate::support::selection_model::{Model, Name, Operator, Path, Row, rows_of};
-use crate::support::selection_runs::{METRICS, Run, runs};
+use crate::support::selection_runs::{Function, METRICS, Node, Place, Run, Said, runs};
 
 /// Reports that a model answers, too. Labels have a model of their own (tests/behaviour/labels.rs); lines
 /// of one function are compared with the tables (tests/behaviour/function.rs).
@@ -59,6 +60,67 @@ proptest! {
     }
 }
 
+/// A line that costs nothing is in no totals, so that what it knows orders no rows.
+#[test]
+fn rows_that_are_left_out_order_no_others() {
+    let line = |line, col, time, said| Node {
+        parent: Some(0),
+        function: 0,
+        place: Some(Place {
+            file: "",
+            line,
+            col,
+        }),
+        calls: None,
+        own: [time, 0.0, 0.0],
+        said: [said, Said::Exclusive, Said::Exclusive],
+    };
+    let function = Node {
+        parent: None,
+        place: None,
+        ..line(0, 0, 0.0, Said::Exclusive)
+    };
+    let run = Run {
+        functions: vec![Function {
+            kind: Kind::Function,
+            name: "A".to_owned(),
+            module: "m".to_owned(),
+            file: "a.apl".to_owned(),
+            first_line: 0,
+        }],
+        nodes: vec![
+            function,
+            line(0, 0, 0.0, Said::Exclusive),
+            line(1, 0, 1.75, Said::Exclusive),
+            line(0, 4, 0.25, Said::OwnOnly),
+            line(1, 0, 0.25, Said::OwnOnly),
+        ],
+        default: 1,
+        bias_applied: None,
+    };
+    let stored = Stored::of(std::slice::from_ref(&run));
+    for sort in ["cost", "calls", "avg", "exclusive", "cumulative", "name"] {
+        let asked = Asked {
+            metric: 0,
+            exclusive: false,
+            path: None,
+            focus: None,
+            ignore: None,
+            hide: None,
+            by: By::Function,
+            sort,
+            first: None,
+            pct: None,
+            cumpct: false,
+            depth: None,
+            min_pct: None,
+            percent_of_selection: false,
+            bias: None,
+        };
+        check(&stored, 0, &run, "lines", &asked, false);
+    }
+}
+
 /// Runs in a database.
 struct Stored {
     database: Database,
@@ -74,7 +136,7 @@ impl Stored {
             .collect();
         let sql = "SELECT function_id FROM functions
                    WHERE name = ?1 AND module = ?2 AND file = ?3 AND kind = ?4 AND first_line = ?5";
-        let number = |function: &crate::support::selection_runs::Function| {
+        let number = |function: &Function| {
             let values = (
                 &function.name,
                 &function.module,

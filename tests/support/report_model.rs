@@ -600,32 +600,40 @@ impl Left<'_> {
         sums.into_iter().map(entry).collect()
     }
 
-    /// Order, cut, running sums, and the figures of every row.
-    /// Rows in the order that was asked for; in that of their costs where no row knows what they were to be sorted by.
-    fn ranked(&self, report: &str, asked: &Asked, entries: Vec<Entry>) -> Vec<Row> {
-        let is_column = ["calls", "avg", "exclusive", "cumulative"].contains(&asked.sort);
-        let rows = self.ranked_by(report, asked, asked.sort, entries.clone());
-        let is_unknown = |row: &Row| row[asked.sort] == Value::Null;
-        if !RANKINGS.contains(&report) && is_column && rows.first().is_some_and(is_unknown) {
-            return self.ranked_by(report, asked, "cost", entries);
-        }
-        rows
-    }
-
-    fn ranked_by(&self, report: &str, asked: &Asked, sort: &str, entries: Vec<Entry>) -> Vec<Row> {
-        let is_ranking = RANKINGS.contains(&report);
-        // Where the cost asked for is unknown in all rows, the own one is shown.
-        // What costs nothing has no totals, unless the metric is the run's own choice.
+    /// Whether a row that costs nothing is left out: totals of metrics other than the run's own
+    /// choice do not hold it.
+    fn is_left_out(&self, asked: &Asked, sum: &Sum) -> bool {
         let from_totals = asked.path.is_none()
             && !self.filtered
             && asked.by == By::Function
             && asked.metric != self.model.run.default;
-        let is_nothing = |sum: &Sum| {
-            from_totals && sum.exclusive == 0.0 && sum.cumulative.is_none_or(|cost| cost == 0.0)
-        };
+        from_totals && sum.exclusive == 0.0 && sum.cumulative.is_none_or(|cost| cost == 0.0)
+    }
+
+    /// Rows in the order that was asked for; in that of their costs where no row knows what they
+    /// were to be sorted by.
+    fn ranked(&self, report: &str, asked: &Asked, entries: Vec<Entry>) -> Vec<Row> {
+        let is_column = ["calls", "avg", "exclusive", "cumulative"].contains(&asked.sort);
+        let there: Vec<Entry> = entries
+            .iter()
+            .filter(|entry| !self.is_left_out(asked, &entry.sum))
+            .cloned()
+            .collect();
+        let known = self.ranked_by(report, asked, asked.sort, there);
+        let is_unknown = |row: &Row| row[asked.sort] == Value::Null;
+        let by_cost =
+            !RANKINGS.contains(&report) && is_column && known.first().is_some_and(is_unknown);
+        let sort = if by_cost { "cost" } else { asked.sort };
+        self.ranked_by(report, asked, sort, entries)
+    }
+
+    /// Order, cut, running sums, and the figures of every row.
+    fn ranked_by(&self, report: &str, asked: &Asked, sort: &str, entries: Vec<Entry>) -> Vec<Row> {
+        let is_ranking = RANKINGS.contains(&report);
+        // Where the cost asked for is unknown in all rows, the own one is shown.
         let is_unknown = entries
             .iter()
-            .all(|entry| entry.sum.cumulative.is_none() || is_nothing(&entry.sum));
+            .all(|entry| entry.sum.cumulative.is_none() || self.is_left_out(asked, &entry.sum));
         let exclusive = if is_ranking {
             report == "exclusive"
         } else {
