@@ -130,6 +130,8 @@ fn begin(out: &Path) -> Result<(), Failure> {
         Err(error) => return Err(failed(error)),
     }
     let text = about::about();
+    // Before it is known whether the folder is a dataset: another program may be making one of it.
+    let is_empty = is_without_files(out).map_err(failed)?;
     match read_about(out) {
         Ok(Some(found)) => {
             if let Err(fault) = about::check_for_more(&found) {
@@ -139,13 +141,11 @@ fn begin(out: &Path) -> Result<(), Failure> {
                 return Ok(());
             }
         }
+        Ok(None) if is_empty => {}
         Ok(None) => {
-            let mut entries = fs::read_dir(out).map_err(failed)?;
-            if entries.next().is_some() {
-                return refuse(format!(
-                    "{name} is not empty and has no {ABOUT}: expected a dataset, or a folder without files"
-                ));
-            }
+            return refuse(format!(
+                "{name} is not empty and has no {ABOUT}: expected a dataset, or a folder without files"
+            ));
         }
         Err(fault) => return refuse(fault),
     }
@@ -156,6 +156,16 @@ fn begin(out: &Path) -> Result<(), Failure> {
         draft.finish()
     };
     put().map_err(|error| unwritten(&format!("{}: cannot write it", file.display()), error))
+}
+
+/// Whether nothing is in a folder but what is being written, whose names begin with a dot.
+fn is_without_files(folder: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        if !entry?.file_name().as_encoded_bytes().starts_with(b".") {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// What the file says that makes a folder a dataset; `None` if there is none.

@@ -68,6 +68,14 @@ pub(super) fn bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files.map(|(name, (bytes, _))| (name, bytes)).collect()
 }
 
+/// The uid of a run of `a.db`.
+fn uid(folder: &Path, run: i64) -> String {
+    let sql = format!("SELECT run_uid FROM runs WHERE run_id = {run}");
+    let told = done(folder, &["sql", "--db", "a.db", "--format", "jsonl", &sql]);
+    let row: serde_json::Value = serde_json::from_str(&told).expect("a row");
+    row["run_uid"].as_str().expect("a text").to_owned()
+}
+
 /// The names of runs that a dataset has, from the files of the table that says so.
 pub(super) fn runs(dataset: &Path) -> Vec<String> {
     let files = bytes(dataset).into_keys();
@@ -322,20 +330,11 @@ fn a_run_that_two_databases_have_is_there_once() {
     };
     assert_eq!(count("all.db"), count("merged.db"));
     // Nodes are those of the run in every database, and so are all files of the run but the one that says when it was imported.
-    let uid = done(
-        path,
-        &[
-            "sql",
-            "--db",
-            "a.db",
-            "--format",
-            "csv",
-            "SELECT run_uid FROM runs WHERE run_id = 3",
-        ],
-    );
-    let uid = uid.lines().nth(1).expect("a row");
+    let uid = uid(path, 3);
+    let mut compared = 0;
     for (name, bytes_of_a) in bytes(&path.join("a")) {
-        if name.to_string_lossy().contains(uid) && name.starts_with("nodes") {
+        if name.to_string_lossy().contains(&uid) && name.starts_with("nodes") {
+            compared += 1;
             assert_eq!(
                 bytes(&path.join("b"))[&name],
                 bytes_of_a,
@@ -354,6 +353,7 @@ fn a_run_that_two_databases_have_is_there_once() {
             assert_eq!(node.map(|(_, field)| field.clone()), Some(Field::Long(1)));
         }
     }
+    assert_eq!(compared, 1, "{uid}");
 }
 
 #[test]
@@ -1198,18 +1198,7 @@ fn a_copy_on_another_day_is_said() {
         copied.contains("are one run on two days") && !copied.contains("so it is with"),
         "{copied}"
     );
-    let uid = done(
-        path,
-        &[
-            "sql",
-            "--db",
-            "a.db",
-            "--format",
-            "csv",
-            "SELECT run_uid FROM runs WHERE run_id = 1",
-        ],
-    );
-    let uid = uid.lines().nth(1).expect("a row").trim_matches('"');
+    let uid = uid(path, 1);
     fs::remove_file(path.join(format!("d/runs/day=2026-01-01/{uid}.parquet")))
         .expect("it was copied");
     assert_eq!(said(&one, 0), "");
