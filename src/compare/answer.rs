@@ -18,7 +18,7 @@ use crate::report::several::{
 };
 use crate::report::{self, Answer, Heading, Measure, Value};
 use crate::store::Database;
-use crate::text::judged::{self, probability};
+use crate::text::judged::{self, odds, probability};
 use crate::text::number::fixed;
 
 /// A row, and how many runs each side has.
@@ -173,28 +173,20 @@ fn measures(comparison: &Comparison) -> Vec<Measure> {
     names.map(|name| measure(&name)).collect()
 }
 
-/// Which of [`measures`] a column shows.
-fn measure_of(comparison: &Comparison, shows: Option<Meaning>) -> usize {
-    let wanted = match shows {
-        Some(Meaning::New) => 1,
-        Some(Meaning::Delta) => 2,
-        _ => 0,
-    };
-    if wanted < measures(comparison).len() {
-        wanted
-    } else {
-        0
-    }
-}
-
-/// The columns of an answer, each with the measure that it shows.
+/// The columns of an answer, each with the one of [`measures`] that it shows.
 pub(super) fn with_measures<R>(
     comparison: &Comparison,
     columns: &[ColumnOf<R>],
 ) -> Vec<Column<'static>> {
     let mut columns = several::columns(columns);
-    for column in &mut columns {
-        column.metric = measure_of(comparison, column.shows);
+    if measures(comparison).len() > 1 {
+        for column in &mut columns {
+            column.metric = match column.shows {
+                Some(Meaning::New) => 1,
+                Some(Meaning::Delta) => 2,
+                _ => 0,
+            };
+        }
     }
     columns
 }
@@ -264,11 +256,6 @@ fn ratio(row: &Row) -> String {
 /// The ends of the interval of the ratio.
 fn interval(row: &Row) -> (Option<f64>, Option<f64>) {
     row.judgement.interval.unzip()
-}
-
-/// A probability, if it is known.
-fn odds(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), probability)
 }
 
 /// The verdict by itself.

@@ -1,6 +1,7 @@
 //! What makes runs no repeats of each other, and what may make sets differ though the program is the same.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::grouped::Nothing;
 use super::judge::Noise;
@@ -296,15 +297,18 @@ pub(super) fn check_selected(
     }
 }
 
+/// The places of the runs of each side among all runs.
+fn places<T>(sides: &[Vec<T>; 2]) -> [Range<usize>; 2] {
+    let [base, new] = sides.each_ref().map(Vec::len);
+    [0..base, base..base + new]
+}
+
 /// Refuses a side all of which costs something, and has no names to add that up by: it would be gone, or new.
 pub(super) fn check_named(
     chosen: &[Vec<Chosen>; 2],
     nothing: &[(usize, Nothing)],
 ) -> Result<(), CompareError> {
-    let mut first = 0;
-    for side in chosen {
-        let places = first..first + side.len();
-        first = places.end;
+    for (side, places) in chosen.iter().zip(places(chosen)) {
         let of_side = nothing.iter().filter(|(place, _)| places.contains(place));
         let unnamed: Vec<&Nothing> = of_side
             .map(|(_, nothing)| nothing)
@@ -327,10 +331,8 @@ pub(super) fn nothing_selected(
     nothing: &[(usize, Nothing)],
 ) -> Vec<String> {
     let mut doubts = Vec::new();
-    let mut first = 0;
-    for (costs, name) in selected.iter().zip(["base", "new"]) {
-        let places = first..first + costs.len();
-        first = places.end;
+    let of_sides = selected.iter().zip(places(selected));
+    for ((costs, places), name) in of_sides.zip(["base", "new"]) {
         let without = costs.iter().filter(|cost| **cost == 0.0).count();
         if without == 0 {
             continue;

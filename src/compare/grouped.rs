@@ -206,8 +206,10 @@ pub(super) fn grouped(
     let mut answer = match report::ask(run.database, report, &run.run, &asked) {
         Ok(answer) => answer,
         // Another run may have what this one has not; its cost is nothing here.
-        Err(ReportError::NothingSelected(why)) => return Ok(Err(Nothing::Selected(why))),
-        Err(ReportError::NoGroups(why)) => return Ok(Err(Nothing::Named(why))),
+        Err(ReportError::NothingSelected(why)) => {
+            return Ok(Err(Nothing::Selected(run.of(&why))));
+        }
+        Err(ReportError::NoGroups(why)) => return Ok(Err(Nothing::Named(run.of(&why)))),
         Err(ReportError::Usage(message)) => return Err(CompareError::Usage(message)),
         Err(ReportError::Store(error)) => return Err(error.into()),
     };

@@ -258,10 +258,6 @@ impl<'d> Reader<'d> {
         let found = match asked(&chosen.metric.name, &mut self.items)? {
             Ok(found) => found,
             Err(nothing) => {
-                let nothing = match nothing {
-                    Nothing::Selected(why) => Nothing::Selected(run.of(&why)),
-                    Nothing::Named(why) => Nothing::Named(run.of(&why)),
-                };
                 self.nothing.push((self.selected.len(), nothing));
                 self.selected.push(Some(0.0));
                 return Ok(Column {

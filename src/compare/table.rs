@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use super::items::{Item, Items};
 use super::matched::Matched;
 use crate::base::sum::Sum;
+use crate::events::ROUNDING;
 use crate::statistics::{Figures, Sides};
 
 /// What one run says of every item.
@@ -14,10 +15,10 @@ use crate::statistics::{Figures, Sides};
 pub struct Column {
     /// Cost in the unit of the metric.
     pub costs: Vec<f64>,
-    /// Samples behind the cost, where they are known; once they are weighed, in samples of the run whose samples cost most.
+    /// Number of samples, where it is known; [`Table::weigh_samples`] scales it to the run with the largest cost per sample.
     pub samples: Option<Vec<f64>>,
-    /// Samples that the cost would stand for if all of the run cost the same, in samples of the run whose samples cost most; none
-    /// before they are weighed.
+    /// The cost divided by the largest mean cost per sample of all runs: the number of samples if all had the same cost. It is empty
+    /// until [`Table::weigh_samples`] fills it.
     pub alike: Vec<f64>,
     /// Calls; NaN where they are unknown. None if the run knows them of no function.
     pub calls: Vec<f64>,
@@ -55,9 +56,6 @@ pub struct Table {
 
 /// The row of an item that has been left out.
 const NO_ROW: usize = usize::MAX;
-
-/// Weights of samples that differ from 1 by less are 1, and what is left is how files round costs.
-const ROUNDING: f64 = 1e-9;
 
 /// Which metrics of a run are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,11 +276,11 @@ impl Table {
         }
     }
 
-    /// What the samples of an item count for, in those that its cost would stand for if all cost the same: less than 1 where its
-    /// samples are longer than others. The ratio that is tested is so that of the costs, and the noise that of the samples.
+    /// The effective sample size of an item divided by the sum of its `alike`. It is less than 1 where the samples of the item cost more
+    /// than others. Samples in proportion to costs, times this weight, have the ratio of the costs and the variance of the samples.
     ///
-    /// They count for as many equal ones as tell as much (Kish 1965, "Survey Sampling"), as far as runs show that they are unequal: the
-    /// square of the sum of costs in units of the sum of `cost^2 / samples`. One long sample among short ones is hardly more than one.
+    /// The effective sample size of weighted samples is the squared sum of weights by the sum of squared weights (Kish 1965, "Survey
+    /// Sampling"). Only sums of each run are known, so that the samples of one run have equal weights here.
     fn weight_of_samples(&self, item: usize) -> f64 {
         let (mut costs, mut squares) = (Sum::default(), Sum::default());
         let columns = self.columns.iter().flatten().chain(&self.history);
@@ -301,7 +299,7 @@ impl Table {
             }
         }
         let weight = costs.value() / squares.value();
-        // Whose samples are alike has as many as its cost says, without rounding.
+        // Costs are rounded in files: a weight that differs from 1 by no more than that is 1.
         if weight.is_finite() && (weight - 1.0).abs() > ROUNDING {
             weight
         } else {

@@ -7,7 +7,7 @@ use super::tree::Place;
 use super::trees::PlaceItem;
 use crate::report::header::{Kind, Meaning};
 use crate::report::several::{
-    ALL, BY_NAME, PROGRAMS, column, optional, shows, text, values, whole,
+    ALL, BY_NAME, ColumnOf, PROGRAMS, column, optional, shows, text, values, whole,
 };
 use crate::report::{self, Answer, Value};
 use crate::statistics::change;
@@ -107,6 +107,36 @@ fn shown(places: &[Place], shown: &Shown) -> Vec<bool> {
     is_shown
 }
 
+/// The columns of the costs that were asked for.
+fn costs<'d>() -> [ColumnOf<Told<'d>>; 3] {
+    [
+        shows(
+            Meaning::Base,
+            column("base", Kind::Cost, ALL, |of: &Told<'d>| {
+                Value::Real(of.costs[0])
+            }),
+        ),
+        shows(
+            Meaning::New,
+            column("new", Kind::Cost, ALL, |of| Value::Real(of.costs[1])),
+        ),
+        shows(
+            Meaning::Delta,
+            column("delta", Kind::Cost, ALL, |of| Value::Real(of.delta())),
+        ),
+    ]
+}
+
+/// The columns that tell functions of one name apart.
+fn names<'d>() -> [ColumnOf<Told<'d>>; 2] {
+    [
+        column("module", Kind::Text, PROGRAMS, |of: &Told<'d>| {
+            text(&of.item.names[1])
+        }),
+        column("file", Kind::Text, PROGRAMS, |of| text(&of.item.names[2])),
+    ]
+}
+
 /// The union tree, parents first. `database` is any of those that were read.
 #[must_use]
 pub fn tree_answer<'d>(
@@ -117,26 +147,17 @@ pub fn tree_answer<'d>(
     rules: Option<&str>,
     asked: Shown,
 ) -> Answer<'d> {
-    let columns = vec![
+    let mut columns = vec![
         column("function", Kind::Node, ALL, |of: &Told<'d>| {
             text(&of.item.names[0])
         }),
         column("depth", Kind::Count, PROGRAMS, |of| {
             Value::Integer(of.place.depth.into())
         }),
-        shows(
-            Meaning::Base,
-            column("base", Kind::Cost, ALL, |of| Value::Real(of.costs[0])),
-        ),
-        shows(
-            Meaning::New,
-            column("new", Kind::Cost, ALL, |of| Value::Real(of.costs[1])),
-        ),
-        shows(
-            Meaning::Delta,
-            column("delta", Kind::Cost, ALL, |of| Value::Real(of.delta())),
-        ),
-        column("base_exclusive", Kind::Cost, BY_NAME, |of| {
+    ];
+    columns.extend(costs());
+    columns.extend([
+        column("base_exclusive", Kind::Cost, BY_NAME, |of: &Told<'d>| {
             Value::Real(of.place.own[0])
         }),
         column("new_exclusive", Kind::Cost, BY_NAME, |of| {
@@ -146,9 +167,8 @@ pub fn tree_answer<'d>(
             text(status(of.place))
         })),
         whole(column("verdict", Kind::Text, ALL, |of| verdict(of.item))),
-        column("module", Kind::Text, PROGRAMS, |of| text(&of.item.names[1])),
-        column("file", Kind::Text, PROGRAMS, |of| text(&of.item.names[2])),
-    ];
+    ]);
+    columns.extend(names());
     let is_shown = shown(places, &asked);
     report::compared_one_by_one(
         database,
@@ -189,22 +209,9 @@ pub fn paths_answer<'d>(
     rules: Option<&str>,
     asked: Shown,
 ) -> Answer<'d> {
-    let columns = vec![
-        shows(
-            Meaning::Base,
-            column("base", Kind::Cost, ALL, |of: &Told<'d>| {
-                Value::Real(of.costs[0])
-            }),
-        ),
-        shows(
-            Meaning::New,
-            column("new", Kind::Cost, ALL, |of| Value::Real(of.costs[1])),
-        ),
-        shows(
-            Meaning::Delta,
-            column("delta", Kind::Cost, ALL, |of| Value::Real(of.delta())),
-        ),
-        whole(column("status", Kind::Text, ALL, |of| {
+    let mut columns: Vec<ColumnOf<Told<'d>>> = costs().into();
+    columns.extend([
+        whole(column("status", Kind::Text, ALL, |of: &Told<'d>| {
             text(status(of.place))
         })),
         column("path", Kind::Text, ALL, |of| text(&of.path)),
@@ -214,9 +221,8 @@ pub fn paths_answer<'d>(
         whole(column("verdict", Kind::Text, PROGRAMS, |of| {
             verdict(of.item)
         })),
-        column("module", Kind::Text, PROGRAMS, |of| text(&of.item.names[1])),
-        column("file", Kind::Text, PROGRAMS, |of| text(&of.item.names[2])),
-    ];
+    ]);
+    columns.extend(names());
     let total = super::tree::total(places);
     let least = asked
         .min_pct

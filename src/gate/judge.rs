@@ -330,7 +330,7 @@ fn nearest(
         })?;
     }
     names.remove("");
-    // What stands for any text is like no name.
+    // Wildcards are no letters of a name.
     let written = pattern.text.replace(['*', '?'], "");
     Ok(suggestion(
         "; the nearest: ",

@@ -7,7 +7,7 @@ use super::{Estimate, Shape};
 /// Two counts, `odds` being the size of new to that of base, as independent samples: the least noise that they can have. Of both
 /// together, new has a binomial part if nothing has changed, which is the exact test.
 ///
-/// Counts are fractions where one sample stands for several: the binomial tail is the incomplete beta function, which is defined
+/// Effective sample sizes of weighted samples are fractions: the binomial tail is the incomplete beta function, which is defined
 /// for them. A count below one has no significance: its p-value is 1.
 #[must_use]
 pub fn two_counts(base: f64, new: f64, odds: f64) -> Estimate {

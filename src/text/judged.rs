@@ -1,5 +1,5 @@
 //! What comparisons say of figures, as people read it: ratios, probabilities, and commits between which something changed. The
-//! page for browsers does the same in `web/change.js` and `web/texts.js`, and a test holds them equal.
+//! page for browsers does the same in `web/judged.js` and `web/texts.js`, and a test holds them equal.
 
 use super::number::fixed;
 
@@ -44,6 +44,12 @@ pub fn probability(value: f64) -> String {
         Some(digits) => digits.to_owned(),
         None => text,
     }
+}
+
+/// The same of one that may be unknown: `-`.
+#[must_use]
+pub fn odds(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), probability)
 }
 
 /// Characters of a commit that are enough for people.

@@ -19,7 +19,7 @@ use crate::report::several::{
 use crate::report::{self, Answer, Argument, Heading, Measure, Value};
 use crate::statistics::steps::{Drift, FEWEST, Small, Step};
 use crate::store::{Database, Fitting};
-use crate::text::judged::{probability, ratio, short_commit};
+use crate::text::judged::{odds, ratio, short_commit};
 use crate::text::number::fixed;
 use crate::text::scale::figure;
 
@@ -99,7 +99,7 @@ fn columns<'s>(by: Fitting) -> Vec<ColumnOf<Told<'s>>> {
             real(of.interval.unzip().1)
         }),
         column("p", Kind::Any, PROGRAMS, |of| real(of.p)),
-        whole(column("q", Kind::Text, PEOPLE, |of| text(&of.odds()))),
+        whole(column("q", Kind::Text, PEOPLE, |of| text(&odds(of.q)))),
         column("q", Kind::Any, PROGRAMS, |of| real(of.q)),
         whole(column("state", Kind::Text, PEOPLE, |of| text(&of.state()))),
         column("state", Kind::Text, PROGRAMS, |of| {
@@ -443,10 +443,6 @@ impl<'s> Told<'s> {
     fn between(&self) -> String {
         let between = self.around.map(|around| self.places.between(around));
         between.unwrap_or_else(|| "-".to_owned())
-    }
-
-    fn odds(&self) -> String {
-        self.q.map_or_else(|| "-".to_owned(), probability)
     }
 
     /// What more there is to say of it; empty if there is nothing.

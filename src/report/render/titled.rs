@@ -29,8 +29,8 @@ fn with_measures(columns: &[Column<'_>], beside: &[&Measure]) -> Json {
 }
 
 fn of_medium(columns: &[Column<'_>], beside: &[&Measure], medium: TitledMedium) -> Vec<Json> {
-    // What stands for the measure in titles.
-    let word_of_measure = match medium {
+    // Titles have this placeholder for the name of the measure.
+    let placeholder = match medium {
         TitledMedium::Text => "@",
         TitledMedium::Csv | TitledMedium::Xml => "Time",
     };
@@ -47,7 +47,7 @@ fn of_medium(columns: &[Column<'_>], beside: &[&Measure], medium: TitledMedium) 
             let measure = column.metric.checked_sub(1).and_then(|at| beside.get(at));
             if let Some(measure) = measure {
                 for title in &mut titles {
-                    *title = title.replace(word_of_measure, &measure.name);
+                    *title = title.replace(placeholder, &measure.name);
                 }
             }
             // Most columns have one.
