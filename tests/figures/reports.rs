@@ -16,7 +16,7 @@ use proptest::test_runner::RngAlgorithm;
 
 use crate::support::long::Form;
 use crate::support::report_model::{
-    Asked, By, FILTERS, Filter, Numbers, Refusal, leaving_out, reply,
+    Asked, By, FILTERS, Filter, Numbers, Refusal, leaves_out_nothings, reply,
 };
 use crate::support::selection_model::{Model, Name, Operator, Path, Row, rows_of};
 use crate::support::selection_runs::{Function, METRICS, Node, Place, Run, Said, runs};
@@ -229,16 +229,9 @@ fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &As
         .any(|parameter| parameter.name == "fn" && !parameter.optional);
     let mut asked = asked.clone();
     asked.restrict(&flags, needs_path);
-    let leaves_out = leaving_out(run, &Model::of(run), &asked);
-    let totals = asked.path.is_none()
-        && asked.focus.is_none()
-        && leaves_out.iter().all(Option::is_none)
-        && asked.by == By::Function
-        && !["tree", "bottom_up", "paths"].contains(&report)
-        && asked.metric != run.default;
-    if totals {
-        // Functions that cost nothing have no totals there: how many rows come before others is
-        // open.
+    let leaves_out = leaves_out_nothings(run, report, &asked);
+    if leaves_out {
+        // How many rows come before others is open.
         (asked.first, asked.pct) = (None, None);
     }
     let regex = regex && asked.path.is_some();
@@ -286,7 +279,7 @@ fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &As
     let sums = (Some(expected.total), expected.selected, expected.pruned);
     assert_eq!(found, sums, "total, selected, pruned: {}", what());
     let mut expected = expected.rows;
-    if totals {
+    if leaves_out {
         rows.retain(costs_something);
         expected.retain(costs_something);
     }
@@ -302,11 +295,11 @@ fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &As
             }
             // Before it may be a row that costs nothing, or none.
             (Some(Value::Null), Some(Value::Real(sum)))
-            | (Some(Value::Real(sum)), Some(Value::Null)) => totals && *sum == 0.0,
+            | (Some(Value::Real(sum)), Some(Value::Null)) => leaves_out && *sum == 0.0,
             (found, expected) => found == expected,
         };
         assert!(same, "row {at}: cum_pct {sums:?}: {}", what());
-        if totals {
+        if leaves_out {
             found.remove("rank");
             expected.remove("rank");
         }

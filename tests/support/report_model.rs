@@ -102,6 +102,8 @@ struct Left<'l> {
     nodes: &'l [usize],
     numbers: &'l Numbers,
     filtered: bool,
+    /// Whether rows that cost nothing are left out.
+    leaves_out: bool,
     /// 100 % of percentages.
     base: f64,
 }
@@ -124,7 +126,7 @@ fn is_fitting(run: &Run, (_, fits): &Filter, function: usize) -> bool {
 }
 
 /// What to ignore and what to hide, if that finds anything: otherwise it leaves out nothing.
-pub(crate) fn leaving_out(run: &Run, whole: &Model<'_>, asked: &Asked) -> [Option<Filter>; 2] {
+fn leaving_out(run: &Run, whole: &Model<'_>, asked: &Asked) -> [Option<Filter>; 2] {
     let finds = |filter: &Filter| {
         whole
             .known
@@ -132,6 +134,20 @@ pub(crate) fn leaving_out(run: &Run, whole: &Model<'_>, asked: &Asked) -> [Optio
             .any(|&function| is_fitting(run, filter, function))
     };
     [asked.ignore, asked.hide].map(|filter| filter.filter(finds))
+}
+
+/// Whether a report leaves out rows that cost nothing: totals hold them only in the metric that is
+/// the run's own choice, from which come all rows for another timer bias than the stored one, too.
+pub(crate) fn leaves_out_nothings(run: &Run, report: &str, asked: &Asked) -> bool {
+    let leaving_out = leaving_out(run, &Model::of(run), asked);
+    let is_of_totals = asked.path.is_none()
+        && asked.focus.is_none()
+        && leaving_out.iter().all(Option::is_none)
+        && asked.by == By::Function
+        && !["tree", "bottom_up", "paths"].contains(&report);
+    is_of_totals
+        && asked.metric != run.default
+        && shift(run, report, asked).is_ok_and(|shift| shift == 0.0)
 }
 
 pub(crate) fn reply(
@@ -203,6 +219,7 @@ pub(crate) fn reply(
         nodes: &nodes,
         numbers,
         filtered,
+        leaves_out: leaves_out_nothings(run, report, asked),
         base,
     };
     let (rows, pruned) = left.rows(report, asked, &members, &tops);
@@ -600,14 +617,10 @@ impl Left<'_> {
         sums.into_iter().map(entry).collect()
     }
 
-    /// Whether a row that costs nothing is left out: totals of metrics other than the run's own
-    /// choice do not hold it.
-    fn is_left_out(&self, asked: &Asked, sum: &Sum) -> bool {
-        let from_totals = asked.path.is_none()
-            && !self.filtered
-            && asked.by == By::Function
-            && asked.metric != self.model.run.default;
-        from_totals && sum.exclusive == 0.0 && sum.cumulative.is_none_or(|cost| cost == 0.0)
+    /// Whether a row is left out because it costs nothing.
+    fn is_left_out(&self, sum: &Sum) -> bool {
+        let is_nothing = |cost: f64| cost == 0.0;
+        self.leaves_out && is_nothing(sum.exclusive) && sum.cumulative.is_none_or(is_nothing)
     }
 
     /// Rows in the order that was asked for; in that of their costs where no row knows what they
@@ -616,7 +629,7 @@ impl Left<'_> {
         let is_column = ["calls", "avg", "exclusive", "cumulative"].contains(&asked.sort);
         let there: Vec<Entry> = entries
             .iter()
-            .filter(|entry| !self.is_left_out(asked, &entry.sum))
+            .filter(|entry| !self.is_left_out(&entry.sum))
             .cloned()
             .collect();
         let known = self.ranked_by(report, asked, asked.sort, there);
@@ -633,7 +646,7 @@ impl Left<'_> {
         // Where the cost asked for is unknown in all rows, the own one is shown.
         let is_unknown = entries
             .iter()
-            .all(|entry| entry.sum.cumulative.is_none() || self.is_left_out(asked, &entry.sum));
+            .all(|entry| entry.sum.cumulative.is_none() || self.is_left_out(&entry.sum));
         let exclusive = if is_ranking {
             report == "exclusive"
         } else {
