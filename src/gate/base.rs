@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::compare::ComparedRun;
 use crate::compare::order::{KEYS, Order};
 use crate::history::{Position, Series, series};
-use crate::store::{Database, SHORTEST_COMMIT, StoreError};
+use crate::store::{Database, StoreError, is_start_of_commit};
 
 /// Branches that others come from, where runs have branches.
 pub const TRUNKS: [&str; 3] = ["main", "master", "trunk"];
@@ -72,11 +72,10 @@ fn numbers(position: &Position) -> Vec<i64> {
     position.runs.iter().map(|run| run.run_id).collect()
 }
 
-/// Whether two names are of one commit: one may be cut short.
+/// Whether two names are of one commit: one may be cut short. What was added to one (`-dirty`) makes it another.
 fn are_one(one: &str, other: &str) -> bool {
-    one == other
-        || one.len().min(other.len()) >= SHORTEST_COMMIT
-            && (one.starts_with(other) || other.starts_with(one))
+    let may_be_cut = is_start_of_commit(one) && is_start_of_commit(other);
+    one == other || may_be_cut && (one.starts_with(other) || other.starts_with(one))
 }
 
 /// Runs to compare with: those of the merge base where there are any, else the last ones of the branch that it came from, before
@@ -111,7 +110,7 @@ pub fn choose(
     if let Some(commit) = merge_base.or_else(|| tag("merge_base")) {
         let is_of = |position: &&Position| {
             let known = position.commit.as_deref();
-            known.is_some_and(|known| are_one(known, commit))
+            position.is_clean && known.is_some_and(|known| are_one(known, commit))
         };
         let runs: Vec<i64> = series
             .positions

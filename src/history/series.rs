@@ -29,6 +29,8 @@ pub struct Position {
     pub runs: Vec<RunMarks>,
     /// The commit that they are of; `None` if it is unknown.
     pub commit: Option<String>,
+    /// Whether the program was that of the commit: false if the working tree is said to have been changed.
+    pub is_clean: bool,
 }
 
 impl Series {
@@ -114,6 +116,7 @@ fn positions(mut runs: Vec<RunMarks>, order: Order) -> Vec<Position> {
         positions.push(Position {
             runs: vec![run],
             commit,
+            is_clean,
         });
     }
     positions

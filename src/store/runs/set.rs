@@ -460,8 +460,9 @@ pub(super) fn is_short_start_of_uid(text: &str) -> bool {
     text.len() < SHORTEST_UID && has_letters_of_uids(text)
 }
 
-/// Whether a text is enough of a commit to mean it.
-pub(super) fn is_start_of_commit(text: &str) -> bool {
+/// Whether a text is enough of a commit to mean it: 7 hexadecimal digits or more.
+#[must_use]
+pub fn is_start_of_commit(text: &str) -> bool {
     text.len() >= SHORTEST_COMMIT && has_letters_of_uids(text)
 }
 
