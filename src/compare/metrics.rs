@@ -38,7 +38,7 @@ impl Period {
 }
 
 /// The metric of every run: that which is asked for, or that of the first run of base, by name and unit. Profilers of other formats
-/// call it otherwise: of these it is the usual one, in the same unit. One format has other metrics under other names.
+/// call it otherwise: of these it is the [`counterpart`]. One format has other metrics under other names.
 pub(super) fn choose<'r>(
     sides: &[Vec<&'r ComparedRun<'_>>; 2],
     request: &Request,
@@ -52,21 +52,24 @@ pub(super) fn choose<'r>(
             (Some((wanted, of)), _) => {
                 let is_it =
                     |metric: &&MetricInfo| metric.name == wanted.name && metric.unit == wanted.unit;
-                let found = metrics.iter().find(is_it);
                 let usual = metrics
                     .iter()
-                    .find(|metric| Some(&metric.name) == run.run.default_metric.as_ref())
-                    .filter(|_| request.metric.is_none());
-                match (found, usual) {
+                    .find(|metric| Some(&metric.name) == run.run.default_metric.as_ref());
+                let is_free = request.metric.is_none();
+                match (metrics.iter().find(is_it), usual) {
                     (Some(found), _) => found.clone(),
                     // Shares can be compared whatever they are of.
-                    (None, Some(usual)) if request.normalize == Normalize::Total => usual.clone(),
-                    (None, Some(usual))
-                        if usual.unit == wanted.unit && differ_in_format(of, run)? =>
-                    {
+                    (None, Some(usual)) if is_free && request.normalize == Normalize::Total => {
                         usual.clone()
                     }
-                    (None, _) => return Err(differing(wanted, run, &metrics)),
+                    (None, usual) => match counterpart(wanted, usual, &metrics) {
+                        Some(found)
+                            if (is_free || wanted.unit == COUNT) && differ_in_format(of, run)? =>
+                        {
+                            found.clone()
+                        }
+                        _ => return Err(differing(wanted, run, &metrics)),
+                    },
                 }
             }
         };
@@ -80,6 +83,39 @@ pub(super) fn choose<'r>(
         }
     }
     Ok(chosen)
+}
+
+/// What another profiler calls the metric that is wanted: its usual one in the same unit. Counts of different things have one unit:
+/// of these, samples are compared with samples.
+fn counterpart<'m>(
+    wanted: &MetricInfo,
+    usual: Option<&'m MetricInfo>,
+    metrics: &'m [MetricInfo],
+) -> Option<&'m MetricInfo> {
+    if wanted.unit != COUNT {
+        return usual.filter(|usual| usual.unit == wanted.unit);
+    }
+    if !counts_no_events(wanted) {
+        return None;
+    }
+    usual
+        .filter(|usual| counts_no_events(usual))
+        .or_else(|| metrics.iter().find(|metric| counts_samples(metric)))
+}
+
+/// The unit of what is counted, whatever that is.
+const COUNT: &str = "count";
+
+fn counts_samples(metric: &MetricInfo) -> bool {
+    metric.observations == Some(metric.metric_id)
+}
+
+/// What a count is called in files that do not say what they count: folded stacks, and speedscope's unit `none`.
+const UNNAMED: [&str; 2] = ["samples", "weight"];
+
+/// Whether a metric counts samples, or what its file gives no name: no instructions, calls or objects.
+fn counts_no_events(metric: &MetricInfo) -> bool {
+    metric.unit == COUNT && (counts_samples(metric) || UNNAMED.contains(&metric.name.as_str()))
 }
 
 fn differ_in_format(one: &ComparedRun<'_>, other: &ComparedRun<'_>) -> Result<bool, StoreError> {
@@ -143,7 +179,7 @@ const MOST_SAMPLES: f64 = 1e7;
 
 /// Whether a metric may count samples, of which nothing but the user says so.
 fn may_be_samples(metric: &MetricInfo) -> bool {
-    metric.unit == "count" && metric.total.fract() == 0.0 && metric.total <= MOST_SAMPLES
+    metric.unit == COUNT && metric.total.fract() == 0.0 && metric.total <= MOST_SAMPLES
 }
 
 /// Sessions of earlier runs that are looked at, and fewest that tell anything.

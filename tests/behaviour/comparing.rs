@@ -408,6 +408,44 @@ fn names_of_all_kinds_are_shown_as_text() {
     }
 }
 
+/// A sample of perf that cost so many cycles.
+fn sample(cycles: u64, function: &str) -> String {
+    format!(
+        "app 1234 [000] 100.000000:     {cycles} cycles:u: \n\t    55d0000012a0 {function}+0x20 (/w/app)\n\n"
+    )
+}
+
+#[test]
+fn samples_are_compared_with_samples_and_never_with_cycles() {
+    let folder = Folder::new();
+    let recorded = sample(250_000, "parse").repeat(3) + &sample(250_000, "load");
+    folder
+        .write("cycles.perf", &recorded)
+        .write("samples.folded", "parse 3\nload 1\n")
+        .write("counted.callgrind", "events: Ir\nfn=parse\n1 5\n");
+    let samples = folder.json(&["diff", "samples.folded", "cycles.perf"]);
+    assert_eq!(samples["total"]["new"], 4, "{samples}");
+    let named = [
+        "diff",
+        "cycles.perf",
+        "samples.folded",
+        "--metric",
+        "cycles:u.samples",
+    ];
+    let named = folder.json(&named);
+    assert_eq!(named["total"]["base"], 4, "{named}");
+    for files in [
+        ["cycles.perf", "samples.folded"],
+        ["cycles.perf", "counted.callgrind"],
+        ["counted.callgrind", "samples.folded"],
+        ["samples.folded", "counted.callgrind"],
+    ] {
+        let [base, new] = files;
+        folder.refuses(&["diff", base, new], 4, "--normalize total compares shares");
+        folder.json(&["diff", base, new, "--normalize", "total"]);
+    }
+}
+
 #[test]
 fn counts_are_samples_if_the_user_says_so() {
     let folder = Folder::new();
