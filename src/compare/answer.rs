@@ -462,36 +462,33 @@ pub fn members_of_folders(folders: &[Folders]) -> [(&'static str, Json); 2] {
     })
 }
 
-/// What stands above a table of functions that may have been renamed.
+/// What stands above a table of functions that may have been renamed: the suggestions of the costliest functions, those that have the same
+/// rules together. Each rule is a line, as it is in a file of rules.
 fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
-    let mut lines: Vec<String> = suggestions
+    let told = suggestions
         .iter()
         .filter(|suggestion| suggestion.overlap.is_some() || !suggestion.rules.is_empty())
-        .take(NAMED)
-        .map(|suggestion| {
-            let Suggestion {
-                base,
-                new,
-                overlap,
-                rules,
-                ..
-            } = suggestion;
-            let alike = overlap.map_or_else(String::new, |overlap| {
-                format!(
-                    ", with {} % of callers and callees in common",
-                    fixed(100.0 * overlap, 0)
-                )
+        .take(NAMED);
+    let mut of_rules: Vec<(&[String], Vec<String>)> = Vec::new();
+    for suggestion in told {
+        let rules = suggestion.rules.as_slice();
+        let said = renamed_one(suggestion);
+        match of_rules.iter_mut().find(|(known, _)| *known == rules) {
+            Some((_, together)) => together.push(said),
+            None => of_rules.push((rules, vec![said])),
+        }
+    }
+    let mut lines = Vec::new();
+    for (rules, mut said) in of_rules {
+        if let (Some(last), false) = (said.last_mut(), rules.is_empty()) {
+            last.push_str(match rules {
+                [_] => "; for identify --rules, a line:",
+                _ => "; for identify --rules, a line each:",
             });
-            let rules = match rules.as_slice() {
-                [] => String::new(),
-                rules => format!("; for identify --rules: {}", rules.join(" and ")),
-            };
-            format!(
-                "Renamed? {} is gone, {} is new{alike}{rules}",
-                base[0], new[0]
-            )
-        })
-        .collect();
+        }
+        lines.append(&mut said);
+        lines.extend(rules.iter().map(|rule| format!("  {rule}")));
+    }
     let of_one_name = suggestions
         .iter()
         .filter(|suggestion| suggestion.overlap.is_none());
@@ -503,6 +500,27 @@ fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// `fmt is gone, fmt_fast is new`; of one name, with the module or file that tells them apart.
+fn renamed_one(suggestion: &Suggestion) -> String {
+    let Suggestion {
+        base, new, overlap, ..
+    } = suggestion;
+    let place = (1..3).find(|part| base[*part] != new[*part]);
+    let place = place.filter(|_| base[0] == new[0]);
+    let [base, new] = [base, new].map(|names| {
+        let of = place.map(|part| names[part].as_str());
+        let of = of.filter(|of| !of.is_empty());
+        of.map_or_else(|| names[0].clone(), |of| format!("{} ({of})", names[0]))
+    });
+    let alike = overlap.map_or_else(String::new, |overlap| {
+        format!(
+            ", with {} % of callers and callees in common",
+            fixed(100.0 * overlap, 0)
+        )
+    });
+    format!("Renamed? {base} is gone, {new} is new{alike}")
 }
 
 /// What is compared: the metric, or those of which shares are compared.

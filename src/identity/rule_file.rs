@@ -4,6 +4,7 @@
 //! regex, in which `\/` is a `/`. TEXT is put for what it matches, up to the end of the line; it may be
 //! empty. Where the pattern has a group `nfc`, the text is put in normalization form C of Unicode
 //! besides; where it has a group `hash`, what that matches must look like a hash. Lines that begin with `#`, and empty ones, say nothing.
+//! A TEXT that has another rule after ` and ` is refused.
 
 use regex::Regex;
 
@@ -82,6 +83,21 @@ fn missing_group<'t>(regex: &Regex, text: &'t str) -> Option<&'t str> {
     None
 }
 
+/// What of a text looks like a rule after ` and `: two rules that were put into one line. No function is called so.
+fn second_rule(text: &str) -> Option<&str> {
+    const AND: &str = " and ";
+    let second = text.find(AND).map(|at| &text[at + AND.len()..])?;
+    let line = Line {
+        line: 0,
+        text: second,
+        at: 0,
+    };
+    match line.rule("") {
+        Ok(_) => Some(second),
+        Err(_) => second_rule(second),
+    }
+}
+
 /// A line, and how many of its bytes have been read.
 struct Line<'t> {
     line: usize,
@@ -124,6 +140,11 @@ impl<'t> Line<'t> {
             misread.found = format!(
                 "`{group}`, which it does not have ($$ is a $, ${{1}}x is group 1 with an x)"
             );
+            return Err(misread);
+        }
+        if let Some(second) = second_rule(self.rest()) {
+            let mut misread = self.misread(self.at, "one rule a line");
+            misread.found = format!("another one after it: `{second}`");
             return Err(misread);
         }
         Ok(Rule {
@@ -238,6 +259,10 @@ mod tests {
             "1 FILE:1 name (?<a>b)c ${a}$$1 $",
         );
         check(
+            "name /a/ -> b and file /c/ d and name",
+            "1 FILE:1 name a b and file /c/ d and name",
+        );
+        check(
             "container /^w(.)/ -> w${1}x\r\nname /-> \\// -> -> /",
             "1 FILE:1 container ^w(.) w${1}x\n2 FILE:2 name -> / -> /",
         );
@@ -273,6 +298,14 @@ mod tests {
         check(
             "name /ä/ b",
             "line 1, column 10: expected -> after the pattern, found `b`",
+        );
+        check(
+            "module /a/ -> b and file /^c\\/d$/ -> e/d",
+            "line 1, column 15: expected one rule a line, found another one after it: `file /^c\\/d$/ -> e/d`",
+        );
+        check(
+            "name /a/ -> this and that and name/b/->c",
+            "line 1, column 13: expected one rule a line, found another one after it: `name/b/->c`",
         );
         check(
             "name",

@@ -37,6 +37,7 @@ mod pager;
 mod pages;
 mod paths;
 mod recipes;
+mod renamed;
 mod replaced;
 mod runs;
 mod series_folders;
