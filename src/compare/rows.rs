@@ -215,18 +215,15 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         how,
     } in &shifts
     {
-        let names: Vec<&str> = counterparts
-            .iter()
-            .map(|row| table.items[*row].names[0].as_str())
-            .collect();
-        why[*item] = format!(
-            "{how}: together with {} it costs the same",
-            names.join(", ")
-        );
-        for row in counterparts {
+        let all: Vec<usize> = [*item].into_iter().chain(counterparts.clone()).collect();
+        for row in &all {
+            let others = all.iter().filter(|other| *other != row);
+            let names: Vec<&str> = others
+                .map(|other| table.items[*other].names[0].as_str())
+                .collect();
             why[*row] = format!(
                 "{how}: together with {} it costs the same",
-                table.items[*item].names[0]
+                names.join(", ")
             );
         }
         for row in counterparts.iter().chain([item]) {

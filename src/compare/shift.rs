@@ -24,7 +24,7 @@ pub(super) struct Shift {
     pub item: usize,
     /// The rows that together with it cost the same.
     pub counterparts: Vec<usize>,
-    /// A word for it: `inlined`, `outlined`, `renamed`, `moved`.
+    /// A word for it: `inlined`, `outlined`, `renamed`, `moved`, `split`, `joined`.
     pub how: &'static str,
 }
 
@@ -142,7 +142,10 @@ fn how(table: &Table, judged: &[Judgement], item: usize, counterparts: &[usize])
             "renamed"
         };
     }
+    // What one function did, several new ones do, or the other way round: none of them was inlined.
     match () {
+        () if gone(item) && counterparts.iter().all(|row| new(*row)) => "split",
+        () if new(item) && counterparts.iter().all(|row| gone(*row)) => "joined",
         () if gone(item) || counterparts.iter().any(|row| gone(*row)) => "inlined",
         () if new(item) || counterparts.iter().any(|row| new(*row)) => "outlined",
         () => "moved",

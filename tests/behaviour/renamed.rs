@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::comparing::Folder;
+use crate::comparing::{Folder, row};
 
 /// A report of GHC: functions with their modules, files, and percentages of the time.
 fn ghc(functions: &[(&str, &str, &str, u32)]) -> String {
@@ -91,4 +91,32 @@ fn rules_that_are_printed_work_when_they_are_pasted() {
         3,
         "line 1, column 27: expected one rule a line, found another one after it: `file /^src",
     );
+}
+
+#[test]
+fn a_function_that_was_split_was_not_inlined() {
+    let folder = Folder::new();
+    let one = "main;a 400\nmain;rest 600\n";
+    let two = "main;a1 250\nmain;a2 150\nmain;rest 600\n";
+    folder.write("one.folded", one).write("two.folded", two);
+    let exact = |base: &str, new: &str| {
+        folder.json(&["diff", base, new, "--noise", "exact"])["rows"].clone()
+    };
+    let why = |rows: &Value, function: &str| {
+        let rows = serde_json::json!({ "rows": rows });
+        row(&rows, function)["why"]
+            .as_str()
+            .expect("a reason")
+            .to_owned()
+    };
+    let split = exact("one.folded", "two.folded");
+    for (function, others) in [("a", "a1, a2"), ("a1", "a, a2"), ("a2", "a, a1")] {
+        let expected = format!("split: together with {others} it costs the same");
+        assert_eq!(why(&split, function), expected);
+    }
+    let joined = exact("two.folded", "one.folded");
+    for (function, others) in [("a", "a1, a2"), ("a1", "a, a2"), ("a2", "a, a1")] {
+        let expected = format!("joined: together with {others} it costs the same");
+        assert_eq!(why(&joined, function), expected);
+    }
 }

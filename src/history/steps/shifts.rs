@@ -99,16 +99,16 @@ pub(super) fn mark(
             .find(|count| is_unchanged(changes, *place, &counterparts[..*count], alpha));
         if let Some(count) = together {
             counterparts.truncate(count);
-            let names: Vec<&str> = counterparts
-                .iter()
-                .map(|other| changes[other.row].names[0].as_str())
-                .collect();
             let how = how(changes, *place, &counterparts);
-            found.push((*place, why(how, &names)));
-            let this = changes[place.row].names[0].as_str();
-            found.extend(counterparts.iter().map(|other| (*other, why(how, &[this]))));
-            used.insert(*place);
-            used.extend(counterparts);
+            let all: Vec<Place> = [*place].into_iter().chain(counterparts).collect();
+            for one in &all {
+                let others = all.iter().filter(|other| *other != one);
+                let names: Vec<&str> = others
+                    .map(|other| changes[other.row].names[0].as_str())
+                    .collect();
+                found.push((*one, why(how, &names)));
+            }
+            used.extend(all);
         }
     }
     for (place, why) in found {
@@ -145,6 +145,13 @@ fn how(changes: &[Change], place: Place, counterparts: &[Place]) -> &'static str
                 "renamed"
             };
         }
+    }
+    // What one function did, several new ones do, or the other way round: none of them was inlined.
+    if is_gone(&place) && counterparts.iter().all(is_new) {
+        return "split";
+    }
+    if is_new(&place) && counterparts.iter().all(is_gone) {
+        return "joined";
     }
     let mut all = counterparts.iter().chain([&place]);
     if all.clone().any(is_gone) {
