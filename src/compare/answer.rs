@@ -440,14 +440,31 @@ pub fn said_of_folders(folders: &[Folders]) -> Vec<String> {
             Between::Sides => ["base", "new"],
             Between::Runs => ["some runs", "others"],
         };
+        let functions = match folders.functions {
+            1 => "1 function".to_owned(),
+            functions => format!("{functions} functions"),
+        };
+        if folders.base == folders.new {
+            let modules = format!("in {new} in other modules than in {base}");
+            return format!("{part} {}, {modules}: {functions}", named(&folders.base));
+        }
         format!(
-            "{part} {} of {base} is {} of {new}: {} functions",
+            "{part} {} of {base} is {} of {new}: {functions}",
             named(&folders.base),
             named(&folders.new),
-            folders.functions
         )
     };
-    folders.iter().map(said).collect()
+    // Each module of a folder may have another name.
+    let mut modules = 0;
+    let is_said = |one: &&Folders| {
+        modules += usize::from(one.part == Within::Module);
+        one.part == Within::Folder || modules <= NAMED
+    };
+    let mut lines: Vec<String> = folders.iter().filter(is_said).map(said).collect();
+    if modules > NAMED {
+        lines.push(format!("... and {} modules more", modules - NAMED));
+    }
+    lines
 }
 
 /// Folders and modules that are taken for one, as members of files for programs.

@@ -14,6 +14,7 @@ use super::pairs::{self, Folders};
 use super::reading::{Functions, Read, read, read_whole};
 use super::renames::{self, Suggestion};
 use super::request::{By, CompareError, Normalize, Request};
+use super::roots::by_roots;
 use super::rows::{Comparison, Findings, share_of, told};
 use super::run::ComparedRun;
 use super::sequence;
@@ -309,7 +310,7 @@ fn folders_of(
     request: &Request,
     warnings: &mut Vec<String>,
 ) -> Known {
-    let mut of_sides = pairs::by_roots(table, &request.roots, warnings);
+    let mut of_sides = by_roots(table, &request.roots, warnings);
     let least = pairs::least_part(noise);
     of_sides.extend(pairs::by_modules(table, least));
     of_sides.extend(pairs::by_folders(table, least));
@@ -370,11 +371,14 @@ fn suggestions(
             neighbours.push(both.collect());
         }
     }
+    // What pairs nothing needs a rule.
+    let folders = folders.iter().filter(|one| one.functions > 0);
+    let folders: Vec<Folders> = folders.cloned().collect();
     Ok(renames::suggestions(
         table,
         &candidates,
         &neighbours,
-        folders,
+        &folders,
         judged.noise,
         limits,
     ))

@@ -12,6 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use super::items::Item;
 use super::judge::Noise;
 use super::matched::Matched;
+use super::modules::{Modules, Renamed};
 use super::table::Table;
 
 /// Functions that must agree on a pair of folders.
@@ -82,58 +83,54 @@ impl Folders {
     }
 }
 
-/// Pairs functions whose sources lie below folders that the user has named, `BASE=NEW`, or whose programs are called so.
-pub(super) fn by_roots(
-    table: &mut Table,
-    roots: &[(String, String)],
-    warnings: &mut Vec<String>,
-) -> Vec<Folders> {
-    let mut found = Vec::new();
-    for (base, new) in roots {
-        let module = |path: &str| {
-            let name = basename(path);
-            name.strip_suffix(".exe").unwrap_or(name).to_owned()
-        };
-        let mut of_root = vec![joined(table, Within::Folder, base, new)];
-        let (old, other) = (module(base), module(new));
-        if old != other && !old.is_empty() && !other.is_empty() {
-            let modules = joined(table, Within::Module, &old, &other);
-            of_root.extend(Some(modules).filter(|modules| modules.functions > 0));
-        }
-        if of_root.iter().all(|one| one.functions == 0) {
-            warnings.push(format!(
-                "--root {base}={new}: 0 functions: no function that only base has lies there, and under its name in new"
-            ));
-        } else {
-            of_root.retain(|one| one.functions > 0);
-        }
-        found.extend(of_root);
-    }
-    found
-}
-
 /// Pairs rows of which the folders or modules are known to be one: functions, or files and modules themselves.
 pub(super) fn by_known(table: &mut Table, folders: &[Folders]) {
     for Folders {
         part, base, new, ..
     } in folders
     {
-        joined(table, *part, base, new);
+        joined(table, *part, base, new, None);
     }
 }
 
 /// Pairs rows of two folders or modules that are known to be one, and says how many.
 pub(super) fn by_one(table: &mut Table, folders: &Folders) -> usize {
-    joined(table, folders.part, &folders.base, &folders.new).functions
+    joined(table, folders.part, &folders.base, &folders.new, None).functions
 }
 
-/// Pairs functions whose sources lie in folders that all evidence says are one.
+/// Pairs functions whose sources lie in folders that all evidence says are one, and those of the modules that so are one.
 pub(super) fn by_folders(table: &mut Table, least: f64) -> Vec<Folders> {
+    let mut modules = Modules::of(table);
     let mut found = Vec::new();
     while let Some((base, new)) = elected(table, &found, least) {
-        found.push(joined(table, Within::Folder, &base, &new));
+        let noted = Some((&mut modules, found.len()));
+        found.push(joined(table, Within::Folder, &base, &new, noted));
     }
-    found
+    with_modules(table, found, &modules)
+}
+
+/// Folders that are one, and the modules that are one because their functions are, of which the rest of the functions is paired.
+pub(super) fn with_modules(
+    table: &mut Table,
+    mut folders: Vec<Folders>,
+    modules: &Modules,
+) -> Vec<Folders> {
+    let mut found = Vec::new();
+    for Renamed { names, functions } in modules.renamed() {
+        let [base, new] = names;
+        let mut one = joined(table, Within::Module, &base, &new, None);
+        for (at, functions) in functions {
+            one.functions += functions;
+            // A folder that has its own name is said for what it is: modules of other names.
+            if folders[at].base == folders[at].new {
+                folders[at].functions -= functions;
+            }
+        }
+        found.push(one);
+    }
+    folders.retain(|one| one.base != one.new || one.functions > 0);
+    folders.extend(found);
+    folders
 }
 
 /// Pairs functions of programs and libraries of which all evidence says that they are one under two names: `old.test` and
@@ -141,7 +138,7 @@ pub(super) fn by_folders(table: &mut Table, least: f64) -> Vec<Folders> {
 pub(super) fn by_modules(table: &mut Table, least: f64) -> Vec<Folders> {
     let mut found = Vec::new();
     while let Some((base, new)) = elected_modules(table, &found, least) {
-        found.push(joined(table, Within::Module, &base, &new));
+        found.push(joined(table, Within::Module, &base, &new, None));
     }
     found
 }
@@ -154,7 +151,15 @@ pub(super) fn least_part(noise: Noise) -> f64 {
 
 /// Pairs functions of two folders or modules that are one: those which only one side has a cost of, then those that cost nothing
 /// there and only call others. The latter have no vote, but trees fall apart where a caller is two.
-fn joined(table: &mut Table, part: Within, base: &str, new: &str) -> Folders {
+///
+/// The modules of folders are noted with the number of the folders.
+pub(super) fn joined(
+    table: &mut Table,
+    part: Within,
+    base: &str,
+    new: &str,
+    noted: Option<(&mut Modules, usize)>,
+) -> Folders {
     let (pairs_of, matched): (PairsOf, _) = match part {
         Within::Folder => (pairs_of, Matched::Folder),
         Within::Module => (pairs_of_modules, Matched::Module),
@@ -169,6 +174,9 @@ fn joined(table: &mut Table, part: Within, base: &str, new: &str) -> Folders {
         rest.retain(|item| !taken.contains(item));
     }
     pairs.extend(pairs_of(table, &rest, base, new));
+    if let Some((modules, folders)) = noted {
+        modules.note(table, folders, &pairs);
+    }
     table.join(&pairs, matched);
     Folders {
         part,
@@ -287,7 +295,7 @@ fn heads<'p>(base: &'p str, new: &'p str) -> (&'p str, &'p str) {
 }
 
 /// What a path has below a folder. The folder without a name holds all relative paths.
-fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     match folder {
         "" => Some(path).filter(|path| !path.starts_with('/')),
         "/" => path.strip_prefix('/'),

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge::{Judgement, Limits, Noise};
 use super::pairs::{Folders, Within, of_one_name};
+use super::rule_line::rule;
 use super::sequence::newest_name;
 use super::table::Table;
-use crate::identity::read_rules;
 use crate::statistics::distribution::student_upper_quantile;
 use crate::statistics::mean;
 
@@ -212,44 +212,5 @@ fn is_harmless(table: &Table, part: usize, old: &str, new: &str) -> bool {
             .all(|side| with(old, side).is_disjoint(&with(new, side)))
     } else {
         with(old, 1).is_empty() && with(new, 0).is_empty()
-    }
-}
-
-/// A line of a file of rules that puts one text for another, if there is one.
-fn rule(field: &str, old: &str, new: &str) -> Option<String> {
-    let pattern = regex::escape(old).replace('/', "\\/");
-    let line = format!("{field} /^{pattern}$/ -> {}", new.replace('$', "$$"));
-    // Line feeds, and blanks around a name, cannot be said in such a line.
-    let read = read_rules("", &line).ok()?;
-    let [rule] = read.as_slice() else {
-        return None;
-    };
-    let regex = regex::Regex::new(&rule.rule.pattern).ok()?;
-    let put = regex.replace(old, rule.rule.replacement.as_str());
-    (put == new && !new.is_empty() && !old.is_empty()).then_some(line)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_put_one_text_for_another_whatever_is_in_it() {
-        let table = [
-            ("fmt", "fmt_fast", Some("name /^fmt$/ -> fmt_fast")),
-            ("a.b/c", "x$1", Some("name /^a\\.b\\/c$/ -> x$$1")),
-            (
-                "f(int, char*)",
-                "f[...]",
-                Some("name /^f\\(int, char\\*\\)$/ -> f[...]"),
-            ),
-            ("⎕FIX \\d", "Größe", Some("name /^⎕FIX \\\\d$/ -> Größe")),
-            ("f", " f", None),
-            ("f", "g\nh", None),
-            ("", "f", None),
-        ];
-        for (old, new, expected) in table {
-            assert_eq!(rule("name", old, new).as_deref(), expected, "{old} {new}");
-        }
     }
 }

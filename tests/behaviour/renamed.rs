@@ -120,3 +120,124 @@ fn a_function_that_was_split_was_not_inlined() {
         assert_eq!(why(&joined, function), expected);
     }
 }
+
+/// Four modules of a function each, in a folder of their name.
+fn shop(folder: &str, package: &str, parse: u32) -> String {
+    let places = ["Parse", "Render", "Load", "Store"];
+    let modules = places.map(|name| format!("{package}.{name}"));
+    let files = places.map(|name| format!("{folder}/{name}.hs"));
+    let costs = [parse, 30, 20, 5];
+    let names = ["parse", "render", "load", "store"];
+    let functions: Vec<_> = (0..4)
+        .map(|at| (names[at], &*modules[at], &*files[at], costs[at]))
+        .collect();
+    ghc(&functions)
+}
+
+#[test]
+fn modules_are_one_whose_functions_are() {
+    let folder = Folder::new();
+    folder
+        .write("old.prof", &shop("src/Shop", "Shop", 40))
+        .write("new.prof", &shop("src/Store", "Store", 40))
+        .write("stays.prof", &shop("src/Shop", "Store", 40))
+        .write("slow.prof", &shop("src/Store", "Store", 60));
+    let modules = serde_json::json!([
+        {"base": "Shop.Load", "new": "Store.Load", "functions": 1},
+        {"base": "Shop.Parse", "new": "Store.Parse", "functions": 1},
+        {"base": "Shop.Render", "new": "Store.Render", "functions": 1},
+        {"base": "Shop.Store", "new": "Store.Store", "functions": 1},
+    ]);
+    for (new, folders) in [
+        (
+            "new.prof",
+            serde_json::json!([{"base": "src/Shop", "new": "src/Store", "functions": 4}]),
+        ),
+        ("stays.prof", serde_json::json!([])),
+    ] {
+        for by in ["function", "module", "file"] {
+            let answer = folder.json(&["diff", "old.prof", new, "--by", by]);
+            assert_eq!(matched(&answer), [100.0, 100.0], "{new} {by}");
+            assert_eq!(answer["folders"], folders, "{new} {by}");
+            assert_eq!(answer["modules"], modules, "{new} {by}");
+        }
+        let (out, _, _) = folder.run(&["diff", "old.prof", new, "--by", "module"]);
+        let said = "\nModule Shop.Parse of base is Store.Parse of new: 1 function\n";
+        assert!(out.contains(said), "{out}");
+    }
+    // A rule means the module by either name, and what new costs.
+    for name in ["Shop.Parse", "Store.Parse"] {
+        folder.write("budget", &format!("module '{name}' <= +5 %\n"));
+        let gate = [
+            "gate",
+            "--budget",
+            "budget",
+            "old.prof",
+            "slow.prof",
+            "--noise",
+            "exact",
+        ];
+        let (out, err, code) = folder.run(&gate);
+        assert_eq!(code, Some(1), "{out}{err}");
+        assert!(
+            out.contains("fail: Store.Parse: 400.0 msec -> 600.0 msec, +50.0 %"),
+            "{out}"
+        );
+    }
+    // So it is in a history, whose folder is said to be one in some runs.
+    for name in ["old.prof", "new.prof", "slow.prof"] {
+        folder.import(name, &[]);
+    }
+    let (out, err, _) = folder.run(&["history", "--by", "module", "Store.Parse"]);
+    assert!(
+        out.contains("Module Shop.Parse of some runs is Store.Parse of others: 1 function"),
+        "{out}{err}"
+    );
+}
+
+#[test]
+fn a_module_that_became_two_is_neither() {
+    let folder = Folder::new();
+    let file = "src/Old/A.hs";
+    let old: Vec<_> = ["a", "b", "c", "d", "e", "f"]
+        .map(|name| (name, "Old", file, 15))
+        .into();
+    let new: Vec<_> = (old.iter().enumerate())
+        .map(|(at, (name, ..))| (*name, ["One", "Two"][at % 2], "src/New/A.hs", 15))
+        .collect();
+    folder
+        .write("old.prof", &ghc(&old))
+        .write("new.prof", &ghc(&new));
+    let answer = folder.json(&["diff", "old.prof", "new.prof"]);
+    assert_eq!(answer["folders"][0]["functions"], 6);
+    assert_eq!(answer["modules"], serde_json::json!([]));
+}
+
+#[test]
+fn a_root_that_pairs_nothing_says_what_does() {
+    let folder = Folder::new();
+    let old = ghc(&with_parser("Shop.Parse", "src/Shop/Parse.hs"));
+    let new = ghc(&with_parser("Shop.Parser", "src/Shop/Parser.hs"));
+    folder.write("old.prof", &old).write("new.prof", &new);
+    let diff = [
+        "diff",
+        "old.prof",
+        "new.prof",
+        "--root",
+        "Shop.Parse=Shop.Parser",
+    ];
+    let (out, err, _) = folder.run(&diff);
+    assert!(!out.contains("Folder"), "{out}");
+    assert!(
+        err.contains(
+            "--root Shop.Parse=Shop.Parser: 0 functions: the functions of Shop.Parse lie in other files than those of \
+             Shop.Parser; for identify --rules, a line each: `module /^Shop\\.Parse$/ -> Shop.Parser`, \
+             `file /^src\\/Shop\\/Parse\\.hs$/ -> src/Shop/Parser.hs`"
+        ),
+        "{err}"
+    );
+    // Both rules are suggested, and the modules are one as was said.
+    assert_eq!(rules_of(&out).lines().count(), 2, "{out}");
+    let modules = folder.json(&[&diff[..], &["--by", "module"]].concat());
+    assert_eq!(matched(&modules), [100.0, 100.0]);
+}
