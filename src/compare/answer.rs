@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use super::definitions::Place as DefinitionPlace;
 use super::judge::{BURST, Judgement, Noise, Verdict};
 use super::pairs::{Between, Folders, Within};
+use super::prefixes::Prefixes;
 use super::renames::Suggestion;
 use super::request::Normalize;
 use super::rows::{Compared, Comparison, Part, Row, Side, cost, share_of};
@@ -407,6 +408,7 @@ fn lines(comparison: &Comparison) -> Vec<String> {
         verdict(total)
     ));
     lines.extend(said_of_folders(&comparison.folders));
+    lines.extend(of_prefixes(&comparison.prefixes));
     lines.extend(renamed(&comparison.suggestions));
     lines
 }
@@ -519,6 +521,24 @@ fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
     lines
 }
 
+/// What stands above a table of beginnings of names that may be others in new, with the rules that make functions one by them.
+fn of_prefixes(prefixes: &[Prefixes]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for one in prefixes {
+        let percent = one.parts.map(|part| fixed(100.0 * part, 1));
+        lines.push(format!(
+            "Renamed? {}* is gone, {}* is new: {} functions that end alike, with {} % of the cost of base and {} % of new; for identify --rules, a line each:",
+            one.base,
+            one.new,
+            one.functions.len(),
+            percent[0],
+            percent[1]
+        ));
+        lines.extend(one.rules.iter().map(|rule| format!("  {rule}")));
+    }
+    lines
+}
+
 /// `fmt is gone, fmt_fast is new`; of one name, with the module or file that tells them apart.
 fn renamed_one(suggestion: &Suggestion) -> String {
     let Suggestion {
@@ -599,6 +619,13 @@ fn members(report: &str, comparison: &Comparison, rules: Option<&str>) -> Map<St
     }
     put("definitions", definitions(comparison));
     put("suggestions", suggestions(comparison));
+    let prefixes = comparison.prefixes.iter().map(|one| {
+        json!({
+            "base": one.base, "new": one.new, "functions": one.functions.len(), "base_pct": 100.0 * one.parts[0],
+            "new_pct": 100.0 * one.parts[1], "rules": one.rules,
+        })
+    });
+    put("prefixes", prefixes.collect());
     put("earlier_runs", json!(comparison.earlier));
     put("warnings", json!(comparison.warnings));
     put(

@@ -11,6 +11,7 @@ use super::grouped::pair_containers;
 use super::judge::{History, Judged, Judgement, Limits, Matrix, Noise, Test, Verdict, judge};
 use super::metrics::{Chosen, choose, earlier};
 use super::pairs::{self, Folders};
+use super::prefixes::prefixes;
 use super::reading::{Functions, Read, read, read_whole};
 use super::renames::{self, Suggestion};
 use super::request::{By, CompareError, Normalize, Request};
@@ -243,6 +244,11 @@ pub(super) fn compared<'r, 'd>(
             &request.limits,
         )?
     };
+    let prefixes = if is_itself || !request.is_plain() {
+        Vec::new()
+    } else {
+        prefixes(&table, &folders, pairs::least_part(judged.noise))
+    };
     let definitions = if request.knows_definitions() {
         let rows: Vec<usize> = (0..table.items.len())
             .filter(|row| request.all || judged.functions[*row].verdict.is_some())
@@ -261,6 +267,7 @@ pub(super) fn compared<'r, 'd>(
         table: &table,
         judged,
         shifts,
+        prefixes,
         suggested,
         bounded,
         definitions,

@@ -33,7 +33,7 @@ const MOST: f64 = 0.5;
 
 /// Pairs of files with one name that are looked at for one name of a function: common names in common files would be compared
 /// each with each, and tell nothing.
-const MOST_CANDIDATES: usize = 4096;
+pub(super) const MOST_CANDIDATES: usize = 4096;
 
 /// Pairs of folders that are looked at, those with most votes first.
 const MOST_ELECTED: usize = 50;
@@ -226,7 +226,7 @@ pub(super) fn of_one_name(table: &Table) -> Vec<(usize, usize)> {
 }
 
 /// Items of which only one side has any cost, and which are no pair: those of base, and those of new.
-fn unmatched(table: &Table) -> [Vec<usize>; 2] {
+pub(super) fn unmatched(table: &Table) -> [Vec<usize>; 2] {
     let costs = table.side_costs();
     let only = |side: usize| {
         let is_alone = |item: &usize| {
@@ -267,7 +267,7 @@ fn file(table: &Table, item: usize) -> &str {
 }
 
 /// What is left of two paths before the part that they have in common at their ends, which is whole names.
-fn heads<'p>(base: &'p str, new: &'p str) -> (&'p str, &'p str) {
+pub(super) fn heads<'p>(base: &'p str, new: &'p str) -> (&'p str, &'p str) {
     let (mut left, mut right) = (base, new);
     loop {
         let (one, name) = left.rsplit_once('/').unwrap_or(("", left));
@@ -468,7 +468,7 @@ fn is_agreed(table: &Table, known: &[Folders], base: &str, new: &str, least: f64
 
 /// Whether the functions that agree on a pair of folders or modules are enough of them: some, with most of the cost of one of the
 /// two; or fewer, with most of the cost of both and so much of all costs that chance does not explain their absence.
-fn is_carried(
+pub(super) fn is_carried(
     table: &Table,
     pairs: &[(usize, usize)],
     is_in: [&dyn Fn(usize) -> bool; 2],

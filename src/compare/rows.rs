@@ -8,6 +8,7 @@ use super::items::Item;
 use super::judge::{FEWEST, Judged, Judgement, Noise, Test, Verdict};
 use super::matched::Matched;
 use super::pairs::Folders;
+use super::prefixes::Prefixes;
 use super::renames::Suggestion;
 use super::request::{Normalize, Request, Sort};
 use super::run::ComparedRun;
@@ -16,6 +17,7 @@ use super::table::{Bounded, Table};
 use crate::statistics::ranks;
 use crate::statistics::{change, mean};
 use crate::store::Tag;
+use crate::text::number::fixed;
 use crate::text::scale::figure;
 
 /// A run that was compared.
@@ -132,6 +134,8 @@ pub struct Comparison {
     pub folders: Vec<Folders>,
     /// Functions that may have been renamed, which were not taken for one.
     pub suggestions: Vec<Suggestion>,
+    /// Beginnings of names that may be others in new, by which nothing was taken for one.
+    pub prefixes: Vec<Prefixes>,
     /// What was asked for.
     pub request: Request,
     /// Earlier runs from which the noise of one run against one was taken.
@@ -160,6 +164,7 @@ pub(super) struct Findings<'f, 'd> {
     pub(super) table: &'f Table,
     pub(super) judged: Judged,
     pub(super) shifts: Vec<Shift>,
+    pub(super) prefixes: Vec<Prefixes>,
     pub(super) suggested: Vec<(usize, usize, Suggestion)>,
     pub(super) bounded: Vec<(Bounded, Vec<Definition>)>,
     pub(super) definitions: BTreeMap<usize, Vec<Definition>>,
@@ -186,6 +191,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         mut judged,
         shifts,
         suggested,
+        prefixes,
         bounded,
         mut definitions,
         sides,
@@ -370,6 +376,12 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         request,
     );
     let mut logs = logs.into_iter().flatten();
+    if let (Some(one), true) = (
+        prefixes.first(),
+        matched.contains(&None) || matched.iter().flatten().any(|part| *part < LITTLE),
+    ) {
+        warnings.push(little_matched(one, &matched));
+    }
     let sides = [0, 1].map(|side: usize| Side {
         runs: sides[side]
             .iter()
@@ -412,6 +424,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         tested: judged.tested,
         total,
         folders,
+        prefixes,
         suggestions: suggested.into_iter().map(|(.., found)| found).collect(),
         request: request.clone(),
         earlier,
@@ -419,6 +432,27 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         warnings,
     };
     (comparison, verdicts)
+}
+
+/// The part of the cost of a side that both sides must have: of less than half, more of the verdicts are about names than about what the
+/// program does.
+const LITTLE: f64 = 0.5;
+
+/// What to say where little is matched, and names begin otherwise in new.
+fn little_matched(prefixes: &Prefixes, matched: &[Option<f64>; 2]) -> String {
+    let percent = |part: f64| format!("{} %", fixed(100.0 * part, 1));
+    let [base, new] = matched.map(|part| part.map_or_else(|| "none".to_owned(), percent));
+    let rules: Vec<String> = prefixes
+        .rules
+        .iter()
+        .map(|rule| format!("`{rule}`"))
+        .collect();
+    format!(
+        "only {base} of the cost of base and {new} of that of new is in functions that both have: {}* may be {}* of new; for identify --rules, a line each: {}",
+        prefixes.base,
+        prefixes.new,
+        rules.join(", ")
+    )
 }
 
 /// A row of which only bounds are known.

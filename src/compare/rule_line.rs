@@ -2,9 +2,14 @@
 
 use crate::identity::read_rules;
 
+/// A pattern that fits a text, as it is between two `/`.
+pub(super) fn escaped(text: &str) -> String {
+    regex::escape(text).replace('/', "\\/")
+}
+
 /// A line of a file of rules that puts one text for another, if there is one.
 pub(super) fn rule(field: &str, old: &str, new: &str) -> Option<String> {
-    let pattern = regex::escape(old).replace('/', "\\/");
+    let pattern = escaped(old);
     let line = format!("{field} /^{pattern}$/ -> {}", new.replace('$', "$$"));
     // Line feeds, and blanks around a name, cannot be said in such a line.
     let read = read_rules("", &line).ok()?;

@@ -314,6 +314,19 @@ fn of_one_name(
             found.insert(row.item.names.clone(), why.clone());
         }
     }
+    // Names that may begin otherwise in new: what changed of them is as unknown.
+    for one in &comparison.prefixes {
+        for (base, new) in &one.functions {
+            let rows = [of_base.get(base), of_new.get(new)];
+            for row in rows.into_iter().flatten() {
+                let why = format!(
+                    "base has {base}, new {new}, and nothing says that they are one: rules for identify --rules, which diff prints, say that {}* is {}*",
+                    one.base, one.new
+                );
+                found.entry(row.item.names.clone()).or_insert(why);
+            }
+        }
+    }
     found
 }
 

@@ -241,3 +241,69 @@ fn a_root_that_pairs_nothing_says_what_does() {
     let modules = folder.json(&[&diff[..], &["--by", "module"]].concat());
     assert_eq!(matched(&modules), [100.0, 100.0]);
 }
+
+#[test]
+fn a_package_that_was_renamed_has_rules_that_make_it_one() {
+    let stacks = |prefix: &str, parse: u32| {
+        let names = [
+            ("Parser.parse", parse),
+            ("Lexer.next", 300),
+            ("Render.draw", 200),
+        ];
+        let names = [
+            &names[..],
+            &[("Cache.get", 120), ("Util.fmt", 80), ("Util.len", 60)],
+        ]
+        .concat();
+        let lines = names
+            .iter()
+            .map(|(name, cost)| format!("{prefix}App.main;{prefix}{name} {cost}\n"));
+        lines.collect::<String>()
+    };
+    for (old, new) in [
+        ("example.com/a/work.", "example.com/a/task."),
+        ("com/acme/oldshop/", "com/acme/shop/"),
+        ("old::", "new::"),
+    ] {
+        let folder = Folder::new();
+        folder
+            .write("old.folded", &stacks(old, 400))
+            .write("new.folded", &stacks(new, 400))
+            .write("slow.folded", &stacks(new, 600))
+            .write("any", "any <= +10 %\n");
+        let (out, err, _) = folder.run(&["diff", "old.folded", "new.folded"]);
+        let rules = rules_of(&out);
+        assert!(
+            err.contains("only 0.0 % of the cost of base") && err.contains(rules.trim()),
+            "{err}"
+        );
+        // Nothing is passed as gone.
+        let gate = ["gate", "--budget", "any", "--noise", "exact"];
+        let (out, _, code) = folder.run(&[&gate[..], &["old.folded", "slow.folded"]].concat());
+        assert!(code == Some(4) && out.contains("not comparable"), "{out}");
+        // The rules work as they are.
+        for name in ["old.folded", "new.folded", "slow.folded"] {
+            folder.import(name, &[]);
+        }
+        folder.write("rules", &rules);
+        let (_, err, code) = folder.run(&["identify", "--rules", "rules"]);
+        assert_eq!(code, Some(0), "{err}");
+        let answer = folder.json(&["diff", "1", "2"]);
+        assert_eq!(matched(&answer), [100.0, 100.0]);
+        assert_eq!(answer["prefixes"], serde_json::json!([]));
+        let (out, _, code) = folder.run(&[&gate[..], &["1", "3"]].concat());
+        assert!(code == Some(1) && out.contains("+50.0 %"), "{out}");
+    }
+}
+
+#[test]
+fn a_package_that_new_has_too_was_not_renamed() {
+    let folder = Folder::new();
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let old: String = names.map(|name| format!("old::{name} 10\n")).concat();
+    let new: String = names.map(|name| format!("new::{name} 10\n")).concat();
+    folder.write("old.folded", &old);
+    folder.write("new.folded", &format!("{new}old::other 1\n"));
+    let answer = folder.json(&["diff", "old.folded", "new.folded"]);
+    assert_eq!(answer["prefixes"], serde_json::json!([]));
+}
