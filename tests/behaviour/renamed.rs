@@ -50,8 +50,11 @@ fn rules_of(out: &str) -> String {
 }
 
 /// The part of the cost of base and of new that is matched, in percent.
-fn matched(answer: &Value) -> [f64; 2] {
-    ["base", "new"].map(|side| answer[side]["matched_pct"].as_f64().expect("a share"))
+fn matched(answer: &Value) -> [String; 2] {
+    ["base", "new"].map(|side| {
+        let part = answer[side]["matched_pct"].as_f64().expect("a share");
+        format!("{part:.1}")
+    })
 }
 
 #[test]
@@ -73,11 +76,14 @@ fn rules_that_are_printed_work_when_they_are_pasted() {
     );
     folder.import("old.prof", &[]);
     folder.import("new.prof", &[]);
-    assert_eq!(matched(&folder.json(&["diff", "1", "2"])), [30.0, 30.0]);
+    assert_eq!(matched(&folder.json(&["diff", "1", "2"])), ["30.0", "30.0"]);
     folder.write("rules", &rules);
     let (_, err, code) = folder.run(&["identify", "--rules", "rules"]);
     assert_eq!(code, Some(0), "{err}");
-    assert_eq!(matched(&folder.json(&["diff", "1", "2"])), [100.0, 100.0]);
+    assert_eq!(
+        matched(&folder.json(&["diff", "1", "2"])),
+        ["100.0", "100.0"]
+    );
     let (out, _, _) = folder.run(&["diff", "1", "2"]);
     assert!(
         out.contains("matched: 100.0 % of the cost of base, 100.0 % of new"),
@@ -157,7 +163,7 @@ fn modules_are_one_whose_functions_are() {
     ] {
         for by in ["function", "module", "file"] {
             let answer = folder.json(&["diff", "old.prof", new, "--by", by]);
-            assert_eq!(matched(&answer), [100.0, 100.0], "{new} {by}");
+            assert_eq!(matched(&answer), ["100.0", "100.0"], "{new} {by}");
             assert_eq!(answer["folders"], folders, "{new} {by}");
             assert_eq!(answer["modules"], modules, "{new} {by}");
         }
@@ -239,7 +245,7 @@ fn a_root_that_pairs_nothing_says_what_does() {
     // Both rules are suggested, and the modules are one as was said.
     assert_eq!(rules_of(&out).lines().count(), 2, "{out}");
     let modules = folder.json(&[&diff[..], &["--by", "module"]].concat());
-    assert_eq!(matched(&modules), [100.0, 100.0]);
+    assert_eq!(matched(&modules), ["100.0", "100.0"]);
 }
 
 #[test]
@@ -289,7 +295,7 @@ fn a_package_that_was_renamed_has_rules_that_make_it_one() {
         let (_, err, code) = folder.run(&["identify", "--rules", "rules"]);
         assert_eq!(code, Some(0), "{err}");
         let answer = folder.json(&["diff", "1", "2"]);
-        assert_eq!(matched(&answer), [100.0, 100.0]);
+        assert_eq!(matched(&answer), ["100.0", "100.0"]);
         assert_eq!(answer["prefixes"], serde_json::json!([]));
         let (out, _, code) = folder.run(&[&gate[..], &["1", "3"]].concat());
         assert!(code == Some(1) && out.contains("+50.0 %"), "{out}");
