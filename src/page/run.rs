@@ -12,7 +12,7 @@ use super::figures::{
 };
 use super::numbers::{Numbers, numbers};
 use super::sqlite::Sql;
-use super::statements::statements;
+use super::statements::{object, statements};
 use super::tree::{Cut, Functions, LABELS, Tree, tree};
 use crate::report::render::{self, plain};
 use crate::store::{Database, FunctionRow, MetricInfo, RunInfo, SetLabel, StoredIdentity};
@@ -152,7 +152,7 @@ pub(super) fn outline(
     }
     let (numbers, blocks) = (&outline.numbers, &mut outline.blocks);
     let mut names = names(&functions);
-    names["line_files"] = json!(files.names);
+    names["line_files"] = files.names.into();
     blocks.push(("names".to_owned(), column::text(&names.to_string())));
     if let Some(first) = first.filter(|_| sql == Sql::Inside) {
         let identities = database.function_identities(first.metric_id)?;
@@ -519,15 +519,15 @@ pub(super) fn label_block(sets: &[SetLabel]) -> Option<Block> {
 
 /// What functions are called, and where they are.
 pub(super) fn names(functions: &[FunctionRow]) -> Value {
-    let all = |of: &dyn Fn(&FunctionRow) -> Value| functions.iter().map(of).collect::<Vec<_>>();
-    json!({
-        "id": all(&|function| json!(function.function_id)),
-        "kind": all(&|function| json!(function.kind.name())),
-        "name": all(&|function| json!(function.name)),
-        "module": all(&|function| json!(function.module)),
-        "file": all(&|function| json!(function.file)),
-        "line": all(&|function| json!(function.place.0)),
-    })
+    let all = |of: &dyn Fn(&FunctionRow) -> Value| functions.iter().map(of).collect();
+    object([
+        ("id", all(&|function| function.function_id.into())),
+        ("kind", all(&|function| function.kind.name().into())),
+        ("name", all(&|function| function.name.as_str().into())),
+        ("module", all(&|function| function.module.as_str().into())),
+        ("file", all(&|function| function.file.as_str().into())),
+        ("line", all(&|function| function.place.0.into())),
+    ])
 }
 
 /// What only SQL asks of functions: of each a number whose bits say what follows, the column of its definition, and its
@@ -574,7 +574,7 @@ fn more_names(
         (format!("{MORE}names"), column.finish()),
         (
             format!("{MORE}texts"),
-            column::text(&json!(texts).to_string()),
+            column::text(&Value::from(texts).to_string()),
         ),
     ]
 }

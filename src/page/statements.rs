@@ -81,16 +81,12 @@ pub(super) fn statements(
                             ..Request::default()
                         };
                         let template = report::template(report, run, metrics, &request, shape)?;
-                        let parts: Map<String, Value> = template
-                            .parts
-                            .into_iter()
-                            .map(|(name, text)| (name, json!(number(text))))
-                            .collect();
-                        let values: Map<String, Value> = template
-                            .values
-                            .into_iter()
-                            .map(|(name, value)| (name, json!(value)))
-                            .collect();
+                        let parts = template.parts.into_iter();
+                        let parts = parts.map(|(name, text)| (name, number(text).into()));
+                        let parts = Value::Object(parts.collect());
+                        let values = template.values.into_iter();
+                        let values = values.map(|(name, value)| (name, value.into()));
+                        let values = Value::Object(values.collect());
                         let key = json!([
                             name,
                             metric.name,
@@ -103,16 +99,24 @@ pub(super) fn statements(
                             base == Base::Selection,
                             has_label
                         ]);
-                        all.insert(
-                            key.to_string(),
-                            json!({"select": number(template.select), "parts": parts, "values": values}),
-                        );
+                        let select = number(template.select).into();
+                        let statement = [("select", select), ("parts", parts), ("values", values)];
+                        all.insert(key.to_string(), object(statement));
                     }
                 }
             }
         }
     }
-    Ok(json!({"texts": texts, "statements": all}))
+    Ok(object([
+        ("texts", texts.into()),
+        ("statements", all.into()),
+    ]))
+}
+
+/// An object of values as they are: `json!` would copy them.
+pub(super) fn object<const N: usize>(values: [(&str, Value); N]) -> Value {
+    let named = values.map(|(name, value)| (name.to_owned(), value));
+    Map::from_iter(named).into()
 }
 
 /// What statements of a report are about, and whether samples must have a label.

@@ -23,7 +23,7 @@ const LOOKED_INTO: [&str; 3] = ["labels_of_nodes", "metric_nodes", "shifted_edge
 /// The parts of a statement, with the texts of its words and its values.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    parts: BTreeMap<Cow<'static, str>, String>,
+    parts: BTreeMap<Cow<'static, str>, Rc<str>>,
     words: Vec<(&'static str, Cow<'static, str>)>,
     values: BTreeMap<Cow<'static, str>, SqlValue>,
 }
@@ -31,15 +31,17 @@ pub(super) struct Parts {
 impl Parts {
     /// Says what a name in a statement means: the SELECT in a file of ours.
     pub(super) fn part(&mut self, name: impl Into<Cow<'static, str>>, text: &'static str) {
-        self.parts.insert(name.into(), without_comments(text));
+        self.parts
+            .insert(name.into(), without_comments(text).into());
     }
 
     /// Says what several names mean, each by a part `name AS (` … `)` of a file of ours.
     pub(super) fn file(&mut self, text: &'static str) {
-        let bodies = parts_of(text);
-        let bodies = bodies.iter();
-        self.parts
-            .extend(bodies.map(|(name, body)| (name.clone().into(), body.clone())));
+        let Named { parts, select } = &*named(text);
+        debug_assert!(select.trim().is_empty(), "it is in no part: {select}");
+        for (name, body) in parts {
+            self.parts.insert(Cow::Borrowed(name), Rc::clone(body));
+        }
     }
 
     /// Gives a name the meaning of another one.
@@ -56,11 +58,18 @@ impl Parts {
         text: &str,
         words: &[(&str, &str)],
     ) {
-        let mut body = without_comments(text);
-        for (word, meaning) in words {
-            body = body.replace(word, meaning);
+        let text = without_comments(text);
+        let (mut body, mut rest) = (String::new(), text.as_str());
+        while let Some(at) = rest.find('$') {
+            body.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let known = words.iter().find(|(word, _)| rest.starts_with(word));
+            let (word, meaning) = known.copied().unwrap_or(("$", "$"));
+            body.push_str(meaning);
+            rest = &rest[word.len()..];
         }
-        self.parts.insert(name.into(), body);
+        body.push_str(rest);
+        self.parts.insert(name.into(), body.into());
     }
 
     /// Says which text replaces a word. Words may hold words that are said later.
@@ -75,23 +84,28 @@ impl Parts {
 
     /// The statement of a report: its own parts and its SELECT are its text, the others come from
     /// here, but for those that are tables already.
-    pub(super) fn statement(&self, report: &str, tables: &BTreeSet<&str>) -> String {
-        let (own, select) = split(report);
-        self.joined(&own, &select, tables, &|text| text.to_owned())
+    pub(super) fn statement(&self, report: &'static str, tables: &BTreeSet<&str>) -> String {
+        let Named { parts, select } = &*named(report);
+        self.joined(parts, select, tables, &|text| text.to_owned())
     }
 
     /// Another SELECT over the parts of a report.
-    pub(super) fn aside(&self, report: &str, select: &str, tables: &BTreeSet<&str>) -> String {
-        let (own, _) = split(report);
-        let (_, select) = split(select);
-        self.joined(&own, &select, tables, &|text| text.to_owned())
+    pub(super) fn aside(
+        &self,
+        report: &'static str,
+        select: &str,
+        tables: &BTreeSet<&str>,
+    ) -> String {
+        let own = &named(report).parts;
+        let select = without_comments(select);
+        self.joined(own, &select, tables, &|text| text.to_owned())
     }
 
     /// The statement of a report for people: with values in the places of parameters, and nothing
     /// left to tables.
-    pub(super) fn shown(&self, report: &str) -> String {
-        let (own, select) = split(report);
-        self.joined(&own, &select, &BTreeSet::new(), &|text| {
+    pub(super) fn shown(&self, report: &'static str) -> String {
+        let Named { parts, select } = &*named(report);
+        self.joined(parts, select, &BTreeSet::new(), &|text| {
             self.with_values(text)
         })
     }
@@ -102,7 +116,7 @@ impl Parts {
     /// What of it not all engines have.
     pub(super) fn portable(
         &self,
-        report: &str,
+        report: &'static str,
         of_run: &OfRun<'_>,
     ) -> Result<String, &'static str> {
         let OfRun {
@@ -110,9 +124,9 @@ impl Parts {
             uid,
             places,
         } = of_run;
-        let (own, select) = split(report);
-        let (tables, _) = split(RUN);
-        let portable = PORTABLE.map(|(ours, theirs)| (parts_of(ours), parts_of(theirs)));
+        let Named { parts: own, select } = &*named(report);
+        let tables = &named(RUN).parts;
+        let portable = PORTABLE.map(|(ours, theirs)| (named(ours), named(theirs)));
         // Values come last: nothing in them is a word of the statement.
         let finish = |text: &str| {
             let text = with_lists(&self.spelled_out(text), &self.values, places);
@@ -121,20 +135,20 @@ impl Parts {
         };
         let body = |name: &str| {
             if let Some(table) = tables.get(name) {
-                return Some(table.clone());
+                return Some(table.to_string());
             }
             let text = own.get(name).or_else(|| self.parts.get(name))?;
             // Other files have parts of the same names.
             let theirs = portable.iter().find_map(|(ours, theirs)| {
-                let is_ours = ours.get(name) == Some(text);
-                theirs.get(name).filter(|_| is_ours)
+                let is_ours = ours.parts.get(name) == Some(text);
+                theirs.parts.get(name).filter(|_| is_ours)
             });
             Some(finish(theirs.unwrap_or(text)))
         };
         let mut bodies = Vec::new();
-        let select = finish(&select);
-        let mut unseen = self.names(&own);
-        unseen.extend(tables.keys().map(String::as_str));
+        let select = finish(select);
+        let mut unseen = self.names(own);
+        unseen.extend(tables.keys().copied());
         collect(&select, &body, &mut unseen, &mut bodies);
         let mut text = String::new();
         for (at, (name, body)) in bodies.iter().enumerate() {
@@ -160,23 +174,27 @@ impl Parts {
     }
 
     /// The SELECT of a report, and every part that it or another text may mention, with parameters in them.
-    pub(super) fn spelled(&self, report: &str, other: &str) -> (String, Vec<(String, String)>) {
-        let (own, select) = split(report);
-        let select = self.spelled_out(&select);
+    pub(super) fn spelled(
+        &self,
+        report: &'static str,
+        other: &str,
+    ) -> (String, Vec<(String, String)>) {
+        let Named { parts: own, select } = &*named(report);
+        let select = self.spelled_out(select);
         let body = |name: &str| -> Option<String> {
             let text = own.get(name).or_else(|| self.parts.get(name))?;
             Some(self.spelled_out(text))
         };
         let mut bodies = Vec::new();
         let text = format!("{select}{other}");
-        collect(&text, &body, &mut self.names(&own), &mut bodies);
+        collect(&text, &body, &mut self.names(own), &mut bodies);
         (select, bodies)
     }
 
     /// The names of all parts, those of a report's own text among them.
-    fn names<'p>(&'p self, own: &'p Named) -> HashSet<&'p str> {
+    fn names<'p>(&'p self, own: &OwnParts) -> HashSet<&'p str> {
         let parts = self.parts.keys().map(AsRef::as_ref);
-        own.keys().map(String::as_str).chain(parts).collect()
+        own.keys().copied().chain(parts).collect()
     }
 
     /// The names of the parameters, with what they are.
@@ -204,16 +222,13 @@ impl Parts {
 
     fn joined(
         &self,
-        own: &BTreeMap<String, String>,
+        own: &OwnParts,
         select: &str,
         tables: &BTreeSet<&str>,
         finish: &dyn Fn(&str) -> String,
     ) -> String {
         let body = |name: &str| -> Option<String> {
-            let text = own
-                .get(name)
-                .map(String::as_str)
-                .or_else(|| self.parts.get(name).map(String::as_str))?;
+            let text = own.get(name).or_else(|| self.parts.get(name))?;
             Some(finish(&self.spelled_out(text)))
         };
         let mut bodies = Vec::new();
@@ -489,37 +504,37 @@ fn without_comments(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Named parts of a file of ours.
-type Named = BTreeMap<String, String>;
+/// Parts by their names.
+type OwnParts = BTreeMap<&'static str, Rc<str>>;
 
-/// The parts of a file of ours that has nothing else. A page has dozens of statements of the same few files.
-fn parts_of(text: &'static str) -> Rc<Named> {
+/// A text of ours: its named parts, and the SELECT that follows, if it has one.
+struct Named {
+    parts: OwnParts,
+    select: String,
+}
+
+/// The parts of a text of ours. A page has dozens of statements of the same few texts.
+fn named(text: &'static str) -> Rc<Named> {
     thread_local! {
         static KNOWN: RefCell<HashMap<&'static str, Rc<Named>>> = RefCell::default();
     }
-    KNOWN.with_borrow_mut(|known| {
-        let parts = known.entry(text).or_insert_with(|| {
-            let (parts, rest) = split(text);
-            debug_assert!(rest.trim().is_empty(), "it is in no part: {rest}");
-            Rc::new(parts)
-        });
-        Rc::clone(parts)
-    })
+    KNOWN
+        .with_borrow_mut(|known| Rc::clone(known.entry(text).or_insert_with(|| split(text).into())))
 }
 
-/// The parts that a report brings, and its SELECT. A part begins with `name AS (` at the start of a
-/// line, and ends with a line that closes it.
-fn split(report: &str) -> (Named, String) {
-    let mut own = BTreeMap::new();
-    let mut part: Option<(String, Vec<&str>)> = None;
+/// Looks for the parts of a text of ours. A part begins with `name AS (` at the start of a line, and ends with a line that
+/// closes it.
+fn split(text: &'static str) -> Named {
+    let mut parts = BTreeMap::new();
+    let mut part: Option<(&str, Vec<&str>)> = None;
     let mut select = Vec::new();
-    let lines = report
+    let lines = text
         .lines()
         .filter(|line| !line.trim_start().starts_with("--"));
     for line in lines {
         if let Some((name, mut body)) = part.take() {
             if line.starts_with(')') {
-                own.insert(name, body.join("\n"));
+                parts.insert(name, body.join("\n").into());
             } else {
                 body.push(line.strip_prefix("  ").unwrap_or(line));
                 part = Some((name, body));
@@ -528,11 +543,14 @@ fn split(report: &str) -> (Named, String) {
         }
         let name = line.trim_start_matches("WITH ").strip_suffix(" AS (");
         match name.filter(|name| name.chars().all(is_of_a_word)) {
-            Some(name) => part = Some((name.to_owned(), Vec::new())),
+            Some(name) => part = Some((name, Vec::new())),
             None => select.push(line),
         }
     }
-    (own, select.join("\n"))
+    Named {
+        parts,
+        select: select.join("\n"),
+    }
 }
 
 /// A value as SQL has it.
