@@ -34,6 +34,7 @@ const LENGTHS: [u8; 10] = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
 
 impl<'r> Values<'r> {
     /// All columns of a record; `None` if it is none.
+    #[inline]
     pub(crate) fn of(record: &'r [u8]) -> Option<Self> {
         let mut at = 0;
         let header = usize::try_from(varint_at(record, &mut at)?).ok()?;
@@ -56,6 +57,18 @@ impl<'r> Values<'r> {
     /// The next column; `None` if it is not what the format says.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Value<'r>> {
+        // What a function is called with lies in memory. A copy does here: the columns themselves may stay in registers.
+        let mut columns = Self {
+            types: self.types,
+            values: self.values,
+        };
+        let value = columns.of_any_type()?;
+        *self = columns;
+        Some(value)
+    }
+
+    /// The next column, whatever its type.
+    fn of_any_type(&mut self) -> Option<Value<'r>> {
         let kind = match self.types {
             [] => return Some(Value::Null),
             // Types of numbers and short texts are one byte.
@@ -203,7 +216,11 @@ impl<'r> Values<'r> {
     }
 
     /// The next column, which has to be an integer or NULL.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call would write the columns to memory, from where they cannot be copied before they are there"
+    )]
+    #[inline(always)]
     pub(crate) fn integer_or_null(&mut self) -> Option<Option<i64>> {
         if self.skips_null() {
             return Some(None);
