@@ -24,7 +24,7 @@ pub(super) struct BuiltIn {
     pub(super) ends: &'static str,
     /// A regular expression of the package regex. What its group `file` matches is the file of a
     /// function that has none; what its group `nfc` matches is put in normalization form C of Unicode;
-    /// what its group `hash` matches must look like a hash.
+    /// what its group `hash` matches must look like a hash, and what its group `unique` matches like a number of GHC's.
     pub(super) pattern: &'static str,
     /// What is put for what was matched; `$1` or `${1}` is a group.
     pub(super) replacement: &'static str,
@@ -51,6 +51,7 @@ const NO_FILE: &str = "-";
 const DIGIT: &str = "0123456789";
 const HEX: &str = "0123456789abcdef";
 const ALNUM: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const ALNUM_: &str = "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ$";
 const DIGITS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const NOTHING: &[&str] = &[];
 
@@ -106,6 +107,9 @@ const POOL_ROW: &str = r"^((?:\[|thread: )(?:.*[^A-Za-z])?(?:[A-Za-z]*(?:[Pp]ool
 const PATH: &str = r"^(?:(?:/|\.{1,2}/)(?:.*/)?|(?:[A-Za-z]:[\\/]|\\\\)(?:.*[\\/])?)([^\\/]+)$";
 const LIBRARY: &str = r"^[^:]*/([^/]+\.(?:so|dylib|dll|node|ko))$";
 
+/// A name of Cython: scopes, each after its length, and an ordinal before the name.
+const CYTHON: &str = r"^(__pyx_(?:pf|pw|gb)_(?:(?:1[0-9A-Za-z_]{1}|2[0-9A-Za-z_]{2}|3[0-9A-Za-z_]{3}|4[0-9A-Za-z_]{4}|5[0-9A-Za-z_]{5}|6[0-9A-Za-z_]{6}|7[0-9A-Za-z_]{7}|8[0-9A-Za-z_]{8}|9[0-9A-Za-z_]{9}|10[0-9A-Za-z_]{10}|11[0-9A-Za-z_]{11}|12[0-9A-Za-z_]{12}|13[0-9A-Za-z_]{13}|14[0-9A-Za-z_]{14}|15[0-9A-Za-z_]{15}|16[0-9A-Za-z_]{16}|17[0-9A-Za-z_]{17}|18[0-9A-Za-z_]{18}|19[0-9A-Za-z_]{19}|20[0-9A-Za-z_]{20}|21[0-9A-Za-z_]{21}|22[0-9A-Za-z_]{22}|23[0-9A-Za-z_]{23}|24[0-9A-Za-z_]{24}|25[0-9A-Za-z_]{25}|26[0-9A-Za-z_]{26}|27[0-9A-Za-z_]{27}|28[0-9A-Za-z_]{28}|29[0-9A-Za-z_]{29}|30[0-9A-Za-z_]{30}|31[0-9A-Za-z_]{31}|32[0-9A-Za-z_]{32}|33[0-9A-Za-z_]{33}|34[0-9A-Za-z_]{34}|35[0-9A-Za-z_]{35}|36[0-9A-Za-z_]{36}|37[0-9A-Za-z_]{37}|38[0-9A-Za-z_]{38}|39[0-9A-Za-z_]{39}|40[0-9A-Za-z_]{40})_)+)[0-9]*([A-Za-z_][0-9A-Za-z_]*)$";
+
 const NIX: &str = r"^/nix/store/[0-9a-z]{32}-([a-zA-Z_][0-9A-Za-z_.+]*?(?:-[a-zA-Z_][0-9A-Za-z_.+]*?)*)(?:-[0-9][0-9A-Za-z_.+-]*)?/";
 const CONTAINER_ROOT: &str = r"^/var/lib/(?:docker|containers)/.+?/(?:merged|diff)/";
 const OTHER_ROOT: &str = r"^/proc/[0-9]+/(?:root)/";
@@ -144,6 +148,9 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("clones of gcc and LLVM", name(NATIVE, &["."], ""), CLONE, "$1"),
     rule("clones of gcc and LLVM, after a name that was read", name(NATIVE, &[" [clone .", " (."], "])"), CLONE_READ, "$1"),
     rule("C++: number of code that initialises or ends variables", name(ANY, &["__cxx_global_"], DIGIT), r"^(__cxx_global_(?:var_init|array_dtor))\.[0-9]+$", "$1"),
+    rule("C++: first symbol of a file whose variables are initialised", name(NATIVE, &["_GLOBAL__"], ALNUM_), r"^(_GLOBAL__(?:sub_)?[ID]_)[0-9A-Za-z_$]+$", "${1}*"),
+    rule("Cython: ordinal of a function", name(ANY, &["__pyx_p", "__pyx_gb_"], ALNUM_), CYTHON, "${1}*$2"),
+    rule("Numba: version and flags of a compiled function", name(ANY, &["[abi:v"], ""), r"\[abi:v[0-9]+\]\[abi:c[0-9A-Za-z_]+\]", ""),
     rule("cold part, jump table", name(NATIVE, &[".cold", ".cfi"], ""), COLD, "$1"),
     rule("cold part, jump table", name(NATIVE_FILES, &[".cold", ".warm", ".hot", ".cfi"], ""), r"(.)\.(?:cold|warm|hot|cfi)$", "$1"),
     rule("OpenMP: number of an outlined region", name(NATIVE, &["_omp_fn.", "omp_outlined"], "0123456789d_."), r"\.(_omp_fn|omp_outlined|omp_outlined_debug__)(?:\.+[0-9]+|\.)?$", ".$1.*"),
@@ -169,7 +176,8 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("Zig: number of nameless code", name(ANY, &["__anon_"], ""), r"__anon_[0-9]+", "__anon_*"),
     rule("OCaml: place of nameless code", name(ANY, &["anon_fn["], ""), r"(anon_fn\[[^:\]]+):[0-9,-]+\]", "$1]"),
     rule("OCaml: place of nameless code in a symbol", name(ANY, &["anon_fn$5b"], ""), r"(anon_fn\$5b[^$]+)\$3a[0-9$a-f]*?\$5d", "$1$$5d"),
-    rule("OCaml: stamp", name(ANY, &["caml"], "0123456789e"), r"^(caml[0-9A-Za-z_']+(?:__|\.)[0-9A-Za-z_'.$\[\]]+?)(?:_[0-9]+)+(?:_code)?$", "${1}_*"),
+    rule("OCaml: stamp", name(ANY, &["caml"], DIGIT), r"^(caml[0-9A-Za-z_']+(?:__|\.)[0-9A-Za-z_'.$\[\]]+)_[0-9]+$", "${1}_*"),
+    rule("OCaml: stamps of code of flambda", name(ANY, &["_code"], "e"), r"^(caml[0-9A-Za-z_']+(?:__|\.)[0-9A-Za-z_'.$\[\]]+?)(?:_[0-9]+){1,2}_code$", "${1}_*"),
     // Rust.
     rule("Rust: closure, impl and constant, of both manglings", name(ANY, &["{{"], ""), r"\{\{(closure|impl|constant|shim)\}\}", "{$1}"),
     rule("Rust: shim of a table of methods, of both manglings", name(ANY, &["{{vtable.shim}}"], ""), r"(?:::)?\{\{vtable\.shim\}\}", "::{shim:vtable}"),
@@ -183,7 +191,8 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("Go: number of a closure", name(GO, &[".func", ".gowrap", ".deferwrap"], ""), r"^((?:[^ :(]|\(\*?[^ :()]+\))+)\.(func|gowrap|deferwrap)[0-9]+($|[^0-9A-Za-z_])", "$1.$2*$3"),
     rule("Go: number of a closure in a closure", name(GO, &[".func*."], ""), r"(\.func\*(?:\.\*)*)\.[0-9]+", "$1.*"),
     rule("Go: body of a loop over a function", name(GO, &["-range"], ""), r"-range[0-9]+", "-range*"),
-    rule("Go: major version of a module", name(GO, &["/v"], ""), r"^([0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.[a-z]+/[^ :(]+)/v(?:[2-9]|[1-9][0-9]+)\.", "$1."),
+    rule("Go: major version of a module", name(GO, &["/v"], ""), r"^(github\.com/[^/ :(]+/[^/ :(]+|[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.[a-z]+/[^/ :(]+(?:/[^/ :(]+)?)/v(?:[2-9]|[1-9][0-9]+)([./])", "$1$2"),
+    rule("Go: version of a module of gopkg.in", name(GO, &["gopkg.in/"], ""), r"^(gopkg\.in/(?:[0-9A-Za-z_-]+/)?[0-9A-Za-z_-]+)(?:\.|%2e)v[0-9]+([./])", "$1$2"),
     rule("Go: number of init", name(GO, &[".init."], ""), r"^((?:[^ :(]*/)?[a-z0-9_%~-]+(?:\.[a-z0-9_%~-]+)*)\.init\.[0-9]+", "$1.init.*"),
     rule("Go: number of a deferred call", name(ANY, &["·dwrap·"], ""), r"·dwrap·[0-9]+", "·dwrap·*"),
     rule("Go: number of a table", name(GO, &["..stmp_"], DIGIT), r"\.\.stmp_[0-9]+$", "..stmp_*"),
@@ -195,6 +204,7 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("async-profiler: how the code was compiled", name(JVM, &["_["], "]"), r"^(.+)_\[[jik01]\]$", "$1"),
     rule("Java: number of a lambda", name(JVM, &["lambda$"], ""), r"lambda\$([^$./ ]*)\$[0-9]+($|[^0-9A-Za-z_])", "lambda$$$1$$*$2"),
     rule("Kotlin: number of a lambda", name(JVM, &["$lambda"], ""), r"\$lambda[-$][0-9]+", "$$lambda$$*"),
+    rule("Groovy: number of a closure", name(JVM, &["closure"], ""), r"(\$_(?:[0-9A-Za-z_]+_)?closure)[0-9]+([.$/]|$)", "$1*$2"),
     rule("Scala: number of a function", name(JVM, &["$anonfun$"], ""), r"\$anonfun\$([^$./ ]+)\$[0-9]+", "$$anonfun$$$1$$*"),
     rule("Java: number of a nameless class", name(JVM, &["$"], ""), r"([0-9A-Za-z_*])\$[0-9]+([.$]|$)", "$1$$*$2"),
     rule("Java: number of a class in a method", name(JVM, &["$"], ""), r"([0-9A-Za-z_*])\$[0-9]+([A-Z][0-9A-Za-z_]*(?:[.$]|$))", "$1$$*$2"),
@@ -211,15 +221,16 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule(".NET: number of a local function", name(ANY, &["g__"], ""), r"(<[0-9A-Za-z_.<>$]*>g__[0-9A-Za-z_]+\|)[0-9]+(?:_[0-9]+)?", "$1*"),
     rule(".NET: number of a nameless type", name(ANY, &["AnonymousType"], ""), r"(<>f__AnonymousType)[0-9]+", "$1*"),
     rule(".NET: number of a compiled expression", name(ANY, &["lambda_method"], ""), r"lambda_method[0-9]+\(", "lambda_method*("),
+    rule("F#: line of a closure", name("- fs fsx", &["@"], ""), r"([0-9A-Za-z_'])@[0-9]+(?:-[0-9]+)?(\.(?:Invoke|DirectInvoke|Specialize|GenerateNext|MoveNext|\.ctor)(?:[^0-9A-Za-z_]|$))", "$1@*$2"),
     // Lisp and Haskell.
     rule("SBCL: number of a generated body", name(ANY, &["\""], ""), r#"("[A-Z][A-Z-]*?)-?[0-9]+""#, "$1*\""),
-    rule("GHC: unique of a constant", name(HASKELL, &["CAF:"], ""), r"^(CAF:.+)_[rs][0-9A-Za-z]{2,6}$", "${1}_*"),
+    rule("GHC: unique of a constant", name(HASKELL, &["CAF:"], ALNUM), r"^(CAF:.+)_[rs](?P<unique>[1-9][0-9A-Za-z]{2,5})$", "${1}_*"),
     rule("GHC: number of a floated expression", name(HASKELL, &["CAF:lvl"], ""), r"^CAF:lvl[0-9]+(_\*)?$", "CAF:lvl*$1"),
     rule("GHC: number of a floated expression in a file", name("hs lhs", &["lvl"], ""), r"^lvl[0-9]+(_\*)?$", "lvl*$1"),
     rule("GHC: number of a floated expression in a symbol", name(ANY, &["lvl"], "o"), r"^([A-Z][0-9A-Za-z_]*_lvl)[0-9]+(_info)$", "$1*$2"),
-    rule("GHC: unique of a local function", name(HASKELL, &["$", "sat_"], ALNUM), r"^((?:[A-Z][0-9A-Za-z_.']*\.)?\$[a-z][0-9A-Za-z_']*?|sat)_[rscu][0-9][0-9A-Za-z]{1,5}$", "${1}_*"),
-    rule("GHC: unique of a local function in a file", name("hs lhs", &["_"], ALNUM), r"^([0-9A-Za-z_.']+?)_[rscu][0-9][0-9A-Za-z]{1,5}$", "${1}_*"),
-    rule("GHC: unique of a local function in a symbol", name(HASKELL, &["_info", "_entry", "_closure", "_slow"], ""), r"^([0-9A-Za-z_$.']+?)_[rscu](?:[0-9]{2,4}[A-Za-z][0-9A-Za-z]{0,2}|[0-9][A-Za-z][0-9A-Za-z]{1,4})(_(?:con_)?(?:info|entry|closure|slow))$", "${1}_*$2"),
+    rule("GHC: unique of a local function", name(HASKELL, &["$", "sat_"], ALNUM), r"^((?:[A-Z][0-9A-Za-z_.']*\.)?\$[a-z][0-9A-Za-z_']*?|sat)_[rscu](?P<unique>[1-9][0-9A-Za-z]{2,5})$", "${1}_*"),
+    rule("GHC: unique of a local function in a file", name("hs lhs", &["_"], ALNUM), r"^([0-9A-Za-z_.']+?)_[rscu](?P<unique>[1-9][0-9A-Za-z]{2,5})$", "${1}_*"),
+    rule("GHC: unique of a local function in a symbol", name(HASKELL, &["_info", "_entry", "_closure", "_slow"], "oyew"), r"^((?:[0-9A-Za-z_$.']*_)?[a-z$][0-9A-Za-z$']*)_[rscu](?P<unique>[1-9][0-9A-Za-z]{2,5})(_(?:con_)?(?:info|entry|closure|slow))$", "${1}_*$3"),
     // Julia, Erlang, D, Nim, Dart, Python.
     rule("Julia: number of nameless code", name(JULIA, &["#"], ""), r"#[0-9]+", "#*"),
     rule("Julia: number of nameless code, without a file", name(NO_FILE, &["#"], DIGIT), r"^#[0-9]+(?:#[0-9]+)*$", "#*"),
@@ -235,6 +246,7 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("deleted file", module(&[" (deleted)"], ")"), r" \(deleted\)$", ""),
     rule("folder of a program or library", module(&["/", "\\"], ""), PATH, "$1"),
     rule("folder of a library", module(&["/"], "ebltnoy"), LIBRARY, "$1"),
+    rule("Python: hash of a library in a wheel", module(&["-"], "ol"), r"^(.+)-(?P<hash>[0-9a-f]{8}|[0-9a-f]{32})(?:\.[0-9A-Za-z]+)*?(\.so|\.dll)$", "$1$3"),
     rule("version of a shared library", module(&[".so."], DIGIT), r"\.so(?:\.[0-9]+)+$", ".so"),
     rule("version in a library's name", module(&["-"], "o"), r"-[0-9]+(?:\.[0-9]+)+\.so$", ".so"),
     rule("version of a dynamic library", module(&[".dylib"], "b"), r"(?:\.[0-9]+)+\.dylib$", ".dylib"),
@@ -255,6 +267,7 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("folder of a container", file(&["/merged/", "/diff/"], ""), CONTAINER_ROOT, "/"),
     rule("folder of the Nix store", file(&["/nix/store/"], ""), NIX, "$1/"),
     rule("Rust: commit of the standard library", file(&["/rustc/"], ""), r"^/rustc/[0-9a-f]{40}/", "/rustc/"),
+    rule("Rust: folder of what a build script has made", file(&["/out/", "\\out\\"], ""), r"^(?:.*[/\\])?build[/\\]([A-Za-z][0-9A-Za-z_-]*?)-[0-9a-f]{16}[/\\]out[/\\]", "$1/out/"),
     rule("Rust: folder of the standard library", file(&["/rustlib/src/rust/"], ""), r"^.*/rustlib/src/rust/", "/rustc/"),
     rule("Rust: folder and version of a crate", file(&["/registry/src/"], ""), r"^.*/registry/src/[^/]+/([A-Za-z][0-9A-Za-z_-]*?)-[0-9][0-9A-Za-z_.+-]*/", "$1/"),
     rule("Rust: folder of a crate from git", file(&["/git/checkouts/"], ""), r"^.*/git/checkouts/([A-Za-z][0-9A-Za-z_-]*?)-[0-9a-f]{16}/[0-9a-f]{7,}/", "$1/"),
@@ -262,9 +275,9 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("Python: version of the standard library", file(&["/lib/python"], ""), r"^.*/lib/python[0-9][0-9.]*/", "python/"),
     rule("Ruby: folder and version of a gem", file(&["/gems/"], ""), r"^.*/gems/([A-Za-z][0-9A-Za-z_-]*?)-[0-9][0-9A-Za-z_.]*/", "$1/"),
     rule("Node: folder of installed packages", file(&["/node_modules/"], ""), r"^(?:file://)?.*/node_modules/", ""),
-    rule("Go: version of a module", file(&["@v"], ""), r"@v[0-9][0-9A-Za-z_.+-]*", ""),
+    rule("Go: version of a module", file(&["@v"], ""), r"(?:/v[0-9]+|\.v[0-9]+)?@v[0-9][0-9A-Za-z_.+-]*", ""),
     rule("Go: folder of downloaded modules", file(&["/pkg/mod/"], ""), r"^.*/pkg/mod/", ""),
-    rule("hash in the name of a bundle", file(&["."], "s"), r"\.(?P<hash>[0-9a-f]{6,32})(\.(?:chunk\.)?m?js)$", ".*$2"),
+    rule("hash in the name of a bundle", file(&["."], "s"), r"\.(?P<hash>[0-9a-f]{6,32})((?:\.(?:chunk|min|bundle|legacy|css))*\.[cm]?js)$", ".*$2"),
     rule("hash at the end of the name of a bundle", file(&["/assets/", "/chunks/"], "s"), r"(/(?:assets|chunks)/(?:[^/]+/)*(?:[^/]*-)?[^/]*[0-9A-Za-z])-(?P<hash>[0-9A-Za-z_]{8})(\.m?js)$", "$1-*$3"),
     rule("long hash at the end of the name of a bundle", file(&["-"], "s"), r"([0-9A-Za-z_\])])-(?P<hash>[0-9a-f]{16,40})(\.m?js)$", "$1-*$3"),
     rule("esbuild: hash of a part that is shared", file(&["chunk-"], "s"), r"(^|/)chunk-[0-9A-Z]{8}(\.m?js)$", "${1}chunk-*$2"),
@@ -273,7 +286,8 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("attrs: number of a generated method", file(&["<attrs generated "], ">"), r"^(<attrs generated .+?)-[0-9]+>$", "$1>"),
     rule("SymPy: number of generated code", file(&["<lambdifygenerated-"], ">"), r"^<lambdifygenerated-[0-9]+>$", "<lambdifygenerated-*>"),
     rule("WebAssembly: hash of a module", file(&["wasm://wasm/"], ""), r"^(wasm://wasm/)(?:.*-)?[0-9a-f]+$", "$1*"),
-    rule("query of an address", file(&["http://", "https://"], ""), r"^(https?://[^?#]+)[?#].*$", "$1"),
+    rule("query of an address", file(&["http://", "https://", "file://"], ""), r"^((?:https?|file)://[^?#]+)[?#].*$", "$1"),
+    rule("webpack: hash of a file", file(&["webpack"], HEX), r"^(webpack(?:-internal)?://[^?]+)\?[0-9a-f]{4,32}$", "$1"),
     // Containers.
     rule("time of day", container(DIGITS, ""), r"(?: at)? ?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}[:.-][0-9]{2}(?:[:.-][0-9]{2})?(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?", ""),
     rule("what a part is for, by numbers", container(&[":"], DIGIT), r"(?: for)? [0-9]+(?::[0-9]+)+$", ""),

@@ -13,6 +13,10 @@ use super::rule::Rule;
 /// How often all rules are tried on one text: a user's rules may turn in a circle.
 const ROUNDS: usize = 32;
 
+/// Groups of patterns, and how what they match must look.
+type Looks = (&'static str, fn(&str) -> bool);
+const LOOKS: [Looks; 2] = [("hash", is_hash), ("unique", is_unique)];
+
 /// Bytes that a text may gain: a user's rule may add some each time.
 const LONGEST_GAIN: usize = 4096;
 
@@ -153,14 +157,16 @@ impl CompiledRule {
         }
         // Asked of rules that match only: most never do in an import.
         let has_group = |wanted: &str| regex.capture_names().flatten().any(|name| name == wanted);
-        // What such a group matches must look like a hash.
-        if has_group("hash") {
-            let captures = regex.captures(text)?;
-            if !captures
-                .name("hash")
-                .is_none_or(|found| is_hash(found.as_str()))
-            {
-                return None;
+        // What such a group matches must look like a hash, or like a number of GHC's.
+        for (group, looks_so) in LOOKS {
+            if has_group(group) {
+                let captures = regex.captures(text)?;
+                if !captures
+                    .name(group)
+                    .is_none_or(|found| looks_so(found.as_str()))
+                {
+                    return None;
+                }
             }
         }
         let mut next = regex.replace_all(text, self.replacement.as_str());
@@ -196,6 +202,20 @@ fn is_hash(text: &str) -> bool {
     has(u8::is_ascii_digit)
         && has(u8::is_ascii_alphabetic)
         && (is_hexadecimal() || (has(u8::is_ascii_uppercase) && has_digit_inside()))
+}
+
+/// Whether a part of a name looks like a unique, a number of GHC's in base 62: `3Xy`, `43E`, `3zi`. `16`, `8be`, `16LE` and `32x4` are
+/// widths, and `2nd` is an ordinal, with which a person has called a thing.
+fn is_unique(text: &str) -> bool {
+    const WIDTHS: [&str; 9] = ["8", "16", "24", "32", "48", "64", "128", "256", "512"];
+    const ORDINALS: [&str; 4] = ["st", "nd", "rd", "th"];
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at(digits);
+    let has_digit = rest.bytes().any(|byte| byte.is_ascii_digit());
+    let is_width =
+        WIDTHS.contains(&number) && (!has_digit || rest.starts_with(|first| first == 'x'));
+    let is_word = rest.bytes().all(|byte| byte.is_ascii_lowercase());
+    !is_width && (!is_word || (digits == 1 && rest.len() == 2 && !ORDINALS.contains(&rest)))
 }
 
 fn words(text: &str) -> Vec<String> {

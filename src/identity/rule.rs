@@ -71,7 +71,8 @@ pub struct Rule {
     /// A regular expression of the package regex. What its group `file` matches is the file of a
     /// function that has none. Where it has a group `nfc`, the text is put in normalization form C of
     /// Unicode besides; where it has a group `hash`, what that matches must look like a hash: it has
-    /// digits and letters, and is hexadecimal, or has a capital and a digit before a letter.
+    /// digits and letters, and is hexadecimal, or has a capital and a digit before a letter; where it
+    /// has a group `unique`, what that matches must look like a number of GHC's.
     pub pattern: String,
     /// What is put for what the pattern matches; `$1` or `${1}` is a group.
     pub replacement: String,

@@ -3,8 +3,8 @@
 //! FIELD is `name`, `module`, `file` or `container`. PATTERN is a regular expression of the package
 //! regex, in which `\/` is a `/`. TEXT is put for what it matches, up to the end of the line; it may be
 //! empty. Where the pattern has a group `nfc`, the text is put in normalization form C of Unicode
-//! besides; where it has a group `hash`, what that matches must look like a hash. Lines that begin with `#`, and empty ones, say nothing.
-//! A TEXT that has another rule after ` and ` is refused.
+//! besides; where it has a group `hash`, what that matches must look like a hash, and what a group `unique` matches like a number of
+//! GHC's. Lines that begin with `#`, and empty ones, say nothing. A TEXT that has another rule after ` and ` is refused.
 
 use regex::Regex;
 

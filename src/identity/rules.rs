@@ -356,19 +356,49 @@ fn without_hash(name: &str) -> Option<&str> {
     (is_hash && !path.is_empty()).then_some(path)
 }
 
-/// Windows paths with `/` between folders and a small letter for the drive.
+/// Windows paths with `/` between folders and a small letter for the drive, however they are written: as
+/// `C:\a.js`, `\\?\C:\a.js`, `/c:/a.js` and `file:///c%3A/a.js`.
 fn normal_path(path: &str) -> Cow<'_, str> {
-    let bytes = path.as_bytes();
-    let has_drive = matches!(bytes, [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
-    let is_normal = has_drive && bytes[0].is_ascii_lowercase() && !path.contains('\\');
-    if is_normal || !(has_drive || path.starts_with(r"\\")) {
+    let Some((drive, rest, is_address)) = split_drive(path) else {
+        // Rust's standard library on Windows is in `/rustc/HASH\library`.
+        let is_windows = path.starts_with(r"\\") || path.starts_with("/rustc/");
+        if !is_windows || !path.contains('\\') {
+            return Cow::Borrowed(path);
+        }
+        let share = path.strip_prefix(r"\\?\UNC\");
+        let path = share.map_or_else(|| path.to_owned(), |share| format!(r"\\{share}"));
+        return Cow::Owned(path.replace('\\', "/"));
+    };
+    // What follows these signs in an address is no part of the path.
+    let rest = match rest.find(['?', '#']) {
+        Some(end) if is_address => &rest[..end],
+        _ => rest,
+    };
+    if drive.is_ascii_lowercase() && path.len() == rest.len() + 2 && !rest.contains('\\') {
         return Cow::Borrowed(path);
     }
-    let mut path = path.replace('\\', "/");
-    if has_drive {
-        path[..1].make_ascii_lowercase();
-    }
-    Cow::Owned(path)
+    let drive = drive.to_ascii_lowercase();
+    Cow::Owned(format!("{drive}:{}", rest.replace('\\', "/")))
+}
+
+/// The letter of the drive of a Windows path, what follows its colon, and whether the path is written as
+/// an address.
+fn split_drive(path: &str) -> Option<(char, &str, bool)> {
+    let address = path
+        .strip_prefix("file:///")
+        .or_else(|| path.strip_prefix("file://"))
+        .or_else(|| path.strip_prefix("file:/"));
+    let heads = [r"\\?\", "//?/", "/"];
+    let plain = || heads.iter().find_map(|head| path.strip_prefix(head));
+    let bare = address.or_else(plain).unwrap_or(path);
+    let mut letters = bare.chars();
+    let drive = letters.next().filter(char::is_ascii_alphabetic)?;
+    let after = letters.as_str();
+    let rest = [":", "%3A", "%3a"]
+        .iter()
+        .find_map(|colon| after.strip_prefix(colon))?;
+    rest.starts_with(['/', '\\'])
+        .then_some((drive, rest, address.is_some()))
 }
 
 fn is_haskell(file: &str) -> bool {
