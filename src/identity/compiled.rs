@@ -212,8 +212,7 @@ fn is_unique(text: &str) -> bool {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = text.split_at(digits);
     let has_digit = rest.bytes().any(|byte| byte.is_ascii_digit());
-    let is_width =
-        WIDTHS.contains(&number) && (!has_digit || rest.starts_with(|first| first == 'x'));
+    let is_width = WIDTHS.contains(&number) && (!has_digit || rest.starts_with('x'));
     let is_word = rest.bytes().all(|byte| byte.is_ascii_lowercase());
     !is_width && (!is_word || (digits == 1 && rest.len() == 2 && !ORDINALS.contains(&rest)))
 }
