@@ -12,6 +12,7 @@ use super::prefixes::Prefixes;
 use super::renames::Suggestion;
 use super::request::Normalize;
 use super::rows::{Compared, Comparison, Part, Row, Side, cost, share_of};
+use super::rule_line::with_lines;
 use crate::report::header::{Column, Kind, Meaning};
 use crate::report::several::{
     self, ALL, BY_NAME, ColumnOf, PEOPLE, PROGRAMS, column, of_module, optional, real, shown,
@@ -481,8 +482,8 @@ pub fn members_of_folders(folders: &[Folders]) -> [(&'static str, Json); 2] {
     })
 }
 
-/// What stands above a table of functions that may have been renamed: the suggestions of the costliest functions, those that have the same
-/// rules together. Each rule is a line, as it is in a file of rules.
+/// Says, above a table, which functions may have been renamed: of the suggestions those of most cost, and those that have the same rules
+/// together. Each rule is a line, as it is in a file of rules.
 fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
     let told = suggestions
         .iter()
@@ -497,17 +498,10 @@ fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
             None => of_rules.push((rules, vec![said])),
         }
     }
-    let mut lines = Vec::new();
-    for (rules, mut said) in of_rules {
-        if let (Some(last), false) = (said.last_mut(), rules.is_empty()) {
-            last.push_str(match rules {
-                [_] => "; for identify --rules, a line:",
-                _ => "; for identify --rules, a line each:",
-            });
-        }
-        lines.append(&mut said);
-        lines.extend(rules.iter().map(|rule| format!("  {rule}")));
-    }
+    let mut lines: Vec<String> = of_rules
+        .iter()
+        .flat_map(|(rules, said)| with_lines(&said.join("\n"), rules))
+        .collect();
     let of_one_name = suggestions
         .iter()
         .filter(|suggestion| suggestion.overlap.is_none());
@@ -521,22 +515,21 @@ fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
     lines
 }
 
-/// What stands above a table of beginnings of names that may be others in new, with the rules that make functions one by them.
+/// Says, above a table, which names may begin otherwise in new, and the rules that make functions one by them.
 fn of_prefixes(prefixes: &[Prefixes]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for one in prefixes {
+    let said = |one: &Prefixes| {
         let percent = one.parts.map(|part| fixed(100.0 * part, 1));
-        lines.push(format!(
-            "Renamed? {}* is gone, {}* is new: {} functions that end alike, with {} % of the cost of base and {} % of new; for identify --rules, a line each:",
+        let said = format!(
+            "Renamed? {}* is gone, {}* is new: {} functions that end alike, with {} % of the cost of base and {} % of new",
             one.base,
             one.new,
             one.functions.len(),
             percent[0],
             percent[1]
-        ));
-        lines.extend(one.rules.iter().map(|rule| format!("  {rule}")));
-    }
-    lines
+        );
+        with_lines(&said, &one.rules)
+    };
+    prefixes.iter().flat_map(said).collect()
 }
 
 /// `fmt is gone, fmt_fast is new`; of one name, with the module or file that tells them apart.

@@ -55,6 +55,7 @@ pub(super) fn choose<'r>(
                 let usual = metrics
                     .iter()
                     .find(|metric| Some(&metric.name) == run.run.default_metric.as_ref());
+                let is_other_format = differ_in_format(of, run)?;
                 let is_free = request.metric.is_none();
                 match (metrics.iter().find(is_it), usual) {
                     (Some(found), _) => found.clone(),
@@ -62,14 +63,10 @@ pub(super) fn choose<'r>(
                     (None, Some(usual)) if is_free && request.normalize == Normalize::Total => {
                         usual.clone()
                     }
-                    (None, usual) => match counterpart(wanted, usual, &metrics) {
-                        Some(found)
-                            if (is_free || wanted.unit == COUNT) && differ_in_format(of, run)? =>
-                        {
-                            found.clone()
-                        }
-                        _ => return Err(differing(wanted, run, &metrics)),
-                    },
+                    (None, usual) => counterpart(wanted, usual, &metrics, is_free)
+                        .filter(|_| is_other_format)
+                        .ok_or_else(|| differing(wanted, run, &metrics))?
+                        .clone(),
                 }
             }
         };
@@ -86,14 +83,15 @@ pub(super) fn choose<'r>(
 }
 
 /// What another profiler calls the metric that is wanted: its usual one in the same unit. Counts of different things have one unit:
-/// of these, samples are compared with samples.
+/// of these, samples are compared with samples, also where the user has named those of one side.
 fn counterpart<'m>(
     wanted: &MetricInfo,
     usual: Option<&'m MetricInfo>,
     metrics: &'m [MetricInfo],
+    is_free: bool,
 ) -> Option<&'m MetricInfo> {
     if wanted.unit != COUNT {
-        return usual.filter(|usual| usual.unit == wanted.unit);
+        return usual.filter(|usual| is_free && usual.unit == wanted.unit);
     }
     if !counts_no_events(wanted) {
         return None;

@@ -51,5 +51,6 @@ pub use rows::{Compared, Comparison, Row, Side};
 pub use run::ComparedRun;
 pub use sequence::{EachCost, Thing, United, newest_name, united};
 pub use series::{RunFigures, figures};
+pub(crate) use shift::{Presence, together, word};
 pub use tree_answer::{Shown, View, paths_answer, tree_answer};
 pub use trees::{PlaceItem, compare_trees};

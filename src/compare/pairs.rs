@@ -100,13 +100,17 @@ pub(super) fn by_one(table: &mut Table, folders: &Folders) -> usize {
 
 /// Pairs functions whose sources lie in folders that all evidence says are one, and those of the modules that so are one.
 pub(super) fn by_folders(table: &mut Table, least: f64) -> Vec<Folders> {
-    let mut modules = Modules::of(table);
+    let mut modules = None;
     let mut found = Vec::new();
     while let Some((base, new)) = elected(table, &found, least) {
-        let noted = Some((&mut modules, found.len()));
+        let modules = modules.get_or_insert_with(|| Modules::of(table));
+        let noted = Some((modules, found.len()));
         found.push(joined(table, Within::Folder, &base, &new, noted));
     }
-    with_modules(table, found, &modules)
+    match modules {
+        Some(modules) => with_modules(table, found, &modules),
+        None => found,
+    }
 }
 
 /// Folders that are one, and the modules that are one because their functions are, of which the rest of the functions is paired.
@@ -499,10 +503,10 @@ pub(super) fn is_carried(
 
 /// How many functions speak for pairs of folders or modules, and what they cost in base and in new.
 #[derive(Default)]
-struct Votes<'t>(BTreeMap<(&'t str, &'t str), (usize, [f64; 2])>);
+pub(super) struct Votes<'t>(BTreeMap<(&'t str, &'t str), (usize, [f64; 2])>);
 
 impl<'t> Votes<'t> {
-    fn add(&mut self, pair: (&'t str, &'t str), costs: [f64; 2]) {
+    pub(super) fn add(&mut self, pair: (&'t str, &'t str), costs: [f64; 2]) {
         let (votes, sums) = self.0.entry(pair).or_default();
         *votes += 1;
         for (sum, cost) in sums.iter_mut().zip(costs) {
@@ -515,7 +519,11 @@ impl<'t> Votes<'t> {
     }
 
     /// The pairs that enough may speak for, those with most votes first.
-    fn most(self, table: &Table, least: f64) -> impl Iterator<Item = (&'t str, &'t str)> {
+    pub(super) fn most(
+        self,
+        table: &Table,
+        least: f64,
+    ) -> impl Iterator<Item = (&'t str, &'t str)> {
         let whole = [0, 1].map(|side| of_pairs(table, side, 0..table.items.len()));
         let is_enough = |(_, (votes, sums)): &((&str, &str), (usize, [f64; 2]))| {
             *votes >= FEWEST || (0..2).all(|side: usize| sums[side] >= least * whole[side])

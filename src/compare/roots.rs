@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::modules::Modules;
 use super::pairs::{Folders, Within, basename, joined, with_modules};
-use super::rule_line::rule;
+use super::rule_line::{listed, rule};
 use super::table::Table;
 
 /// Rules for files that are said.
@@ -70,13 +70,9 @@ fn of_module(table: &Table, base: &str, new: &str) -> String {
     }
     let of_files = files.iter().take(MOST_RULES);
     let rules = of_files.filter_map(|(file, its)| rule("file", file, its));
-    let rules: Vec<String> = rule("module", base, new)
-        .into_iter()
-        .chain(rules)
-        .map(|rule| format!("`{rule}`"))
-        .collect();
+    let rules: Vec<String> = rule("module", base, new).into_iter().chain(rules).collect();
     format!(
-        "the functions of {base} lie in other files than those of {new}; for identify --rules, a line each: {}",
-        rules.join(", ")
+        "the functions of {base} lie in other files than those of {new}; {}",
+        listed(&rules)
     )
 }

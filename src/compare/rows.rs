@@ -11,8 +11,9 @@ use super::pairs::Folders;
 use super::prefixes::Prefixes;
 use super::renames::Suggestion;
 use super::request::{Normalize, Request, Sort};
+use super::rule_line::listed;
 use super::run::ComparedRun;
-use super::shift::Shift;
+use super::shift::{Shift, together};
 use super::table::{Bounded, Table};
 use crate::statistics::ranks;
 use crate::statistics::{change, mean};
@@ -227,10 +228,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             let names: Vec<&str> = others
                 .map(|other| table.items[*other].names[0].as_str())
                 .collect();
-            why[*row] = format!(
-                "{how}: together with {} it costs the same",
-                names.join(", ")
-            );
+            why[*row] = together(how, &names);
         }
         for row in counterparts.iter().chain([item]) {
             judged.functions[*row].verdict = Some(Verdict::Shifted);
@@ -376,10 +374,10 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         request,
     );
     let mut logs = logs.into_iter().flatten();
-    if let (Some(one), true) = (
-        prefixes.first(),
-        matched.contains(&None) || matched.iter().flatten().any(|part| *part < LITTLE),
-    ) {
+    let is_little = |part: &Option<f64>| part.is_none_or(|part| part < LITTLE);
+    if let Some(one) = prefixes.first()
+        && matched.iter().any(is_little)
+    {
         warnings.push(little_matched(one, &matched));
     }
     let sides = [0, 1].map(|side: usize| Side {
@@ -442,16 +440,11 @@ const LITTLE: f64 = 0.5;
 fn little_matched(prefixes: &Prefixes, matched: &[Option<f64>; 2]) -> String {
     let percent = |part: f64| format!("{} %", fixed(100.0 * part, 1));
     let [base, new] = matched.map(|part| part.map_or_else(|| "none".to_owned(), percent));
-    let rules: Vec<String> = prefixes
-        .rules
-        .iter()
-        .map(|rule| format!("`{rule}`"))
-        .collect();
     format!(
-        "only {base} of the cost of base and {new} of that of new is in functions that both have: {}* may be {}* of new; for identify --rules, a line each: {}",
+        "only {base} of the cost of base and {new} of that of new is in functions that both have: {}* may be {}* of new; {}",
         prefixes.base,
         prefixes.new,
-        rules.join(", ")
+        listed(&prefixes.rules)
     )
 }
 

@@ -7,10 +7,38 @@ pub(super) fn escaped(text: &str) -> String {
     regex::escape(text).replace('/', "\\/")
 }
 
+/// A text as what is put for a match.
+pub(super) fn as_replacement(text: &str) -> String {
+    text.replace('$', "$$")
+}
+
+/// A line of a file of rules that puts one text for another where a name or path begins with it.
+pub(super) fn rule_of_start(field: &str, old: &str, new: &str) -> String {
+    format!("{field} /^{}/ -> {}", escaped(old), as_replacement(new))
+}
+
+/// What to say of rules within a sentence.
+pub(super) fn listed(rules: &[String]) -> String {
+    let quoted: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+    format!("for identify --rules, a line each: {}", quoted.join(", "))
+}
+
+/// Lines of a text with rules as they are to be pasted, after what is said of them.
+pub(super) fn with_lines(said: &str, rules: &[String]) -> Vec<String> {
+    let each = match rules {
+        [] => return vec![said.to_owned()],
+        [_] => "a line",
+        _ => "a line each",
+    };
+    let head = format!("{said}; for identify --rules, {each}:");
+    let lines = rules.iter().map(|rule| format!("  {rule}"));
+    [head].into_iter().chain(lines).collect()
+}
+
 /// A line of a file of rules that puts one text for another, if there is one.
 pub(super) fn rule(field: &str, old: &str, new: &str) -> Option<String> {
     let pattern = escaped(old);
-    let line = format!("{field} /^{pattern}$/ -> {}", new.replace('$', "$$"));
+    let line = format!("{field} /^{pattern}$/ -> {}", as_replacement(new));
     // Line feeds, and blanks around a name, cannot be said in such a line.
     let read = read_rules("", &line).ok()?;
     let [rule] = read.as_slice() else {

@@ -123,33 +123,56 @@ pub(super) fn shifts(
 /// Changed functions above which shifts are not looked for.
 const MOST_CHANGED: usize = 1000;
 
+/// On which side a function has costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// In base only.
+    Gone,
+    /// In new only.
+    New,
+    /// In both.
+    Both,
+}
+
+/// A word for what happened to a function that together with others costs the same. `is_named_alike` is whether one is called as the
+/// other where there are two.
+pub(crate) fn word(one: Presence, others: &[Presence], is_named_alike: bool) -> &'static str {
+    use Presence::{Gone, New};
+    let all_are = |presence| others.iter().all(|other| *other == presence);
+    let any_is = |presence| one == presence || others.contains(&presence);
+    match (one, others) {
+        (Gone, [New]) | (New, [Gone]) if is_named_alike => "moved",
+        (Gone, [New]) | (New, [Gone]) => "renamed",
+        // What one function did, several new ones do, or the other way round: none of them was inlined.
+        (Gone, _) if all_are(New) => "split",
+        (New, _) if all_are(Gone) => "joined",
+        _ if any_is(Gone) => "inlined",
+        _ if any_is(New) => "outlined",
+        _ => "moved",
+    }
+}
+
+/// What is said of a function that together with others costs the same.
+pub(crate) fn together(how: &str, others: &[&str]) -> String {
+    format!(
+        "{how}: together with {} it costs the same",
+        others.join(", ")
+    )
+}
+
 /// A word for what happened to an item.
 fn how(table: &Table, judged: &[Judgement], item: usize, counterparts: &[usize]) -> &'static str {
-    let gone = |row: usize| judged[row].verdict == Some(Verdict::Gone);
-    let new = |row: usize| judged[row].verdict == Some(Verdict::New);
-    let other = counterparts.first().copied().unwrap_or(item);
-    let (old_row, new_row) = if gone(item) {
-        (item, other)
-    } else {
-        (other, item)
+    let presence = |row: usize| match judged[row].verdict {
+        Some(Verdict::Gone) => Presence::Gone,
+        Some(Verdict::New) => Presence::New,
+        _ => Presence::Both,
     };
-    if counterparts.len() == 1 && gone(old_row) && new(new_row) {
-        let [name, module, file] = &table.items[old_row].names;
-        let [its_name, its_module, its_file] = &table.items[new_row].names;
-        return if name == its_name && (module != its_module || file != its_file) {
-            "moved"
-        } else {
-            "renamed"
-        };
-    }
-    // What one function did, several new ones do, or the other way round: none of them was inlined.
-    match () {
-        () if gone(item) && counterparts.iter().all(|row| new(*row)) => "split",
-        () if new(item) && counterparts.iter().all(|row| gone(*row)) => "joined",
-        () if gone(item) || counterparts.iter().any(|row| gone(*row)) => "inlined",
-        () if new(item) || counterparts.iter().any(|row| new(*row)) => "outlined",
-        () => "moved",
-    }
+    let others: Vec<Presence> = counterparts.iter().map(|row| presence(*row)).collect();
+    let [name, ..] = &table.items[item].names;
+    let is_named_alike = counterparts
+        .iter()
+        .all(|row| table.items[*row].names[0] == *name);
+    word(presence(item), &others, is_named_alike)
 }
 
 /// What an item costs in a run of a side, on average.

@@ -46,7 +46,9 @@ pub fn read_rules(name: &str, text: &str) -> Result<Vec<RuleLine>, Misread> {
     });
     lines
         .map(|(line, text)| {
-            let rule = Line { line, text, at: 0 }.rule(&format!("{name}:{line}"))?;
+            let mut read = Line { line, text, at: 0 };
+            let rule = read.rule(&format!("{name}:{line}"))?;
+            read.check_alone()?;
             Ok(RuleLine { line, rule })
         })
         .collect()
@@ -83,19 +85,20 @@ fn missing_group<'t>(regex: &Regex, text: &'t str) -> Option<&'t str> {
     None
 }
 
-/// What of a text looks like a rule after ` and `: two rules that were put into one line. No function is called so.
+/// The rule that a text has after ` and `: two rules that were put into one line. No function is called so.
 fn second_rule(text: &str) -> Option<&str> {
     const AND: &str = " and ";
-    let second = text.find(AND).map(|at| &text[at + AND.len()..])?;
-    let line = Line {
-        line: 0,
-        text: second,
-        at: 0,
-    };
-    match line.rule("") {
-        Ok(_) => Some(second),
-        Err(_) => second_rule(second),
-    }
+    let mut after = text
+        .match_indices(AND)
+        .map(|(at, _)| &text[at + AND.len()..]);
+    after.find(|second| {
+        let mut line = Line {
+            line: 0,
+            text: second,
+            at: 0,
+        };
+        line.rule("").is_ok()
+    })
 }
 
 /// A line, and how many of its bytes have been read.
@@ -106,7 +109,8 @@ struct Line<'t> {
 }
 
 impl<'t> Line<'t> {
-    fn rule(mut self, about: &str) -> Result<Rule, Misread> {
+    /// Reads a rule, up to its text.
+    fn rule(&mut self, about: &str) -> Result<Rule, Misread> {
         self.pass_blanks();
         let start = self.at;
         let word = self
@@ -142,11 +146,6 @@ impl<'t> Line<'t> {
             );
             return Err(misread);
         }
-        if let Some(second) = second_rule(self.rest()) {
-            let mut misread = self.misread(self.at, "one rule a line");
-            misread.found = format!("another one after it: `{second}`");
-            return Err(misread);
-        }
         Ok(Rule {
             origin: Origin::User,
             about: about.to_owned(),
@@ -155,6 +154,16 @@ impl<'t> Line<'t> {
             pattern,
             replacement: self.rest().trim().to_owned(),
         })
+    }
+
+    /// Refuses a text that has another rule in it.
+    fn check_alone(&self) -> Result<(), Misread> {
+        let Some(second) = second_rule(self.rest()) else {
+            return Ok(());
+        };
+        let mut misread = self.misread(self.at, "one rule a line");
+        misread.found = format!("another one after it: `{second}`");
+        Err(misread)
     }
 
     fn rest(&self) -> &'t str {

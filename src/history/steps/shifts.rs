@@ -12,6 +12,7 @@ use super::super::aliases::Aliases;
 use super::super::reading::{HistoryError, Measured};
 use super::change::{Change, Judged, State};
 use super::matrix::Frame;
+use crate::compare::{Presence, together, word};
 use crate::statistics::limits::are_equal_within;
 use crate::store::Database;
 
@@ -95,9 +96,9 @@ pub(super) fn mark(
             let near = distance(one).total_cmp(&distance(other));
             near.then(one.cmp(other))
         });
-        let together = (1..=counterparts.len().min(MOST))
+        let enough = (1..=counterparts.len().min(MOST))
             .find(|count| is_unchanged(changes, *place, &counterparts[..*count], alpha));
-        if let Some(count) = together {
+        if let Some(count) = enough {
             counterparts.truncate(count);
             let how = how(changes, *place, &counterparts);
             let all: Vec<Place> = [*place].into_iter().chain(counterparts).collect();
@@ -106,7 +107,7 @@ pub(super) fn mark(
                 let names: Vec<&str> = others
                     .map(|other| changes[other.row].names[0].as_str())
                     .collect();
-                found.push((*one, why(how, &names)));
+                found.push((*one, together(how, &names)));
             }
             used.extend(all);
         }
@@ -119,48 +120,22 @@ pub(super) fn mark(
     Ok(())
 }
 
-fn why(how: &str, names: &[&str]) -> String {
-    format!(
-        "{how}: together with {} it costs the same",
-        names.join(", ")
-    )
-}
-
 /// A word for what happened.
 fn how(changes: &[Change], place: Place, counterparts: &[Place]) -> &'static str {
-    let step = |place: &Place| &changes[place.row].steps[place.step].step;
-    let is_new = |place: &Place| step(place).before == 0.0;
-    let is_gone = |place: &Place| step(place).after == 0.0;
-    if let [other] = counterparts {
-        let (old, new) = if is_gone(&place) {
-            (&place, other)
+    let presence = |place: &Place| {
+        let step = &changes[place.row].steps[place.step].step;
+        if step.after == 0.0 {
+            Presence::Gone
+        } else if step.before == 0.0 {
+            Presence::New
         } else {
-            (other, &place)
-        };
-        if is_gone(old) && is_new(new) {
-            let names = |place: &Place| &changes[place.row].names;
-            return if names(old)[0] == names(new)[0] {
-                "moved"
-            } else {
-                "renamed"
-            };
+            Presence::Both
         }
-    }
-    // What one function did, several new ones do, or the other way round: none of them was inlined.
-    if is_gone(&place) && counterparts.iter().all(is_new) {
-        return "split";
-    }
-    if is_new(&place) && counterparts.iter().all(is_gone) {
-        return "joined";
-    }
-    let mut all = counterparts.iter().chain([&place]);
-    if all.clone().any(is_gone) {
-        "inlined"
-    } else if all.any(is_new) {
-        "outlined"
-    } else {
-        "moved"
-    }
+    };
+    let others: Vec<Presence> = counterparts.iter().map(presence).collect();
+    let name = |place: &Place| &changes[place.row].names[0];
+    let is_named_alike = counterparts.iter().all(|other| name(other) == name(&place));
+    word(presence(&place), &others, is_named_alike)
 }
 
 /// Whether rows together cost the same before and after a step, up to a part of it: two one-sided tests.
