@@ -303,6 +303,36 @@ fn a_package_that_was_renamed_has_rules_that_make_it_one() {
 }
 
 #[test]
+fn files_of_a_renamed_package_have_rules_where_they_are_free() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let stacks = |package: &str, folder: &str| {
+        let line = |name| format!("{package}.{name} ({folder}/{name}.py:1) 10\n");
+        names.map(line).concat()
+    };
+    let folder = Folder::new();
+    folder.write("old.folded", &stacks("old", "/src/old"));
+    let rules_with = |more: &str| {
+        folder.write(
+            "new.folded",
+            &format!("{}{more}", stacks("new", "/src/new")),
+        );
+        let (out, err, code) = folder.run(&["diff", "old.folded", "new.folded"]);
+        assert_eq!(code, Some(0), "{err}");
+        rules_of(&out)
+    };
+    assert_eq!(
+        rules_with(""),
+        "  name /^old\\./ -> new.\n  file /^\\/src\\/old\\// -> /src/new/\n"
+    );
+    // A folder that new has, too, is none that was renamed, and names are not one whose files are not.
+    assert_eq!(rules_with("other.x (/src/old/x.py:1) 10\n"), "");
+    assert_eq!(
+        rules_with("other.x (/src/older/x.py:1) 10\n"),
+        rules_with("")
+    );
+}
+
+#[test]
 fn a_package_that_new_has_too_was_not_renamed() {
     let folder = Folder::new();
     let names = ["a", "b", "c", "d", "e", "f"];
