@@ -15,10 +15,10 @@ use crate::statistics::{Figures, Sides};
 pub struct Column {
     /// Cost in the unit of the metric.
     pub costs: Vec<f64>,
-    /// Number of samples, where it is known; [`Table::weigh_samples`] scales it to the run with the largest cost per sample.
+    /// Number of samples, where it is known; in a whole table, scaled to the run with the largest cost per sample.
     pub samples: Option<Vec<f64>>,
     /// The cost divided by the largest mean cost per sample of all runs: the number of samples if all had the same cost. It is empty
-    /// until [`Table::weigh_samples`] fills it.
+    /// where samples are unknown, and until the table is whole.
     pub alike: Vec<f64>,
     /// Calls; NaN where they are unknown. None if the run knows them of no function.
     pub calls: Vec<f64>,
