@@ -597,7 +597,9 @@ impl Imports<'_> {
         warn(name, database, run).map_err(|error| complain(error, Failure::Database))?;
         let extent = extent(database, run, nodes);
         let extent = extent.map_err(|error| complain(error, Failure::Database))?;
-        match line(format!("{name}: run {run}, {extent}")) {
+        let told = line(format!("{name}: run {run}, {extent}"));
+        database.is_told();
+        match told {
             Err(Failure::ClosedPipe) => Ok(()),
             told => told,
         }

@@ -37,6 +37,8 @@ pub struct Database {
     pub(super) syncs_folder: Cell<bool>,
     /// From the beginning of a change to its end.
     pub(super) changing: RefCell<Option<Change>>,
+    /// From the commit of a change to where it has been told of: see [`Database::is_told`].
+    pub(super) untold: RefCell<Option<Change>>,
     /// How the file was before the change that is under way.
     pub(super) stamp: Cell<Option<Stamp>>,
     /// How the file was when its schema was checked, or when this program had changed it since.
@@ -172,6 +174,12 @@ impl Database {
             .connection
             .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
         heeded.map_err(|source| self.failed(source))
+    }
+
+    /// What has been committed has been told of. Until then an interrupted program waits for it: to be given up would say
+    /// that nothing was changed.
+    pub(crate) fn is_told(&self) {
+        self.untold.take();
     }
 
     /// Fails unless the name of the database leads to the file that is open.

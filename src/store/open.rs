@@ -197,6 +197,7 @@ impl Database {
             .map_err(|source| failed(path, source))?;
         let mut database = Self::identified(connection, path, None, false, LockWait::default())?;
         database.change(migrate)?;
+        database.is_told();
         Ok(database)
     }
 
@@ -279,6 +280,7 @@ impl Database {
             identity,
             syncs_folder: Cell::default(),
             changing: RefCell::default(),
+            untold: RefCell::default(),
             stamp: Cell::default(),
             checked: Cell::default(),
             claim: None,
@@ -418,6 +420,7 @@ impl Database {
             return Err(self.failed(Cause::Replaced));
         }
         opened.count_inserted(self.inserted_rows());
+        opened.untold.replace(self.untold.take());
         *self = opened;
         Ok(())
     }

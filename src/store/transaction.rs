@@ -50,6 +50,7 @@ impl Database {
         self.is_untouched()?;
         self.source_sizes.take();
         self.wait(|| self.connection.execute_batch("COMMIT"))?;
+        self.untold.replace(self.changing.take());
         self.is_in_place()?;
         self.checked.set(Stamp::of(&self.path).ok());
         Ok(())

@@ -6,11 +6,15 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read, Write as _};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::thread;
 
+use profdb::base::ending::NOTICE;
 use tempfile::TempDir;
 
 use crate::support::faults::{DATABASE, calls, check, copy, entries, profdb, text, with_fault};
@@ -296,5 +300,57 @@ fn an_interrupt_at_a_change_is_heeded() {
             }
         }
         assert!(stopped > 0, "{arguments}");
+    }
+}
+
+/// A run that is stored is told of, however slowly its line is read: an interrupt that comes after it does not say that it is
+/// not there.
+#[test]
+fn an_interrupt_after_a_run_is_stored_comes_too_late() {
+    let folder = place();
+    for (at, arguments) in ["import new.folded", "import --again new.folded new.folded"]
+        .into_iter()
+        .enumerate()
+    {
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let (mut output, full) = io::pipe().expect("a pipe");
+        // Another opening of it, so that the program's own waits for room.
+        let filled = fs::OpenOptions::new()
+            .write(true)
+            .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
+            .open(format!("/proc/self/fd/{}", full.as_raw_fd()));
+        let mut filled = filled.expect("Linux");
+        while filled.write(b"\n").is_ok() {}
+        let number = |folder: &Path| {
+            let asked = profdb(folder, &["runs", "--format", "csv"])
+                .env("PROFDB_DB", DATABASE)
+                .output();
+            text(&asked.expect("it runs").stdout).lines().count()
+        };
+        let before = number(folder.path());
+        let mut child = profdb(folder.path(), &words)
+            .env("PROFDB_DB", DATABASE)
+            .stdout(full)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program is there");
+        drop(filled);
+        while number(folder.path()) == before {
+            assert!(child.try_wait().expect("it is ours").is_none(), "{at}");
+        }
+        assert!(tools::kill(child.id(), "INT"));
+        // Longer than a thread may take to notice that it is to stop.
+        thread::sleep(3 * NOTICE);
+        let mut said = String::new();
+        output.read_to_string(&mut said).expect("text");
+        let done = child.wait_with_output().expect("it ends");
+        let told = said.trim().lines().count();
+        assert_eq!(number(folder.path()) - before, told, "{said}, {done:?}");
+        // Of two files, the other one may be stopped.
+        let code = done.status.code();
+        assert!(
+            code == Some(0) || (at == 1 && told == 1 && code == Some(130)),
+            "{done:?}"
+        );
     }
 }
