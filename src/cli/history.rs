@@ -12,7 +12,7 @@ use super::output::{OutputArgs, print};
 use super::page::{HtmlArgs, untold, words_of_this_command};
 use super::sides::noise;
 use crate::base::error::Stop;
-use crate::compare::order::KEYS;
+use crate::compare::order::{KEYS, UNTAGGED};
 use crate::events::Noise;
 use crate::history::reading::Measured;
 use crate::history::steps::{Request, of_history, with_steps};
@@ -119,6 +119,12 @@ impl SeriesArgs {
         let runs = self.filter.as_ref().map(|set| source.choose(set));
         let runs = runs.transpose().map_err(|error| unchosen(error, stop))?;
         let keys: Vec<&str> = self.keys.0.iter().map(String::as_str).collect();
+        for key in &keys {
+            // What runs have in common unless it is asked for, none of them needs to have.
+            if !KEYS.contains(key) && !UNTAGGED.contains(key) {
+                source.is_key(key).map_err(|error| unchosen(error, stop))?;
+            }
+        }
         let all = series(source, runs.as_deref(), &keys).map_err(|error| failed(error, stop))?;
         let others = all.len().saturating_sub(1);
         let Some(latest) = all.into_iter().next() else {

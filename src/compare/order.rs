@@ -82,7 +82,10 @@ fn whole_number(text: &str) -> Option<i64> {
     text.parse().ok().filter(|_| is_number)
 }
 
-/// What a run has of a key: a tag of this name, else what is known of it under this name; empty if nothing is.
+/// Keys of which something is known without tags.
+pub const UNTAGGED: [&str; 4] = ["title", "command", "format", "tool_version"];
+
+/// What a run has of a key: a tag of this name, else what is known of it under this name ([`UNTAGGED`]); empty if nothing is.
 pub(crate) fn value<'r>(run: &'r RunMarks, key: &str) -> &'r str {
     let known = || match key {
         "title" => run.title.as_deref().or(run.command.as_deref()),

@@ -273,3 +273,39 @@ fn a_name_with_a_place_is_one_as_the_run_has_it_or_as_the_rules_do() {
         );
     }
 }
+
+/// A slip in what runs have in common would make one series of all.
+#[test]
+fn a_series_by_a_tag_that_no_run_has_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("h.db");
+    for host in ["one", "two"] {
+        let profile = folder.path().join(format!("{host}.folded"));
+        fs::write(&profile, format!("main;{host} 10\n")).expect("space on the disk");
+        let tag = format!("machine={host}");
+        told(
+            &database,
+            &["import", "--tag", &tag, profile.to_str().expect("ASCII")],
+        );
+    }
+    for command in ["history", "steps"] {
+        let mut refused = program::command();
+        let refused = refused
+            .args([command, "--series", "title,machne", "--db"])
+            .arg(&database)
+            .output()
+            .expect("it was built");
+        let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(
+            errors,
+            "profdb: no run has the tag machne; the nearest: machine\n"
+        );
+        assert_eq!(refused.status.code(), Some(4), "{errors}");
+        // What all runs have, and what they have in common unless something else is asked for.
+        told(&database, &[command, "--series", "tool_version,branch"]);
+    }
+    assert_eq!(
+        rows(&database, &["history", "--series", "machine"]).len(),
+        1
+    );
+}

@@ -148,6 +148,15 @@ impl Database {
         chosen.map_err(ChooseError::from)
     }
 
+    /// Fails unless some run has a tag of this key.
+    ///
+    /// # Errors
+    /// When no run has one, and when the database cannot be read.
+    pub fn is_key(&self, key: &str) -> Result<(), ChooseError> {
+        let unknown = unknown_key(&self.connection, key).map_err(|source| self.failed(source))?;
+        unknown.map_or(Ok(()), |unknown| Err(unknown.into()))
+    }
+
     /// The run that a set means where one is wanted: of several, the one that was imported last. The
     /// other result is how many there are.
     ///
