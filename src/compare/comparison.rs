@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::definitions::{Definition, definitions};
 use super::doubts::{
-    check_selected, check_sets, check_totals, different, doubts, facts, have_one_figure,
-    shared_recordings, totals_differ,
+    NEVER_VARY, check_selected, check_sets, check_totals, different, doubts, facts,
+    have_one_figure, shared_recordings, totals_differ,
 };
 use super::grouped::pair_containers;
 use super::judge::{History, Judged, Judgement, Limits, Matrix, Noise, Test, Verdict, judge};
@@ -22,7 +22,7 @@ use super::sequence;
 use super::shift;
 use super::table::{Bounded, Table};
 use crate::statistics::normalize::{self, Unstable};
-use crate::statistics::{Figures, mean};
+use crate::statistics::{Figures, Sides, mean};
 use crate::store::StoreError;
 
 /// Compares two sets of runs.
@@ -83,10 +83,13 @@ pub(super) fn compared<'r, 'd>(
         warnings.extend(shared_recordings(&sides, &facts));
     }
     let (sides, chosen) = different(sides, chosen, &facts, noise, request.paired.is_some());
+    // Where runs of either side differ, equal ones are copies indeed.
+    let may_never_vary = noise != Noise::Exact && sides.iter().all(|runs| runs.len() == 1);
     for (side, name) in [(0, "base"), (1, "new")] {
         if sides[side].len() < given[side] {
+            let remedy = if may_never_vary { NEVER_VARY } else { "" };
             warnings.push(format!(
-                "{name}: {} runs, {} different: copies of one recording count once",
+                "{name}: {} runs, {} different: copies of one recording count once{remedy}",
                 given[side],
                 sides[side].len()
             ));
@@ -161,8 +164,9 @@ pub(super) fn compared<'r, 'd>(
         if is_of_totals {
             unit = (share_of(&unit.0), "count".to_owned());
         }
-    } else if let Some(doubt) = totals_differ(&totals) {
-        warnings.push(doubt);
+    } else {
+        let have_middle = || in_common(&table.costs()).1 >= FEWEST_IN_COMMON;
+        warnings.extend(totals_differ(&totals, have_middle));
     }
     // Rows of which only bounds are known tell recordings apart, too.
     let is_one_recording = table.is_of_one_recording();
@@ -391,6 +395,14 @@ fn suggestions(
     ))
 }
 
+/// What to say of a run without the tag that is asked for.
+fn untagged(asked: &str, run: &ComparedRun<'_>, key: &str) -> String {
+    format!(
+        "{asked}: {} has no tag {key}: `profdb tag RUNS {key}=VALUE` and `import --tag` give it",
+        run.said()
+    )
+}
+
 /// The runs of both sides in rounds: pairs with one value of a tag.
 fn paired<'r, 'd>(
     sides: &[Vec<&'r ComparedRun<'d>>; 2],
@@ -400,7 +412,7 @@ fn paired<'r, 'd>(
     for (runs, rounds) in sides.iter().zip(&mut rounds) {
         for run in runs {
             let value = run.tag(key).ok_or_else(|| {
-                CompareError::Usage(format!("--paired {key}: {} has no tag {key}", run.said()))
+                CompareError::Usage(untagged(&format!("--paired {key}"), run, key))
             })?;
             if let Some(other) = rounds.insert(value, run) {
                 return Err(CompareError::Usage(format!(
@@ -450,6 +462,21 @@ fn in_one_order(runs: &mut [&ComparedRun<'_>]) -> Result<(), StoreError> {
 /// Functions that runs must have in common for their middle to say anything.
 const FEWEST_IN_COMMON: usize = 3;
 
+/// Rows that cost anything, and how many of them do in every run.
+fn in_common(costs: &Sides) -> (Vec<usize>, usize) {
+    let is_in = |figures: &Figures, row: usize| figures.row(row).iter().any(|cost| *cost != 0.0);
+    let is_everywhere =
+        |figures: &Figures, row: usize| figures.row(row).iter().all(|cost| *cost > 0.0);
+    let rows: Vec<usize> = (0..costs.functions())
+        .filter(|row| is_in(&costs.base, *row) || is_in(&costs.new, *row))
+        .collect();
+    let common = rows
+        .iter()
+        .filter(|row| is_everywhere(&costs.base, **row) && is_everywhere(&costs.new, **row))
+        .count();
+    (rows, common)
+}
+
 /// Natural logarithms of what the figures of the runs are divided by, base then new.
 fn factors_of(
     sides: &[Vec<&ComparedRun<'_>>; 2],
@@ -471,17 +498,7 @@ fn factors_of(
         }
         Normalize::Median => {
             let costs = table.costs();
-            let is_in =
-                |figures: &Figures, row: usize| figures.row(row).iter().any(|cost| *cost != 0.0);
-            let is_everywhere =
-                |figures: &Figures, row: usize| figures.row(row).iter().all(|cost| *cost > 0.0);
-            let rows: Vec<usize> = (0..costs.functions())
-                .filter(|row| is_in(&costs.base, *row) || is_in(&costs.new, *row))
-                .collect();
-            let common = rows
-                .iter()
-                .filter(|row| is_everywhere(&costs.base, **row) && is_everywhere(&costs.new, **row))
-                .count();
+            let (rows, common) = in_common(&costs);
             if common < FEWEST_IN_COMMON {
                 return Err(CompareError::NothingSelected(format!(
                     "--normalize median: expected {FEWEST_IN_COMMON} functions at least with a cost in every run, found {common}; --normalize total compares shares"
@@ -508,10 +525,7 @@ fn factors_of(
             .flatten()
             .map(|run| {
                 let value = run.tag(key).ok_or_else(|| {
-                    CompareError::Usage(format!(
-                        "--normalize tag:{key}: {} has no tag {key}",
-                        run.said()
-                    ))
+                    CompareError::Usage(untagged(&format!("--normalize tag:{key}"), run, key))
                 })?;
                 value.parse::<f64>().map_err(|_| {
                     CompareError::Usage(format!(

@@ -59,6 +59,10 @@ fn are_of_one_figure<'f>(facts: impl IntoIterator<Item = &'f RunFacts>) -> bool 
     first.is_some() && all.all(|other| other == first)
 }
 
+/// What more to say of runs with equal figures, where none have others: they may be no copies.
+pub(crate) const NEVER_VARY: &str =
+    "; --noise exact compares figures that are equal in every run of an unchanged program";
+
 /// The runs without those whose figures another run of their side has: they are copies, not repeats. What is exact is
 /// confirmed by them, unless runs of a side differ: that is taken as measured.
 pub(super) fn different<'r, 'd>(
@@ -351,13 +355,19 @@ pub(super) fn nothing_selected(
 /// How far the totals of the sides may lie apart before it is said.
 const TOTALS_APART: f64 = 0.1;
 
-/// What to say where the whole program costs more or less.
-pub(super) fn totals_differ(totals: &[Vec<f64>; 2]) -> Option<String> {
+/// What to say where the whole program costs more or less. Only what functions have in common has a middle.
+pub(super) fn totals_differ(
+    totals: &[Vec<f64>; 2],
+    have_middle: impl FnOnce() -> bool,
+) -> Option<String> {
     let ratio = mean(&totals[1]) / mean(&totals[0]);
     let is_known = ratio.is_finite() && ratio > 0.0;
     (is_known && ratio.ln().abs() > TOTALS_APART.ln_1p()).then(|| {
-        format!(
-            "the totals differ, x{ratio:.2}: --normalize median compares with what most functions have in common, --normalize total compares shares"
-        )
+        let median = if have_middle() {
+            "--normalize median compares with what most functions have in common, "
+        } else {
+            ""
+        };
+        format!("the totals differ, x{ratio:.2}: {median}--normalize total compares shares")
     })
 }

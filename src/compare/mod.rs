@@ -41,6 +41,7 @@ mod whole;
 pub use answer::{Readers, answer, members_of_folders, said_of_folders};
 pub use comparison::compare;
 pub use definitions::{Definition, Place as DefinitionPlace};
+pub(crate) use doubts::NEVER_VARY;
 pub use grouped::of_group;
 pub use pairs::{Between, Folders, Within};
 pub use prefixes::Prefixes;

@@ -6,7 +6,7 @@ use super::answer::GateError;
 use super::budget::{BudgetError, Rule};
 use crate::compare::judge::{Limits, Noise};
 use crate::compare::{
-    By, CompareError, ComparedRun, Comparison, Folders, Normalize, Request, compare,
+    By, CompareError, ComparedRun, Comparison, Folders, NEVER_VARY, Normalize, Request, compare,
 };
 use crate::store::MetricInfo;
 use crate::text::nearest::suggestion;
@@ -346,16 +346,24 @@ impl<'g, 'd> Figures<'g, 'd> {
     ) -> Result<(Vec<ComparedRun<'d>>, Vec<String>), GateError> {
         let mut recordings = BTreeSet::new();
         for run in self.new {
-            recordings.extend(run.database.run_facts(run.run.run_id)?.recording);
+            recordings.insert(run.database.run_facts(run.run.run_id)?.recording);
         }
-        let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+        let mut is_copy = Vec::new();
         for run in base {
             let recording = run.database.run_facts(run.run.run_id)?.recording;
-            let is_copy = recording.is_some_and(|recording| recordings.contains(&recording));
+            is_copy.push(recording.is_some() && recordings.contains(&recording));
+        }
+        // Where runs differ, equal ones are copies indeed.
+        let may_never_vary = recordings.len() == 1 && is_copy.iter().all(|is_copy| *is_copy);
+        let remedy = if may_never_vary { NEVER_VARY } else { "" };
+        let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+        for (run, is_copy) in base.iter().zip(is_copy) {
             let why = if self.new.iter().any(|new| new.is(run)) {
-                "it is a run of new"
+                "it is a run of new".to_owned()
             } else if is_copy && !is_exact {
-                "its figures are those of a run of new: it is a copy of that recording"
+                format!(
+                    "its figures are those of a run of new: it is a copy of that recording{remedy}"
+                )
             } else {
                 kept.push(run.clone());
                 continue;

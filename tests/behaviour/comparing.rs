@@ -253,6 +253,11 @@ fn questions_without_an_answer_are_refused() {
         "expected 3 functions at least with a cost in every run, found 0",
     );
     folder.refuses(
+        &two(&["--paired", "round"]),
+        2,
+        "a.folded has no tag round: `profdb tag RUNS round=VALUE` and `import --tag` give it",
+    );
+    folder.refuses(
         &two(&["--normalize", "calls"]),
         4,
         "its calls, which are unknown",

@@ -438,6 +438,45 @@ fn copies_of_what_is_exact_are_no_repeats_where_runs_differ() {
     );
 }
 
+/// Recordings that are all equal on either side may be copies, or those of a program that does the same each time: a profiler
+/// that counts does not say so in every format.
+#[test]
+fn equal_recordings_on_both_sides_may_be_of_what_never_varies() {
+    let folder = Folder::new();
+    for (name, cost) in [
+        ("b1", 400),
+        ("b2", 400),
+        ("n1", 500),
+        ("n2", 500),
+        ("n3", 501),
+    ] {
+        folder.write(&format!("{name}.folded"), &format!("main;parse {cost}\n"));
+    }
+    let remedy = "; --noise exact compares figures";
+    let asked = [
+        "diff",
+        "--base",
+        "b1.folded",
+        "b2.folded",
+        "--new",
+        "n1.folded",
+        "n2.folded",
+    ];
+    let (_, said, _) = folder.run(&asked);
+    assert!(
+        said.contains(&format!(
+            "base: 2 runs, 1 different: copies of one recording count once{remedy}"
+        )),
+        "{said}"
+    );
+    let exact = [&asked[..], &["--noise", "exact"]].concat();
+    assert_eq!(row(&folder.json(&exact), "parse")["verdict"], "slower");
+    // Runs of new differ: equal ones of base are copies.
+    let (_, said, _) = folder.run(&[&asked[..], &["n3.folded"]].concat());
+    assert!(said.contains("base: 2 runs, 1 different"), "{said}");
+    assert!(!said.contains(remedy), "{said}");
+}
+
 #[test]
 fn noise_is_that_of_earlier_commits_in_whichever_order_they_came() {
     let costs =

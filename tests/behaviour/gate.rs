@@ -987,6 +987,22 @@ fn runs_of_new_are_left_out_of_base() {
         &["no base"],
         4,
     );
+    assert!(!told.errors.contains("--noise exact"), "{}", told.errors);
+    // All are equal, which may be what the program does each time.
+    let mut place = Place::new();
+    for branch in ["main", "main", "new"] {
+        let tag = format!("branch={branch}");
+        place.import("timed", &tag, &[("query", 40)]);
+    }
+    let sides = ["--base", "branch=main", "--new", "branch=new"];
+    let told = place.gate("total <= +10 %", &sides);
+    assert!(
+        told.errors.contains("--noise exact compares figures"),
+        "{}",
+        told.errors
+    );
+    let exact = [&sides[..], &["--noise", "exact"]].concat();
+    check(&place, "total <= +10 %", &exact, &["pass"], 0);
     // Equal figures of what is exact are no copies: the program does the same.
     let mut place = Place::new();
     for branch in ["main", "new"] {
@@ -999,6 +1015,20 @@ fn runs_of_new_are_left_out_of_base() {
         &["pass"],
         0,
     );
+}
+
+/// What keeps a limit is not said to fail.
+#[test]
+fn what_hardly_varies_fails_with_anything_over_its_limit() {
+    let mut place = Place::new();
+    for parse in [400, 410, 405] {
+        place.import("timed", "", &[("query", 90), ("parse", parse)]);
+    }
+    let told = place.gate("fn 'query' <= 100\nfn 'parse' <= 600", &["--new", "1,2,3"]);
+    assert_eq!(told.code, Some(0), "{}", told.out);
+    for said in ["limit 100, anything over it would fail", "limit 600, 6"] {
+        assert!(told.out.contains(said), "{}", told.out);
+    }
 }
 
 #[test]

@@ -142,12 +142,14 @@ pub(super) fn limits(subject: &Subject) -> String {
         (About::Change, Some(base)) if base > 0.0 => format!("{} %", percent(value / base)),
         _ => cost(value),
     };
-    let limit = format!("limit {}", as_change(subject.limit));
-    match subject.fails_from {
-        // What does not vary fails with the least that is over the limit.
-        Some(_) if subject.p.is_none() => format!("{limit}, anything over it would fail"),
-        Some(from) => format!("{limit}, {} would fail", as_change(from)),
-        None => limit,
+    let limit = as_change(subject.limit);
+    match subject.fails_from.map(as_change) {
+        // What does not vary fails with the least that is over the limit; what hardly varies, with less more than is shown.
+        Some(from) if subject.p.is_none() || from == limit => {
+            format!("limit {limit}, anything over it would fail")
+        }
+        Some(from) => format!("limit {limit}, {from} would fail"),
+        None => format!("limit {limit}"),
     }
 }
 
