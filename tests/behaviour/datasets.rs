@@ -19,7 +19,9 @@ use profdb::dataset::DatasetError;
 use profdb::store::{Cell, Database, LockWait};
 use sha2::{Digest, Sha256};
 
-use crate::support::faults::{calls, content, profdb, profiles, same, text, with_fault};
+use crate::support::faults::{
+    calls, content, content_of_tables, profdb, profiles, same, text, with_fault,
+};
 use crate::support::long::Form;
 use crate::support::random::Random;
 
@@ -174,7 +176,7 @@ fn runs_of_all_cases_come_back_table_by_table() {
         text(&imported.stderr)
     );
     import(path, "a.db", &some());
-    let all = content(&path.join("a.db"), 0);
+    let all = content_of_tables(&path.join("a.db"));
     for table in [
         "node_costs",
         "node_labels",
@@ -194,7 +196,11 @@ fn runs_of_all_cases_come_back_table_by_table() {
     );
     done(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
     done(path, &["check", "--db", "b.db"]);
-    same(&content(&path.join("b.db"), 0), &all, "from a dataset");
+    same(
+        &content_of_tables(&path.join("b.db")),
+        &all,
+        "from a dataset",
+    );
     // What came back is exported as the same bytes.
     done(
         path,

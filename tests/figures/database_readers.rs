@@ -68,7 +68,7 @@ fn small(folder: &Path) -> PathBuf {
 }
 
 /// The name of every table and view with the number of its rows, as SQLite counts them.
-fn counts(path: &Path, kinds: &str) -> Vec<(String, i64)> {
+fn counts(path: &Path, kinds: &str) -> Vec<(String, Option<i64>)> {
     let database = Database::open_read_only(path).expect("a database");
     let connection = database.connection();
     let sql = format!(
@@ -80,9 +80,10 @@ fn counts(path: &Path, kinds: &str) -> Vec<(String, i64)> {
         .expect("SQL");
     let counted = |name: &str| {
         let sql = format!("SELECT COUNT(*) FROM \"{name}\"");
-        connection
+        let count: i64 = connection
             .query_row(&sql, [], |row| row.get(0))
-            .expect("SQL")
+            .expect("SQL");
+        Some(count)
     };
     names
         .map(|name| name.expect("a name"))
@@ -90,9 +91,9 @@ fn counts(path: &Path, kinds: &str) -> Vec<(String, i64)> {
         .collect()
 }
 
-/// What a program counts in a database; `None` where it cannot be had. What it shows otherwise than
+/// What a program counts in a database, `None` where it counts no rows; `None` where the program cannot be had. What it shows otherwise than
 /// SQLite has it ends the test.
-fn counted_by(reader: &str, database: &Path) -> Option<Vec<(String, i64)>> {
+fn counted_by(reader: &str, database: &Path) -> Option<Vec<(String, Option<i64>)>> {
     let database = database.to_str().expect("plain");
     let told = answer(
         &format!("{reader} of PyPI"),
@@ -104,12 +105,16 @@ fn counted_by(reader: &str, database: &Path) -> Option<Vec<(String, i64)>> {
     }
     let lines = told.lines().map(|line| {
         let (name, count) = line.split_once(' ').expect("a name and a number");
-        (name.to_owned(), count.parse().expect("a number"))
+        let count = (count != "-").then(|| count.parse().expect("a number"));
+        (name.to_owned(), count)
     });
     Some(lines.collect())
 }
 
 const ALL: &str = "'table', 'view'";
+
+/// Views of so many rows that programs are not asked for their number.
+const MANY: [&str; 3] = ["subtrees", "ancestors", "changes"];
 
 /// First pages take few steps, and the programs show them.
 #[test]
@@ -128,13 +133,19 @@ fn datasette_sqlite_utils_and_pandas_show_large_runs() {
     .collect();
     let folder = tempfile::tempdir().expect("a folder");
     for database in large(folder.path()) {
-        let expected = counts(&database, ALL);
+        let mut expected = counts(&database, ALL);
         for (reader, _) in &readers {
             assert_eq!(
                 counted_by(reader, &database).as_ref(),
                 Some(&expected),
                 "{reader}"
             );
+            // The first of them has counted these, which takes seconds each.
+            for (name, count) in &mut expected {
+                if MANY.contains(&name.as_str()) {
+                    *count = None;
+                }
+            }
         }
     }
 }

@@ -124,6 +124,15 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 /// All that a database says, by table and view, as text: a line for each row. `old` runs were there
 /// before: only of theirs the time of the import matters.
 pub(crate) fn content(path: &Path, old: i64) -> BTreeMap<String, Vec<String>> {
+    content_of(&["table", "view"], path, old)
+}
+
+/// What its tables say, of which views are made: one compares each two runs, and of hundreds has millions of rows.
+pub(crate) fn content_of_tables(path: &Path) -> BTreeMap<String, Vec<String>> {
+    content_of(&["table"], path, 0)
+}
+
+fn content_of(kinds: &[&str], path: &Path, old: i64) -> BTreeMap<String, Vec<String>> {
     if !path.exists() || is_empty(path) {
         return BTreeMap::new();
     }
@@ -138,7 +147,7 @@ pub(crate) fn content(path: &Path, old: i64) -> BTreeMap<String, Vec<String>> {
     };
     let runs = texts("SELECT CAST(run_id AS TEXT) FROM runs ORDER BY run_id", &[]);
     let mut content = BTreeMap::new();
-    for kind in ["table", "view"] {
+    for &kind in kinds {
         let sql = format!(
             "SELECT name FROM sqlite_schema WHERE type = '{kind}' AND name <> 'sqlite_stat4'"
         );
