@@ -1,7 +1,6 @@
 //! The order of rows: numbers as unsigned ones that have it, and rows by several columns.
 
 use std::cmp::Ordering;
-use std::mem::swap;
 
 use super::tables::Kind;
 
@@ -101,7 +100,7 @@ pub(super) fn order(rows: usize, ranks: &[Ranks<'_>]) -> Vec<u32> {
         for (row, key) in (0_u64..).zip(&mut keys) {
             *key = key.checked_shl(of_row).unwrap_or_default() | row;
         }
-        sort_above(&mut keys, of_row, bits + of_row);
+        keys.sort_unstable();
         let mask = (1 << of_row) - 1;
         return keys.into_iter().map(|key| number(key & mask)).collect();
     }
@@ -120,36 +119,6 @@ pub(super) fn order(rows: usize, ranks: &[Ranks<'_>]) -> Vec<u32> {
     keys.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Bits by which numbers are distributed at once.
-const DIGIT: u32 = 11;
-
-/// Sorts numbers by their bits from one on and up to another one, where they are in the order of those below: digit by digit, the lowest
-/// first. Of some hundred thousand rows that is a few passes, where comparisons are seventeen.
-fn sort_above(keys: &mut Vec<u64>, from: u32, upto: u32) {
-    let mut other = vec![0; keys.len()];
-    let mut shift = from;
-    while shift < upto {
-        let mask = (1 << DIGIT.min(upto - shift)) - 1;
-        let digit = |key: u64| usize::try_from(key >> shift & mask).unwrap_or_default();
-        let mut starts = [0; 1 << DIGIT];
-        for key in keys.iter() {
-            starts[digit(*key)] += 1;
-        }
-        let mut next = 0;
-        for start in &mut starts {
-            next += *start;
-            *start = next - *start;
-        }
-        for key in keys.iter() {
-            let start = &mut starts[digit(*key)];
-            other[*start] = *key;
-            *start += 1;
-        }
-        swap(keys, &mut other);
-        shift += DIGIT;
-    }
-}
-
 /// The number of a row, of which there are fewer in memory than such numbers.
 fn number(row: u64) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX)
@@ -157,35 +126,7 @@ fn number(row: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Ranks, disordered, order, ordered, sort_above};
-
-    #[test]
-    fn numbers_are_sorted_above_some_bits() {
-        let mut number = 1_u64;
-        for (count, from, upto) in [
-            (0, 3, 20),
-            (1, 0, 64),
-            (3000, 12, 40),
-            (500, 9, 64),
-            (9, 4, 4),
-        ] {
-            let mut keys: Vec<u64> = (0..count)
-                .map(|row| {
-                    number = number.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-                    let above = if upto == from {
-                        0
-                    } else {
-                        number >> (64 - (upto - from))
-                    };
-                    above.checked_shl(from).unwrap_or_default() | row & ((1 << from) - 1)
-                })
-                .collect();
-            let mut sorted = keys.clone();
-            sorted.sort_by_key(|key| key >> from);
-            sort_above(&mut keys, from, upto);
-            assert!(keys == sorted, "{count} numbers, bits {from} to {upto}");
-        }
-    }
+    use super::{Kind, Ranks, disordered, order, ordered};
 
     #[test]
     fn rows_are_ordered_by_all_ranks() {
