@@ -499,8 +499,8 @@ fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
         }
     }
     let mut lines: Vec<String> = of_rules
-        .iter()
-        .flat_map(|(rules, said)| with_lines(&said.join("\n"), rules))
+        .into_iter()
+        .flat_map(|(rules, said)| with_lines(said, rules))
         .collect();
     let of_one_name = suggestions
         .iter()
@@ -527,7 +527,7 @@ fn of_prefixes(prefixes: &[Prefixes]) -> Vec<String> {
             percent[0],
             percent[1]
         );
-        with_lines(&said, &one.rules)
+        with_lines(vec![said], &one.rules)
     };
     prefixes.iter().flat_map(said).collect()
 }

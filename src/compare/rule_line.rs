@@ -1,5 +1,7 @@
 //! Lines of a file of rules that say that two names are one.
 
+use std::fmt::Write as _;
+
 use crate::identity::read_rules;
 
 /// A pattern that fits a text, as it is between two `/`.
@@ -23,16 +25,18 @@ pub(super) fn listed(rules: &[String]) -> String {
     format!("for identify --rules, a line each: {}", quoted.join(", "))
 }
 
-/// Lines of a text with rules as they are to be pasted, after what is said of them.
-pub(super) fn with_lines(said: &str, rules: &[String]) -> Vec<String> {
+/// What is said, with rules as they are to be pasted after it.
+pub(super) fn with_lines(mut said: Vec<String>, rules: &[String]) -> Vec<String> {
     let each = match rules {
-        [] => return vec![said.to_owned()],
+        [] => return said,
         [_] => "a line",
         _ => "a line each",
     };
-    let head = format!("{said}; for identify --rules, {each}:");
-    let lines = rules.iter().map(|rule| format!("  {rule}"));
-    [head].into_iter().chain(lines).collect()
+    if let Some(last) = said.last_mut() {
+        let _ = write!(last, "; for identify --rules, {each}:");
+    }
+    said.extend(rules.iter().map(|rule| format!("  {rule}")));
+    said
 }
 
 /// A line of a file of rules that puts one text for another, if there is one.

@@ -70,10 +70,14 @@ fn rules_that_are_printed_work_when_they_are_pasted() {
         "  module /^Shop\\.Parse$/ -> Shop.Parser\n  file /^src\\/Shop\\/Parse\\.hs$/ -> src/Shop/Parser.hs\n",
         "{out}"
     );
-    assert!(
-        out.contains("Renamed? go (Shop.Parse) is gone, go (Shop.Parser) is new"),
-        "{out}"
-    );
+    // A line for each function, and the rules after the last of them.
+    let said = out.lines().filter(|line| line.starts_with("Renamed?"));
+    let said: Vec<String> = said.map(str::to_owned).collect();
+    let expected = ["go", "emit", "step"]
+        .map(|name| format!("Renamed? {name} (Shop.Parse) is gone, {name} (Shop.Parser) is new"));
+    let [go, emit, step] = expected;
+    let step = format!("{step}; for identify --rules, a line each:");
+    assert_eq!(said, [go, emit, step], "{out}");
     folder.import("old.prof", &[]);
     folder.import("new.prof", &[]);
     assert_eq!(matched(&folder.json(&["diff", "1", "2"])), ["30.0", "30.0"]);
