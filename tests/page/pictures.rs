@@ -96,6 +96,8 @@ fn boxes_are_as_wide_as_their_cost() {
     assert_eq!(pixel(&mut shown, 0.3, 2.0), [0, 0, 0, 0]);
     // The same by name, and with the roots at the bottom.
     shown.go(&[("view", "flame"), ("order", "name"), ("layout", "flame")]);
+    // It has its height when it is painted.
+    painted(&mut shown);
     let levels = shown
         .browser
         .value("document.querySelector('canvas').height")
