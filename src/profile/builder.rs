@@ -15,7 +15,7 @@ use super::totals::{Caller, Derivation, Totals, into_rows};
 use crate::base::error::{ImportError, Stop};
 use crate::base::interner::Id;
 use crate::base::spool::SpillResult;
-use crate::events::{Cost, FunctionId, MetricId, ROUNDING, slack};
+use crate::events::{Cost, FunctionDef, FunctionId, MetricId, ROUNDING, slack};
 use crate::text::escape::has_bytes;
 
 /// Prefetch window while merged stacks become nodes, in steps: every second one opens a node.
@@ -207,10 +207,10 @@ impl<O: Output> TreeBuilder<O> {
 
     /// Adds the next function, for a caller that numbers functions itself.
     pub(crate) fn add_function(&mut self, function: Arc<Function>) {
-        if [&function.name, &function.module, &function.file]
-            .iter()
-            .any(|text| has_bytes(text))
-        {
+        let FunctionDef {
+            name, module, file, ..
+        } = function.definition();
+        if [name, module, file].into_iter().any(has_bytes) {
             self.notes.not_utf8.add(self.totals.next_function());
         }
         self.totals.add_function(function);
@@ -300,7 +300,7 @@ impl<O: Output> TreeBuilder<O> {
     /// The name of a function for a message: cut where it is long.
     fn name(&self, function: FunctionId) -> String {
         const SHOWN: usize = 60;
-        let name = &self.totals.function(function).name;
+        let name = self.totals.function(function).name();
         let mut shown: String = name.chars().take(SHOWN).collect();
         if shown.len() < name.len() {
             shown.push('…');

@@ -33,15 +33,7 @@ impl FunctionInterner {
         if let Some(known) = known {
             return (known, None);
         }
-        let function = Arc::new(Function {
-            kind: def.kind,
-            name: def.name.into(),
-            raw_name: (!def.raw_name.is_empty()).then(|| def.raw_name.into()),
-            module: def.module.into(),
-            file: def.file.into(),
-            first_line: def.first_line,
-            first_col: def.first_col,
-        });
+        let function = Arc::new(Function::new(def));
         let id = self.functions.add(hash, Arc::clone(&function));
         (id, Some(function))
     }

@@ -9,38 +9,80 @@ use crate::events::{
     EdgeKind, Fidelity, FunctionDef, FunctionId, Kind, LabelsId, MetricId, Noise, Severity, Unit,
 };
 
-/// A function of the run, with text of its own.
+/// A function of the run, with text of its own. There may be a million: four texts, each by itself, would take 48
+/// bytes more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// What sort of thing it is.
-    pub kind: Kind,
-    /// Its name.
-    pub name: Box<str>,
-    /// Its name before it was made readable, if that is another one.
-    pub raw_name: Option<Box<str>>,
-    /// Module, package, program or library; empty if unknown.
-    pub module: Box<str>,
-    /// Source file; empty if unknown.
-    pub file: Box<str>,
-    /// First line of the definition; 0 if unknown.
-    pub first_line: u32,
-    /// First column of the definition; 0 if unknown.
-    pub first_col: u32,
+    kind: Kind,
+    /// Name, module, file and the name before it was made readable, one after the other.
+    text: Box<str>,
+    /// Where the first three of them end.
+    ends: [u32; 3],
+    first_line: u32,
+    first_col: u32,
 }
 
 impl Function {
+    /// The function that an importer names.
+    pub(crate) fn new(def: FunctionDef<'_>) -> Self {
+        let texts = [def.name, def.module, def.file, def.raw_name];
+        let mut end = 0;
+        let mut end_of = |text: &str| {
+            end += text.len();
+            // No name is longer than what the format of its file allows, which is less than 1 GiB.
+            u32::try_from(end).unwrap_or(u32::MAX)
+        };
+        Self {
+            kind: def.kind,
+            ends: [end_of(def.name), end_of(def.module), end_of(def.file)],
+            text: texts.concat().into(),
+            first_line: def.first_line,
+            first_col: def.first_col,
+        }
+    }
+
     /// The function as an importer names it, without the name before it was made readable: what
     /// tells it from others.
-    pub(crate) fn definition(&self) -> FunctionDef<'_> {
+    #[must_use]
+    pub fn definition(&self) -> FunctionDef<'_> {
+        let [name, module, file] = self.ends;
         FunctionDef {
             kind: self.kind,
-            name: &self.name,
+            name: self.part(0, name),
             raw_name: "",
-            module: &self.module,
-            file: &self.file,
+            module: self.part(name, module),
+            file: self.part(module, file),
             first_line: self.first_line,
             first_col: self.first_col,
         }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let [name, ..] = self.ends;
+        self.part(0, name)
+    }
+
+    /// Its name before it was made readable, if that is another one.
+    #[must_use]
+    pub fn raw_name(&self) -> Option<&str> {
+        let [.., file] = self.ends;
+        self.text
+            .get(file as usize..)
+            .filter(|name| !name.is_empty())
+    }
+
+    /// What sort of thing it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn part(&self, from: u32, to: u32) -> &str {
+        self.text
+            .get(from as usize..to as usize)
+            .unwrap_or_default()
     }
 }
 

@@ -233,13 +233,8 @@ fn functions_come_first(stream: &Stream, batches: &[Batch]) -> BTreeMap<Function
     for batch in batches {
         for (id, function) in &batch.functions {
             let sent = FunctionDef {
-                kind: function.kind,
-                name: &function.name,
-                raw_name: function.raw_name.as_deref().unwrap_or_default(),
-                module: &function.module,
-                file: &function.file,
-                first_line: function.first_line,
-                first_col: function.first_col,
+                raw_name: function.raw_name().unwrap_or_default(),
+                ..function.definition()
             };
             let mut indexes = (0..).map(FunctionId).zip(&stream.functions);
             let (index, _) = indexes
@@ -1013,7 +1008,7 @@ fn equal_functions_with_other_raw_names_are_one() {
     let raw: Vec<_> = batches
         .iter()
         .flat_map(|batch| &batch.functions)
-        .map(|(_, f)| f.raw_name.as_deref())
+        .map(|(_, f)| f.raw_name())
         .collect();
     assert_eq!(raw, [Some("_Z1fi")]);
 }

@@ -102,7 +102,7 @@ impl Totals {
             first_line: None,
             last_edge: None,
             mentioned: false,
-            is_container: function.kind.is_container(),
+            is_container: function.kind().is_container(),
         });
         self.functions.push(function);
         self.function_sums

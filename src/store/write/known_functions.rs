@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::ids::StoredFunction;
 use super::rows::function;
+use crate::events::FunctionDef;
 use crate::identity::{IdentityKey, Rules};
 use crate::profile::Function;
 
@@ -65,7 +66,7 @@ struct ByDefinition(Arc<Function>);
 
 impl ByDefinition {
     fn key(&self) -> (&str, &str, &str, &str, u32, u32) {
-        let Function {
+        let FunctionDef {
             kind,
             name,
             // Several raw names may be shown as one name: they are one function.
@@ -74,8 +75,8 @@ impl ByDefinition {
             file,
             first_line,
             first_col,
-        } = &*self.0;
-        (name, module, file, kind.name(), *first_line, *first_col)
+        } = self.0.definition();
+        (name, module, file, kind.name(), first_line, first_col)
     }
 }
 

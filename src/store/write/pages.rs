@@ -23,7 +23,7 @@ use super::row_trees::{
 };
 use super::totals_trees::TotalsTrees;
 use crate::base::threads::{Work, aside};
-use crate::events::FunctionId;
+use crate::events::{FunctionDef, FunctionId};
 use crate::identity::{IdentityKey, Rules};
 use crate::profile::{Batch, Function, InfoRow, LabelCostRow, NodeRow, Rows, RunSummary};
 use crate::sqlite::btree::{IndexTree, TableTree};
@@ -148,15 +148,15 @@ impl RunPages {
         let identity = self
             .identities
             .of_next_function(pages, record, &identity, &key)?;
-        let Function {
+        let FunctionDef {
             kind,
             name,
-            raw_name,
+            raw_name: _,
             module,
             file,
             first_line,
             first_col,
-        } = function;
+        } = definition;
         let row_id = self.functions.len() as u64 + 1;
         let record = start_table_row(&mut self.record)
             .text(kind.name())
@@ -164,9 +164,9 @@ impl RunPages {
             .text(module)
             .text(file);
         let record = record
-            .integer(i64::from(*first_line))
-            .integer(i64::from(*first_col));
-        let record = record.text_or_null(raw_name.as_deref()).integer(identity);
+            .integer(i64::from(first_line))
+            .integer(i64::from(first_col));
+        let record = record.text_or_null(function.raw_name()).integer(identity);
         self.function_rows.push(&mut self.file, row_id, record)?;
         Ok((row_id, key))
     }
@@ -223,8 +223,11 @@ impl RunPages {
                 // Rust compares texts byte by byte, as SQLite's collation BINARY does.
                 let mut sorted: Vec<(i64, &Function)> =
                     (1..).zip(functions.iter().map(Arc::as_ref)).collect();
-                sorted
-                    .sort_unstable_by(|(_, left), (_, right)| text_key(left).cmp(&text_key(right)));
+                sorted.sort_unstable_by(|(_, left), (_, right)| {
+                    // Most differ in their names: nothing else of them is looked at.
+                    let names = left.name().cmp(right.name());
+                    names.then_with(|| text_key(left).cmp(&text_key(right)))
+                });
                 sorted
             });
             self.function_nodes(run, postings, ids)?;
@@ -267,7 +270,7 @@ impl RunPages {
             if let Some((_, soon)) = sorted.get(at + ROWS_AHEAD) {
                 prefetch_index(std::slice::from_ref(*soon), 0);
             }
-            let Function {
+            let FunctionDef {
                 kind,
                 name,
                 module,
@@ -275,7 +278,7 @@ impl RunPages {
                 first_line,
                 first_col,
                 ..
-            } = function;
+            } = function.definition();
             let record = self
                 .record
                 .start()
@@ -284,8 +287,8 @@ impl RunPages {
                 .text(file)
                 .text(kind.name());
             record
-                .integer(i64::from(*first_line))
-                .integer(i64::from(*first_col))
+                .integer(i64::from(first_line))
+                .integer(i64::from(first_col))
                 .integer(*id);
             index.push(&mut self.file, record)?;
         }
@@ -314,7 +317,7 @@ impl RunPages {
 
 /// The columns of the unique index of functions.
 fn text_key(function: &Function) -> (&str, &str, &str, &str, u32, u32) {
-    let Function {
+    let FunctionDef {
         kind,
         name,
         module,
@@ -322,8 +325,8 @@ fn text_key(function: &Function) -> (&str, &str, &str, &str, u32, u32) {
         first_line,
         first_col,
         ..
-    } = function;
-    (name, module, file, kind.name(), *first_line, *first_col)
+    } = function.definition();
+    (name, module, file, kind.name(), first_line, first_col)
 }
 
 #[cfg(test)]

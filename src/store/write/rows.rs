@@ -6,6 +6,7 @@ use super::columns::{cumulative_other, integer};
 use super::ids::{Ids, StoredFunction, StoredLabels, StoredRun};
 use super::keys::{EdgeKey, LineKey, edge_key, info_key, line_key};
 use super::postings::Postings;
+use crate::events::FunctionDef;
 use crate::identity::{Identity, IdentityKey, Rules};
 use crate::profile::{Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows};
 use crate::store::error::Cause;
@@ -192,23 +193,23 @@ pub(super) fn function(
     let definition = function.definition();
     let identity = rules.identity(&definition);
     let key = identity.key();
-    let Function {
+    let FunctionDef {
         kind,
         name,
-        raw_name,
+        raw_name: _,
         module,
         file,
         first_line,
         first_col,
-    } = function;
+    } = definition;
     let row: [&dyn ToSql; 7] = [
         &kind.name(),
-        name,
-        module,
-        file,
-        first_line,
-        first_col,
-        raw_name,
+        &name,
+        &module,
+        &file,
+        &first_line,
+        &first_col,
+        &function.raw_name(),
     ];
     Ok((function_id(connection, row, &identity, &key)?, key))
 }
