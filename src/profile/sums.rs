@@ -141,45 +141,47 @@ pub(super) enum EdgePart {
     Seen,
 }
 
-/// Costs of one edge in one metric, as far as they are known: one for each [`EdgePart`].
-#[derive(Clone, Copy, Default)]
-pub(super) struct EdgeSums {
-    sums: [f64; 4],
-    known: [bool; 4],
-}
+/// Costs of one edge in one metric, as far as they are known: one for each [`EdgePart`]. Half a line of the caches,
+/// and there may be a million.
+#[derive(Clone, Copy)]
+pub(super) struct EdgeSums([MaybeSum; 4]);
 
 impl EdgeSums {
+    /// Nothing is known of the edge.
+    pub(super) const UNKNOWN: Self = Self([MaybeSum::UNKNOWN; 4]);
+
     pub(super) fn get(&self, part: EdgePart) -> Option<f64> {
-        let at = part as usize;
-        self.known[at].then_some(self.sums[at])
+        self.0[part as usize].get()
     }
 
     /// Adds the costs of a node.
     pub(super) fn add(&mut self, parts: [f64; 4]) {
-        self.known = [true; 4];
-        for (sum, part) in self.sums.iter_mut().zip(parts) {
-            *sum += part;
+        for (sum, part) in self.0.iter_mut().zip(parts) {
+            // Also where there was none: 0.0 is no part of a sum, but makes 0.0 of -0.0.
+            sum.0 = sum.get().unwrap_or(0.0) + part;
         }
     }
 
     /// Adds costs that the file states of the edge.
     pub(super) fn add_stated(&mut self, parts: [Option<f64>; 4]) {
-        for (at, part) in parts.into_iter().enumerate() {
-            self.known[at] |= part.is_some();
-            self.sums[at] += part.unwrap_or(0.0);
+        for (sum, part) in self.0.iter_mut().zip(parts) {
+            if let Some(part) = part {
+                sum.0 = sum.get().unwrap_or(0.0) + part;
+            }
         }
     }
 
     /// Sets a cost that is unknown so far.
     pub(super) fn fill(&mut self, part: EdgePart, cost: Option<f64>) {
-        let at = part as usize;
-        if let (false, Some(cost)) = (self.known[at], cost) {
-            (self.known[at], self.sums[at]) = (true, cost);
+        let sum = &mut self.0[part as usize];
+        if let (None, Some(cost)) = (sum.get(), cost) {
+            *sum = MaybeSum(cost);
         }
     }
 
-    /// All sums; 0 for those that are unknown.
-    pub(super) fn all(&self) -> [f64; 4] {
-        self.sums
+    /// Whether no sum has left the finite numbers.
+    pub(super) fn are_finite(&self) -> bool {
+        let mut known = self.0.iter().filter_map(|sum| sum.get());
+        known.all(f64::is_finite)
     }
 }

@@ -80,7 +80,7 @@ impl Totals {
         // they add to the call tree only.
         self.function_sums = Grid::filled(self.functions.len(), metrics, CostSums::default());
         self.line_sums = Grid::filled(self.lines.table().len(), metrics, CostSums::default());
-        self.edge_sums = Grid::filled(self.edges.table().len(), metrics, EdgeSums::default());
+        self.edge_sums = Grid::filled(self.edges.table().len(), metrics, EdgeSums::UNKNOWN);
         self.recorded.set_metrics(metrics);
     }
 
@@ -235,7 +235,7 @@ impl Totals {
         let plain = |caller| self.states[caller].call_site;
         let found = self.edges.intern(callee, site, kind, &self.sites, plain);
         self.edge_sums
-            .grow(self.edges.table().len(), EdgeSums::default());
+            .grow(self.edges.table().len(), EdgeSums::UNKNOWN);
         found
     }
 
@@ -429,10 +429,9 @@ impl Totals {
     pub(super) fn are_finite(&self) -> bool {
         let sums = self.function_sums.cells().iter();
         let sums = sums.chain(self.line_sums.cells());
-        let edges = self.edge_sums.cells().iter().flat_map(EdgeSums::all);
         sums.flat_map(|sums| [sums.exclusive, sums.cumulative, sums.seen])
-            .chain(edges)
             .all(f64::is_finite)
+            && self.edge_sums.cells().iter().all(EdgeSums::are_finite)
     }
 
     /// Keeps the entries and sums only: nothing will be looked up any more.
