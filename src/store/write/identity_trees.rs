@@ -1,13 +1,14 @@
 //! The b-trees of identities in a new file: their table with its key, and the index from them to
 //! functions.
 
+use std::hash::BuildHasher;
 use std::io;
 
-use hashbrown::{DefaultHashBuilder, HashMap};
+use hashbrown::DefaultHashBuilder;
 
-use super::columns::integer;
 use super::roots::Roots;
 use super::row_trees::start_table_row;
+use crate::base::hash_index::HashIndex;
 use crate::identity::{Identity, IdentityKey};
 use crate::sqlite::btree::{IndexTree, TableTree};
 use crate::sqlite::page_file::PageFile;
@@ -16,16 +17,22 @@ use crate::sqlite::record::Record;
 /// The identities of functions that are numbered from 1, in the order in which they come.
 pub(super) struct IdentityTrees {
     rows: TableTree,
-    ids: HashMap<IdentityKey, i64, DefaultHashBuilder>,
-    /// By function.
-    of_functions: Vec<i64>,
+    /// In the order of their ids, which begin with 1: there may be one for each function.
+    keys: Vec<IdentityKey>,
+    /// Where in `keys` a key is.
+    index: HashIndex,
+    hasher: DefaultHashBuilder,
+    /// Ids by function.
+    of_functions: Vec<u32>,
 }
 
 impl IdentityTrees {
     pub(super) fn new(file: &PageFile) -> Self {
         Self {
             rows: TableTree::new(file),
-            ids: HashMap::default(),
+            keys: Vec::new(),
+            index: HashIndex::default(),
+            hasher: DefaultHashBuilder::default(),
             of_functions: Vec::new(),
         }
     }
@@ -40,21 +47,23 @@ impl IdentityTrees {
         identity: &Identity<'_>,
         key: &IdentityKey,
     ) -> io::Result<i64> {
-        let next = self.ids.len() as u64 + 1;
-        let known = self.ids.get(key).copied();
-        let id = known.unwrap_or(integer(next));
+        let hash = self.hasher.hash_one(key);
+        let known = self.index.find(hash, |at| self.keys[at as usize] == *key);
+        let next = u32::try_from(self.keys.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let id = known.unwrap_or(next) + 1;
         self.of_functions.push(id);
         if known.is_none() {
-            self.ids.insert(*key, id);
+            self.index.insert(hash, next);
+            self.keys.push(*key);
             let row = start_table_row(record)
                 .text(identity.class.word())
                 .text(&identity.name)
                 .text(&identity.module)
                 .text(&identity.file);
             let row = row.integer(i64::from(identity.is_unnamed())).blob(key);
-            self.rows.push(file, next, row)?;
+            self.rows.push(file, u64::from(id), row)?;
         }
-        Ok(id)
+        Ok(i64::from(id))
     }
 
     /// Completes the trees.
@@ -67,18 +76,19 @@ impl IdentityTrees {
         roots: &Roots,
     ) -> io::Result<()> {
         self.rows.finish(file, roots.identities)?;
-        let mut keys: Vec<(IdentityKey, i64)> = self.ids.into_iter().collect();
+        let mut keys: Vec<(IdentityKey, u32)> = self.keys.into_iter().zip(1..).collect();
         keys.sort_unstable();
         let mut index = IndexTree::new(file);
         for (key, id) in keys {
-            index.push(file, record.start().blob(&key).integer(id))?;
+            index.push(file, record.start().blob(&key).integer(i64::from(id)))?;
         }
         index.finish(file, roots.identities_key)?;
-        let mut functions: Vec<(i64, i64)> = self.of_functions.into_iter().zip(1..).collect();
+        let mut functions: Vec<(u32, u32)> = self.of_functions.into_iter().zip(1..).collect();
         functions.sort_unstable();
         let mut index = IndexTree::new(file);
         for (identity, function) in functions {
-            index.push(file, record.start().integer(identity).integer(function))?;
+            let row = record.start().integer(i64::from(identity));
+            index.push(file, row.integer(i64::from(function)))?;
         }
         index.finish(file, roots.functions_by_identity)
     }
