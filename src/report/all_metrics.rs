@@ -9,6 +9,7 @@ use super::answer::{Answer, Author, Rows, Subject};
 use super::catalog::{REPORTS, Report};
 use super::error::ReportError;
 use super::header::{Column, Kind, LABEL_KEY, Meaning};
+use super::kept_rows::KeptRows;
 use super::question::{Argument, Request};
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
 use crate::text::cell::Value;
@@ -174,7 +175,7 @@ pub(super) fn joined<'d>(
         });
         cells.collect()
     };
-    let rows = found.iter().map(row).collect();
+    let rows = found.iter().map(row).collect::<KeptRows>();
     let shown = places
         .iter()
         .map(|&(part, at)| {

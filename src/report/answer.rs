@@ -10,9 +10,10 @@ use serde_json::{Map, Value as Json};
 
 use super::error::failure;
 use super::header::{Column, Kind, Medium};
+use super::kept_rows::KeptRows;
 use crate::base::hex::hex;
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
-use crate::text::cell::Value;
+use crate::text::cell::{Value, put};
 
 const OF_FUNCTIONS: &str = include_str!("../../queries/names/of_functions.sql");
 const LINES_IN_OTHER_FILES: &str = include_str!("../../queries/names/lines_in_other_files.sql");
@@ -188,7 +189,7 @@ pub(super) enum Author {
 /// Rows are read more than once. They are kept, unless they are many: then the statement runs
 /// again.
 pub(super) enum Rows<'d> {
-    Kept(Vec<Vec<Value>>),
+    Kept(KeptRows),
     Statement(Statement<'d>),
     Computed(Box<dyn RowSource + 'd>),
 }
@@ -236,7 +237,7 @@ impl Answer<'_> {
         mut row: impl FnMut(&[Value]) -> Result<(), E>,
     ) -> Result<(), E> {
         match &mut self.rows {
-            Rows::Kept(rows) => rows.iter().try_for_each(|values| row(values)),
+            Rows::Kept(rows) => rows.each(row),
             Rows::Statement(statement) => {
                 let failed = |source| E::from(failure(self.database, source));
                 let width = statement.column_count();
@@ -261,28 +262,6 @@ impl Answer<'_> {
         }
     }
 
-    /// Calls a function with every row, in order, until it fails; the rows are its own.
-    ///
-    /// # Errors
-    /// The function's own, or the database's.
-    pub(super) fn each_own<E: From<StoreError>>(
-        &mut self,
-        mut row: impl FnMut(Vec<Value>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        if let Rows::Statement(statement) = &mut self.rows {
-            let failed = |source| E::from(failure(self.database, source));
-            let width = statement.column_count();
-            let mut rows = statement.raw_query();
-            while let Some(found) = rows.next().map_err(failed)? {
-                let mut values = vec![Value::Null; width];
-                read_row(found, &self.columns, self.author, &mut values).map_err(failed)?;
-                row(values)?;
-            }
-            return Ok(());
-        }
-        self.each(|values| row(values.to_vec()))
-    }
-
     /// Which columns of a medium have a value in some row; all, if there is no row. Of columns that
     /// are shown in any case, nothing is said where the others are known before the end.
     ///
@@ -292,14 +271,13 @@ impl Answer<'_> {
         let mut filled = vec![false; self.columns.len()];
         let mut any = false;
         match &mut self.rows {
-            Rows::Kept(rows) => {
-                for row in rows {
-                    any = true;
-                    for (filled, value) in filled.iter_mut().zip(row) {
-                        *filled |= *value != Value::Null;
-                    }
+            Rows::Kept(rows) => rows.each(|row| {
+                any = true;
+                for (filled, value) in filled.iter_mut().zip(row) {
+                    *filled |= *value != Value::Null;
                 }
-            }
+                Ok::<_, StoreError>(())
+            })?,
             // Nothing is copied: names may be long.
             Rows::Statement(statement) => {
                 let failed = |source| failure(self.database, source);
@@ -355,7 +333,16 @@ impl Answer<'_> {
     /// Whether a column has a value in some row; `None` where the rows are not in memory, so that it costs much to know.
     pub(super) fn knows(&self, column: usize) -> Option<bool> {
         match &self.rows {
-            Rows::Kept(rows) => Some(rows.iter().any(|row| row[column] != Value::Null)),
+            Rows::Kept(rows) => {
+                let seek = |row: &[Value]| {
+                    if row[column] == Value::Null {
+                        Ok(())
+                    } else {
+                        Err(())
+                    }
+                };
+                Some(rows.each(seek).is_err())
+            }
             _ => None,
         }
     }
@@ -485,16 +472,6 @@ fn is_address(name: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// Puts a text into the place of a value, whose memory it takes over.
-pub(super) fn put(value: &mut Value, text: &str) {
-    if let Value::Text(place) = value {
-        place.clear();
-        place.push_str(text);
-    } else {
-        *value = Value::Text(text.to_owned());
-    }
-}
-
 impl Answer<'_> {
     /// Whether rows have been kept, and there are none.
     pub(super) fn is_empty(&self) -> bool {
@@ -530,21 +507,12 @@ impl Answer<'_> {
 
     /// Keeps the rows, if they are not too long.
     pub(super) fn keep(&mut self) -> Result<(), StoreError> {
-        let mut kept = Vec::new();
-        let mut bytes = 0;
-        let read = self.each_own(|row| {
-            let texts = row.iter().map(|value| {
-                if let Value::Text(text) = value {
-                    text.len()
-                } else {
-                    0
-                }
-            });
-            bytes += texts.sum::<usize>();
-            if bytes > MOST_KEPT {
+        let mut kept = KeptRows::default();
+        let read = self.each(|row| {
+            kept.push(row);
+            if kept.text_bytes() > MOST_KEPT {
                 return Err(Unkept::Long);
             }
-            kept.push(row);
             Ok(())
         });
         match read {

@@ -9,6 +9,7 @@ mod computed;
 mod dialect;
 mod error;
 pub mod header;
+mod kept_rows;
 mod names;
 mod node_rows;
 mod nodes;

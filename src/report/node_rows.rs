@@ -3,11 +3,11 @@
 
 use rusqlite::Connection;
 
-use super::answer::{RowSource, put};
+use super::answer::RowSource;
 use super::nodes::{ChainRow, LeftOut, Limits, Names, PathRow, Tree};
 use super::question::Question;
 use crate::base::sum::Sum;
-use crate::text::cell::Value;
+use crate::text::cell::{Value, put};
 
 /// How far a question looks; `total` is 100 %.
 pub(super) fn limits(question: &Question<'_>, total: f64) -> Limits {

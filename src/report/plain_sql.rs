@@ -18,7 +18,7 @@ pub fn table<'d>(database: &'d Database, columns: &[&str], rows: Vec<Vec<Value>>
         script: String::new(),
         remarks: Vec::new(),
         dispensable: Vec::new(),
-        rows: Rows::Kept(rows),
+        rows: Rows::Kept(rows.into_iter().collect()),
         author: Author::Us,
         database,
     }

@@ -5,13 +5,13 @@ use std::mem;
 
 use hashbrown::HashMap;
 
-use super::answer::{Answer, Author, RowSource, Rows, put, read_row};
+use super::answer::{Answer, Author, RowSource, Rows, read_row};
 use super::error::{ReportError, failure};
 use super::header::{Column, Kind};
 use super::names::listed;
 use super::plain_sql::query;
 use crate::store::{Database, ShortUids};
-use crate::text::cell::Value;
+use crate::text::cell::{Value, put};
 use crate::text::scale::figure;
 
 const RUNS: &str = include_str!("../../queries/lists/runs.sql");

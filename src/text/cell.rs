@@ -13,6 +13,16 @@ pub enum Value {
     Text(String),
 }
 
+/// Puts a text into the place of a value, whose memory it takes over.
+pub(crate) fn put(value: &mut Value, text: &str) {
+    if let Value::Text(place) = value {
+        place.clear();
+        place.push_str(text);
+    } else {
+        *value = Value::Text(text.to_owned());
+    }
+}
+
 /// What the values of a column are, which says how they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
