@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use hashbrown::{HashMap, HashSet};
 
 use super::layout::{DECIMALS, Layout, RenderError, shown};
+use crate::base::interner::{Table as ById, TextId, TextInterner};
 use crate::report::header::{Meaning, TitledMedium};
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
@@ -236,25 +237,6 @@ struct SharedNames {
     several: HashMap<String, HashMap<String, usize>>,
 }
 
-/// Where a function is.
-struct Place {
-    module: String,
-    file: String,
-}
-
-impl Place {
-    fn of(module: &str, file: &str) -> Self {
-        Self {
-            module: module.to_owned(),
-            file: file.to_owned(),
-        }
-    }
-
-    fn is(&self, module: &str, file: &str) -> bool {
-        self.module == module && self.file == file
-    }
-}
-
 impl SharedNames {
     fn of(answer: &mut Answer<'_>, columns: &[Shown]) -> Result<Self, StoreError> {
         let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
@@ -270,9 +252,11 @@ impl SharedNames {
             .filter(|column| matches!(column.kind, Kind::Name | Kind::Node))
             .map(|column| column.at)
             .collect();
-        // Nearly all names are of one place, which is all that is kept of them. Of the others, files by module: thousands of
-        // functions may have one name, as the anonymous ones of a script have, and a list of them would be searched again for each.
-        let mut first: HashMap<String, Place> = HashMap::new();
+        // Nearly all names are of one place, which is all that is kept of them, and most places are of many names. Of the others, files
+        // by module: thousands of functions may have one name, as the anonymous ones of a script have, and a list of them would be
+        // searched again for each.
+        let (mut names_met, mut places_met) = (TextInterner::default(), TextInterner::default());
+        let mut first: ById<TextId, [TextId; 2]> = ById::default();
         let mut several: HashMap<String, HashMap<String, HashSet<String>>> = HashMap::new();
         if let Some((module, file)) = places
             && !answer.has_unique_names()?
@@ -282,17 +266,20 @@ impl SharedNames {
                     let Value::Text(name) = &row[*name] else {
                         continue;
                     };
-                    let (module, file) = (text(&row[module]), text(&row[file]));
-                    let known = first
-                        .entry_ref(name.as_str())
-                        .or_insert_with(|| Place::of(module, file));
-                    if known.is(module, file) {
+                    let place = [module, file].map(|at| met(&mut places_met, text(&row[at])));
+                    let name_met = met(&mut names_met, name);
+                    let Some(known) = first.get(name_met) else {
+                        first.push(place);
+                        continue;
+                    };
+                    if *known == place {
                         continue;
                     }
                     let modules = several.entry_ref(name.as_str()).or_default();
-                    for place in [&*known, &Place::of(module, file)] {
-                        let files = modules.entry_ref(&*place.module).or_default();
-                        files.get_or_insert_with(&*place.file, str::to_owned);
+                    for place in [*known, place] {
+                        let [module, file] = place.map(|part| places_met.text(part));
+                        let files = modules.entry_ref(as_text(module)).or_default();
+                        files.get_or_insert_with(as_text(file), str::to_owned);
                     }
                 }
                 Ok::<_, StoreError>(())
@@ -328,6 +315,17 @@ impl SharedNames {
         };
         Some(said).filter(|said| !said.is_empty())
     }
+}
+
+/// Finds or adds a text.
+fn met(texts: &mut TextInterner, text: &str) -> TextId {
+    let known = texts.find(text.as_bytes());
+    known.unwrap_or_else(|| texts.add(text.as_bytes()))
+}
+
+/// A text that was one when it was added.
+fn as_text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap_or_default()
 }
 
 fn text(value: &Value) -> &str {
