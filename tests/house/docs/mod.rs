@@ -187,7 +187,7 @@ fn reports_are_current() {
         "{}\n\n## Flags of every report\n\n| flag | meaning |\n| --- | --- |\n",
         links.join(", ")
     );
-    for argument in &common {
+    for argument in common.iter().filter(|argument| !argument.is_hide_set()) {
         let help = argument
             .get_help()
             .map(ToString::to_string)
@@ -429,8 +429,9 @@ fn common_flags() -> Vec<clap::Arg> {
 }
 
 fn usage(argument: &clap::Arg) -> String {
-    let value = argument
-        .get_value_names()
+    let names = argument.get_value_names();
+    let value = names
+        .filter(|_| argument.get_action().takes_values())
         .map(|names| names.join(" "))
         .unwrap_or_default();
     match argument.get_long() {
