@@ -55,8 +55,12 @@ const OTHER_FLAGS: &[(&[&str], &str)] = &[
         "`profdb dump FILE` shows what is understood of a file, `profdb show` what is known of a run",
     ),
     (
-        &["file", "f"],
+        &["file"],
         "`profdb sql -` reads a statement from standard input",
+    ),
+    (
+        &["f"],
+        "--format says what is written, --from what a file is, and `profdb sql -` reads a statement from standard input",
     ),
     (
         &["dry-run"],
