@@ -98,6 +98,17 @@ impl SourceArgs {
         }
     }
 
+    /// Refuses a run where a statement says itself which runs it asks.
+    pub(super) fn names_no_run(&self) -> Result<(), Failure> {
+        match &self.run {
+            None => Ok(()),
+            Some(_) => Err(complain(
+                "--run: a statement names its runs itself, by run_id = 3 and the like",
+                Failure::Usage,
+            )),
+        }
+    }
+
     /// Whether more than one run could be meant, so that the answer says which one is: the database
     /// has several, or the word for the latest one was given.
     pub(super) fn has_choice(&self, source: &Database, stop: &Stop) -> Result<bool, Failure> {

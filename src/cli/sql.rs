@@ -29,6 +29,7 @@ pub(super) struct Sql {
 
 pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
     let mut source = sql.source.clone();
+    source.names_no_run()?;
     let target = sql.list.target(&source.inputs())?;
     let layout = sql.list.layout();
     let layout = Layout {

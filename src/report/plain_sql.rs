@@ -5,7 +5,7 @@ use super::error::{ReportError, failure};
 use super::header::{Column, Kind};
 use crate::store::Database;
 use crate::text::cell::Value;
-use crate::text::nearest::suggestion;
+use crate::text::nearest::{some, suggestion};
 
 /// Rows that are no database's, as an answer that every format can show.
 #[must_use]
@@ -120,7 +120,7 @@ fn with_nearest(database: &Database, message: String) -> String {
     message + &nearest
 }
 
-/// The tables, views or columns whose names are most like one that SQLite does not find.
+/// The tables, views or columns whose names are most like one that SQLite does not find; of a column that others have, who has it.
 fn nearest(database: &Database, message: &str) -> rusqlite::Result<String> {
     let tables = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'";
     let columns = "SELECT DISTINCT c.name
@@ -140,5 +140,16 @@ fn nearest(database: &Database, message: &str) -> rusqlite::Result<String> {
     let mut statement = database.connection().prepare(sql)?;
     let names = statement.query_map([], |row| row.get(0))?;
     let names = names.collect::<rusqlite::Result<Vec<String>>>()?;
+    if sql == columns && names.iter().any(|known| known == name) {
+        let owners = "SELECT s.name
+                      FROM sqlite_schema AS s
+                      JOIN pragma_table_xinfo(s.name) AS c
+                      WHERE s.type IN ('table', 'view') AND c.name = ?1
+                      ORDER BY s.type DESC, s.name";
+        let mut statement = database.connection().prepare(owners)?;
+        let owners = statement.query_map([name], |row| row.get(0))?;
+        let owners = owners.collect::<rusqlite::Result<Vec<String>>>()?;
+        return Ok(format!("; {name} is a column of {}", some(&owners)));
+    }
     Ok(suggestion("; the nearest: ", name, names))
 }
