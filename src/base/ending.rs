@@ -52,7 +52,7 @@ pub(super) fn interrupted() {
 }
 
 /// A thread has noticed that it is to stop.
-pub(super) fn noticed() {
+pub(crate) fn noticed() {
     IS_NOTICED.store(true, Ordering::Relaxed);
 }
 

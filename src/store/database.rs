@@ -15,7 +15,7 @@ use super::file::lock_wait::{LockWait, unless_locked};
 use super::file::new_file::Claim;
 use super::schema::{VERSION, migrate};
 use super::write::KnownFunctions;
-use crate::base::ending::Change;
+use crate::base::ending::{Change, noticed};
 use crate::base::error::Stop;
 
 /// How many steps of the SQL machine pass between two looks at [`Stop`]. A step of
@@ -179,6 +179,8 @@ impl Database {
     /// What has been committed has been told of. Until then an interrupted program waits for it: to be given up would say
     /// that nothing was changed.
     pub(crate) fn is_told(&self) {
+        // All that is left to do is to end.
+        noticed();
         self.untold.take();
     }
 
