@@ -35,14 +35,10 @@ fn was_ended_by_a_library(done: &Output) -> bool {
 /// What Rust's library says of a thread whose second stack finds no room.
 const NO_STACK: &str = "failed to allocate an alternative stack";
 
-/// What the program itself says: where it goes on without a thread, Rust's library has said why there is none, after a line that
-/// is empty and one of where.
+/// What the program itself says: where it goes on without a thread, Rust's library has said why there is none, and where.
 fn own_words(said: &str) -> Vec<&str> {
-    let lines: Vec<&str> = said.lines().collect();
-    match lines.iter().position(|line| line.starts_with(NO_STACK)) {
-        Some(at) if at >= 2 => [&lines[..at - 2], &lines[at + 1..]].concat(),
-        _ => lines,
-    }
+    let is_own = |line: &&str| !said.contains(NO_STACK) || line.starts_with("profdb: ");
+    said.lines().filter(is_own).collect()
 }
 
 /// A folder with a database of one run, and a longer profile to import.
