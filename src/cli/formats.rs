@@ -11,7 +11,7 @@ use super::pager::{Lines, PagerArgs};
 use crate::base::error::Stop;
 use crate::formats::{self, EXPORTS, FORMATS};
 
-/// Made from the pages of the importers; tests/house/docs/mod.rs keeps it so.
+/// Made from the pages of the importers; tests/repo/docs/mod.rs keeps it so.
 const PAGES: &str = include_str!("../../docs/formats.md");
 
 /// Made from the pages of the writers.

@@ -16,7 +16,7 @@ use crate::dataset::about::ABOUT;
 use crate::dataset::views;
 use crate::report::Dialect;
 
-/// Made from the comments in the database itself; tests/house/docs/mod.rs keeps it so.
+/// Made from the comments in the database itself; tests/repo/docs/mod.rs keeps it so.
 const SCHEMA: &str = include_str!("../../docs/schema.md");
 
 /// What the section of a table or view begins with, and no other line.

@@ -1,5 +1,5 @@
 //! Script and style of the page as browsers get them. `web/` has the script as modules with comments, which browsers do not load
-//! from files: esbuild has made one of them, with short names. tests/house/made.rs makes it, and holds that it is of these
+//! from files: esbuild has made one of them, with short names. tests/repo/made.rs makes it, and holds that it is of these
 //! modules; neither Cargo nor who builds profdb needs anything for it.
 
 /// All modules as one script.

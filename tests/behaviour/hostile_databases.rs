@@ -248,7 +248,7 @@ fn open(path: &Path, sql: &str) -> Connection {
 }
 
 /// What SQLite is asked to be careful with, as each connection says itself. All of them are opened
-/// in one place (tests/house/tidy/mod.rs).
+/// in one place (tests/repo/tidy/mod.rs).
 #[test]
 fn every_connection_is_on_its_guard() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -14,7 +14,7 @@ mod comparison;
 mod comparison_counts;
 mod comparison_folders;
 mod comparison_groups;
-mod comparison_laws;
+mod comparison_properties;
 mod comparison_shifts;
 mod consumers;
 mod database_readers;

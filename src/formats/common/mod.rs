@@ -1,4 +1,4 @@
-//! What at least two families share, which a test holds (`tests/house/layers.rs`).
+//! What at least two families share, which a test holds (`tests/repo/layers.rs`).
 
 pub(super) mod buffered;
 pub(super) mod call_tree;

@@ -1,4 +1,4 @@
-//! Opening SQLite, with all guards, for files and for memory. tests/house/tidy/mod.rs sees to it
+//! Opening SQLite, with all guards, for files and for memory. tests/repo/tidy/mod.rs sees to it
 //! that no other code opens a connection.
 
 use std::path::Path;

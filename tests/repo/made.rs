@@ -1,4 +1,4 @@
-//! The script of the page is made of its modules: `UPDATE_DOCS=1 cargo test --test house made` makes it anew, by esbuild, which
+//! The script of the page is made of its modules: `UPDATE_DOCS=1 cargo test --test repo made` makes it anew, by esbuild, which
 //! `npm install --prefix target/node esbuild@0.28.2` brings.
 
 #![expect(
@@ -94,7 +94,7 @@ fn page_is_made_of_its_modules() {
         fs::write(SOURCES, digests()).expect("it can be written");
     }
     let kept = fs::read_to_string(SOURCES).expect("the digests are there");
-    let hint = "a source of the page has changed: UPDATE_DOCS=1 cargo test --test house made";
+    let hint = "a source of the page has changed: UPDATE_DOCS=1 cargo test --test repo made";
     assert!(kept == digests(), "{hint}");
     let mut bytes = 0;
     for name in FILES {

@@ -7,7 +7,7 @@
 //! standard error in the order in which they come, and an empty line. Output whose last line does
 //! not end is followed by the line [`UNENDED`].
 //!
-//! `UPDATE_CASES=1 cargo test --test laws commands` writes what the commands have said into the
+//! `UPDATE_CASES=1 cargo test --test properties commands` writes what the commands have said into the
 //! files, to be read before it is committed; with `dyalog_xml/recursion` in the place of `commands`
 //! it does so for one case.
 

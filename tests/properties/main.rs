@@ -2,7 +2,7 @@
 //! `dyalog_xml/recursion::calls_are_balanced`. And the commands of every case, as they stand there:
 //! `dyalog_xml/recursion::commands`.
 //!
-//! A new format gets these tests by having cases. `cargo test --test laws recursion` runs some.
+//! A new format gets these tests by having cases. `cargo test --test properties recursion` runs some.
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 #![expect(clippy::print_stderr, reason = "a program that reports on itself")]

@@ -554,7 +554,7 @@ fn unsafe_code_is_where_it_is_known_to_be() {
     agree(
         "files with `unsafe`",
         &found,
-        "UNSAFE (tests/house/tidy/mod.rs)",
+        "UNSAFE (tests/repo/tidy/mod.rs)",
         &known,
     );
 }
@@ -705,7 +705,7 @@ fn tests_start_the_program_in_one_place() {
 #[test]
 fn every_file_of_tests_is_compiled() {
     let mut found = Vec::new();
-    for program in ["behaviour", "figures", "house", "laws"] {
+    for program in ["behaviour", "figures", "repo", "properties"] {
         let main = read(&format!("tests/{program}/main.rs"));
         for file in entries(&format!("tests/{program}"), ".rs") {
             if file != "main" && !main.contains(&format!("mod {file};\n")) {
@@ -1069,7 +1069,7 @@ fn source_files_are_short() {
     }
     nothing(
         &format!(
-            "A source file has at most {LINES} lines, or a reason in LONG_FILES (tests/house/tidy/mod.rs)."
+            "A source file has at most {LINES} lines, or a reason in LONG_FILES (tests/repo/tidy/mod.rs)."
         ),
         &found,
     );
@@ -1131,7 +1131,7 @@ fn names_become_text_of_a_page_and_nothing_else() {
     let mut found = Vec::new();
     for file in fs::read_dir(folder).expect("the sources of the page") {
         let path = file.expect("a file").path();
-        // What others have written, `web/vendor`, is known by its hash (tests/house/supply.rs).
+        // What others have written, `web/vendor`, is known by its hash (tests/repo/supply.rs).
         if path.is_dir() {
             continue;
         }

@@ -2,7 +2,7 @@
 //! is true.
 //!
 //! Each document is built in memory and compared with the committed file. `UPDATE_DOCS=1 cargo test
-//! --test house docs::` rewrites the files that differ; nothing else does, and a file that is
+//! --test repo docs::` rewrites the files that differ; nothing else does, and a file that is
 //! missing fails.
 #![expect(
     clippy::disallowed_methods,
@@ -38,7 +38,7 @@ mod schema;
 const UPDATE: &str = "UPDATE_DOCS";
 
 /// First line of every document that is made here.
-const MADE: &str = "<!-- Made by tests/house/docs/mod.rs. Do not edit: UPDATE_DOCS=1 cargo test --test house docs:: -->\n\n";
+const MADE: &str = "<!-- Made by tests/repo/docs/mod.rs. Do not edit: UPDATE_DOCS=1 cargo test --test repo docs:: -->\n\n";
 
 /// Columns of the help texts in `docs/cli.md`.
 const WIDTH: usize = 100;
@@ -968,7 +968,7 @@ fn compare(name: &str, made: &str) {
         Ok(found) => difference(&found, made),
         Err(error) => error.to_string(),
     };
-    panic!("{name} is not current: {what}\n{UPDATE}=1 cargo test --test house docs::rewrites it");
+    panic!("{name} is not current: {what}\n{UPDATE}=1 cargo test --test repo docs::rewrites it");
 }
 
 /// The first lines that differ: `-` as committed, `+` as it should be.

@@ -565,7 +565,7 @@ fn rooms_see_what_the_table_allows() {
         }
     }
     nothing(
-        "A room sees what ROOMS (tests/house/layers.rs) allows, all of which is below it.",
+        "A room sees what ROOMS (tests/repo/layers.rs) allows, all of which is below it.",
         &found,
     );
 }

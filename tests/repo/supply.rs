@@ -2,7 +2,7 @@
 //! `deny.toml` without `cargo deny`, which need not be installed; files of packages of npm that pages for browsers have,
 //! with their checksums; and the bill of materials, docs/release/sbom.cdx.json.
 //!
-//! `UPDATE_DOCS=1 cargo test --test house supply::` writes it anew, to be read before it is
+//! `UPDATE_DOCS=1 cargo test --test repo supply::` writes it anew, to be read before it is
 //! committed.
 
 #![expect(
@@ -373,7 +373,7 @@ fn bill_of_materials_is_current() {
     let stored = fs::read_to_string(BILL).unwrap_or_default();
     assert!(
         stored == bill,
-        "{BILL} is not current: run UPDATE_DOCS=1 cargo test --test house supply::"
+        "{BILL} is not current: run UPDATE_DOCS=1 cargo test --test repo supply::"
     );
 }
 
