@@ -1,5 +1,8 @@
 //! What the program does to files, disks, other programs and strange inputs.
 
+#[macro_use]
+extern crate profdb_test_attribute;
+
 mod all_metrics;
 mod builds;
 mod checks;
@@ -55,6 +58,7 @@ mod writers;
 
 #[path = "../support"]
 mod support {
+    pub(crate) mod harness;
     #[expect(
         unsafe_code,
         reason = "an allocator that counts can be written in no other way"
@@ -73,9 +77,10 @@ mod support {
     pub(crate) mod program;
     pub(crate) mod protobuf;
     pub(crate) mod random;
-    #[expect(
-        dead_code,
-        reason = "the last program of tests lists what was not tried"
-    )]
+    #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
+}
+
+fn main() -> std::process::ExitCode {
+    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new())
 }

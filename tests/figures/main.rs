@@ -3,6 +3,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
+#[macro_use]
+extern crate profdb_test_attribute;
+
 mod across;
 mod at_hand;
 mod austin;
@@ -57,6 +60,7 @@ mod v8;
 
 #[path = "../support"]
 mod support {
+    pub(crate) mod harness;
     pub(crate) mod answers;
     pub(crate) mod browser;
     #[expect(dead_code, reason = "most of it is for other tests")]
@@ -77,9 +81,10 @@ mod support {
     pub(crate) mod selection_runs;
     pub(crate) mod stack_sums;
     pub(crate) mod streams;
-    #[expect(
-        dead_code,
-        reason = "the last program of tests lists what was not tried"
-    )]
+    #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
+}
+
+fn main() -> std::process::ExitCode {
+    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new())
 }

@@ -6,6 +6,9 @@
     expect(clippy::duplicate_mod, reason = "one test of two ways to the page")
 )]
 
+#[macro_use]
+extern crate profdb_test_attribute;
+
 mod kinds;
 mod numbers;
 mod panes;
@@ -74,11 +77,16 @@ mod served {
 
 #[path = "../support"]
 mod support {
+    pub(crate) mod harness;
     #[expect(dead_code, reason = "flame graphs ask it more")]
     pub(crate) mod browser;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
     pub(crate) mod program;
-    #[expect(dead_code, reason = "most of it is for other tests")]
+    #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
+}
+
+fn main() -> std::process::ExitCode {
+    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new())
 }

@@ -46,7 +46,7 @@ mod support {
     pub(crate) mod program;
     #[expect(dead_code, reason = "most of it is for tests of the builder")]
     pub(crate) mod streams;
-    #[expect(dead_code, reason = "most of it is for tests that ask other programs")]
+    #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
 }
 

@@ -65,7 +65,7 @@ fn digests() -> String {
 
 /// What esbuild makes of a file.
 fn made(name: &str) -> String {
-    let mut esbuild = Command::new(ESBUILD);
+    let mut esbuild = tools::command_at(ESBUILD);
     esbuild.arg(format!("web/{name}"));
     esbuild.args(["--minify", "--charset=utf8", "--legal-comments=none"]);
     if Path::new(name).extension().is_some_and(|kind| kind == "js") {
@@ -109,9 +109,7 @@ fn page_is_made_of_its_modules() {
     }
     assert!(bytes <= MOST_BYTES, "{bytes}");
     if !is_there {
-        tools::not_tried_here(
-            "esbuild, which tells whether the script of the page is made of its modules",
-        );
+        tools::skip_missing("esbuild", "npm install --prefix target/node esbuild");
     }
 }
 

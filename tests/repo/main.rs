@@ -1,5 +1,8 @@
 //! The repository itself: documents, walls between modules, queries, dependencies.
 
+#[macro_use]
+extern crate profdb_test_attribute;
+
 mod docs;
 mod headers;
 mod layers;
@@ -10,10 +13,12 @@ mod tidy;
 
 #[path = "../support"]
 mod support {
+    pub(crate) mod harness;
     pub(crate) mod program;
-    #[expect(
-        dead_code,
-        reason = "the last program of tests lists what was not tried"
-    )]
+    #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
+}
+
+fn main() -> std::process::ExitCode {
+    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new())
 }

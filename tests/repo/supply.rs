@@ -90,7 +90,7 @@ enum Kind {
 
 impl Packages {
     fn of(platforms: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO"));
+        let mut command = tools::command_at(env!("CARGO"));
         command
             .args(["metadata", "--format-version", "1", "--locked"])
             .current_dir(env!("CARGO_MANIFEST_DIR"));

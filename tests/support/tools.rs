@@ -1,111 +1,144 @@
-//! Programs of others that tests need, and what has not been tried for want of one.
+//! The one place from which tests start programs that are not part of profdb.
+//!
+//! A test that needs a missing program is skipped, not passed: [`require`] ends it. With `CI=true`
+//! it fails instead.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "finds programs and remembers what was not tried"
-)]
+#![expect(clippy::disallowed_methods, reason = "looks for programs")]
 
-use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
-use std::{env, io, thread};
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::{env, io};
 
-/// A program in `PATH`. Where it is missing, the calling test is noted as not tried.
+use super::harness;
+
+/// Programs that tests start, and the Debian package or other source of each.
+const PROVIDERS: &[(&str, &str)] = &[
+    ("Rscript", "r-base-core"),
+    ("bash", "bash"),
+    ("callgrind_annotate", "valgrind"),
+    ("cc", "gcc"),
+    ("chromium", "chromium"),
+    ("dot", "graphviz"),
+    ("fish", "fish"),
+    ("g++", "g++"),
+    ("gcc", "gcc"),
+    ("git", "git"),
+    ("go", "golang-go"),
+    ("java", "openjdk-17-jdk-headless"),
+    ("javac", "openjdk-17-jdk-headless"),
+    ("javap", "openjdk-17-jdk-headless"),
+    ("jfr", "openjdk-17-jdk-headless"),
+    ("mandoc", "mandoc"),
+    ("nm", "binutils"),
+    ("node", "nodejs"),
+    ("perf", "linux-perf"),
+    ("php", "php-cli"),
+    ("python3", "python3"),
+    ("ruby", "ruby"),
+    ("rustc", "the Rust toolchain"),
+    ("sbcl", "sbcl"),
+    ("script", "bsdutils"),
+    ("setpriv", "util-linux"),
+    ("sqlite3", "sqlite3"),
+    ("unshare", "util-linux"),
+    ("valgrind", "valgrind"),
+    ("zsh", "zsh"),
+];
+
+/// Returns the path of a program in `PATH`, or skips the test.
 ///
 /// # Panics
-/// Where it is missing and `CI=true`: everything has to be there.
-pub(crate) fn find(program: &str) -> Option<PathBuf> {
-    find_for(thread::current().name().unwrap_or("a test"), program)
+/// If the program is missing and `CI=true`, or if [`PROVIDERS`] does not list it.
+pub(crate) fn require(program: &str) -> PathBuf {
+    let provider = PROVIDERS.iter().find(|(name, _)| *name == program);
+    let (_, provider) = provider.unwrap_or_else(|| panic!("add {program} to PROVIDERS"));
+    find(program).unwrap_or_else(|| skip_missing(program, provider))
 }
 
-/// Notes that the calling test has left something out.
+/// Returns a command that starts a program in `PATH`, or skips the test.
+pub(crate) fn command(program: &str) -> Command {
+    Command::new(require(program))
+}
+
+/// Returns a command that starts a program by its path: a copy of profdb, or one that the test has
+/// built.
+pub(crate) fn command_at(path: impl AsRef<OsStr>) -> Command {
+    Command::new(path)
+}
+
+/// Returns a command that starts the POSIX shell, which every Unix has.
+pub(crate) fn shell() -> Command {
+    Command::new("/bin/sh")
+}
+
+/// Skips the test unless Python can import a module.
+pub(crate) fn require_python_module(module: &str) {
+    let mut python = command("python3");
+    python.args(["-c", &format!("import {module}")]);
+    require_success(python, &format!("Python module {module}"), "pip");
+}
+
+/// Skips the test unless R has a package.
+pub(crate) fn require_r_package(package: &str, provider: &str) {
+    let mut rscript = command("Rscript");
+    rscript.args(["-e", &format!("library({package})")]);
+    require_success(rscript, &format!("R package {package}"), provider);
+}
+
+/// Skips the test unless a command succeeds, which shows that a tool is installed.
+pub(crate) fn require_success(mut command: Command, tool: &str, provider: &str) {
+    command.stdin(Stdio::null());
+    let is_there = command.output().is_ok_and(|output| output.status.success());
+    if !is_there {
+        skip_missing(tool, provider);
+    }
+}
+
+/// Skips the test because a tool is not installed.
 ///
 /// # Panics
-/// If `CI=true`.
-pub(crate) fn not_tried_here(missing: &str) {
-    not_tried(thread::current().name().unwrap_or("a test"), missing);
+/// If `CI=true`: CI installs every tool.
+pub(crate) fn skip_missing(tool: &str, provider: &str) -> ! {
+    let reason = format!("needs {tool} (package: {provider})");
+    assert!(
+        env::var("CI").as_deref() != Ok("true"),
+        "{reason}, and CI=true does not allow that"
+    );
+    harness::skip(reason)
 }
 
-/// Notes that the calling test has left something out that this system does not allow, whatever is
-/// installed.
-pub(crate) fn not_possible_here(what: &str) {
-    note(&format!(
-        "{}: needs {what}, which this system does not allow",
-        thread::current().name().unwrap_or("a test")
-    ));
+/// Skips the test because the system does not allow what it tests, whatever is installed.
+pub(crate) fn skip_unsupported(feature: &str) -> ! {
+    harness::skip(format!("needs {feature}, which this system does not allow"))
 }
 
-/// Sends a signal to a process. `false` if there is none.
+/// Sends a signal to a process. Returns false if there is no such process.
 pub(crate) fn kill(process: u32, signal: &str) -> bool {
-    // The shell knows the command itself: no other program is needed.
-    let mut shell = Command::new("/bin/sh");
+    // `kill` is built into the shell.
+    let mut shell = shell();
     shell
         .args(["-c", "kill -\"$0\" \"$1\" 2>/dev/null", signal])
         .arg(process.to_string());
-    shell.status().expect("every Unix has a shell").success()
+    shell.status().is_ok_and(|status| status.success())
 }
 
-/// A program in `PATH` for a test that says who it is.
-pub(crate) fn find_for(test: &str, program: &str) -> Option<PathBuf> {
+/// Makes a named pipe.
+///
+/// # Errors
+/// If the file system refuses it.
+#[cfg(unix)]
+pub(crate) fn make_fifo(path: &std::path::Path) -> io::Result<()> {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
+    Ok(())
+}
+
+/// Returns the path of a program in `PATH`.
+fn find(program: &str) -> Option<PathBuf> {
     let name = format!("{program}{}", env::consts::EXE_SUFFIX);
     let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path)
+    env::split_paths(&path)
         .map(|folder| folder.join(&name))
-        .find(|file| file.is_file());
-    if found.is_none() {
-        not_tried(test, program);
-    }
-    found
-}
-
-/// Notes that a test has left something out because something is missing here.
-///
-/// # Panics
-/// If `CI=true`.
-pub(crate) fn not_tried(test: &str, missing: &str) {
-    let line = format!("{test}: needs {missing}");
-    assert!(
-        env::var("CI").as_deref() != Ok("true"),
-        "{line}, and CI=true: everything is tried there"
-    );
-    note(&line);
-}
-
-/// Says it once, and again at the end of all tests.
-fn note(line: &str) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if SAID
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert(line.to_owned())
-    {
-        // The harness catches what macros print, and shows nothing of a test that passes.
-        let _ = writeln!(io::stderr(), "not tried: {line}");
-        let noted = OpenOptions::new().create(true).append(true).open(notes());
-        noted
-            .and_then(|mut file| writeln!(file, "{line}"))
-            .expect("the folder for tests can be written");
-    }
-}
-
-/// Everything that the programs of this run of tests have not tried, which is forgotten by that.
-pub(crate) fn all_not_tried() -> Vec<String> {
-    let notes = notes();
-    let text = fs::read_to_string(&notes).unwrap_or_default();
-    let _ = fs::remove_file(notes);
-    text.lines().map(str::to_owned).collect()
-}
-
-/// A file that all programs write to that one `cargo test` has started.
-fn notes() -> PathBuf {
-    #[cfg(unix)]
-    // All programs of tests of one `cargo test` have it as their parent, and no other `cargo test`
-    // has.
-    let parent = std::os::unix::process::parent_id();
-    #[cfg(not(unix))]
-    let parent = 0;
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("not-tried.{parent}"))
+        .find(|file| file.is_file())
 }

@@ -865,9 +865,7 @@ fn commands_are_found_in_code_only() {
 
 #[test]
 fn the_sqlite_shell_shows_the_comments() {
-    let Some(sqlite3) = tools::find("sqlite3") else {
-        return;
-    };
+    let mut shell = tools::command("sqlite3");
     let folder = tempfile::tempdir().expect("a folder");
     let (sample, file) = (
         folder.path().join("sample.csv"),
@@ -880,7 +878,7 @@ fn the_sqlite_shell_shows_the_comments() {
         file.to_str().expect("UTF-8"),
         sample.to_str().expect("UTF-8"),
     ]);
-    let shell = Command::new(sqlite3)
+    let shell = shell
         .arg("-batch")
         .arg(&file)
         .arg(".schema")

@@ -1,0 +1,39 @@
+//! The attribute `#[test]` for test programs with their own harness.
+//!
+//! The built-in harness cannot count a test as skipped once it has started. The test programs of
+//! profdb therefore run on `libtest-mimic`, and this attribute registers their functions
+//! (`tests/support/harness.rs`).
+
+use proc_macro::{TokenStream, TokenTree};
+
+/// Keeps the function and registers it as a test under its module path.
+///
+/// The function takes no arguments and returns nothing.
+#[proc_macro_attribute]
+pub fn test(_arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let name = function_name(item.clone());
+    let registration = format!(
+        "::inventory::submit! {{
+            crate::support::harness::Test {{
+                name: concat!(module_path!(), \"::{name}\"),
+                run: {name},
+            }}
+        }}"
+    );
+    let mut tokens = item;
+    tokens.extend(
+        registration
+            .parse::<TokenStream>()
+            .expect("the registration is valid Rust"),
+    );
+    tokens
+}
+
+/// Returns the identifier after the first `fn`.
+fn function_name(item: TokenStream) -> String {
+    item.into_iter()
+        .skip_while(|token| !matches!(token, TokenTree::Ident(word) if word.to_string() == "fn"))
+        .nth(1)
+        .expect("`#[test]` stands on a function")
+        .to_string()
+}
