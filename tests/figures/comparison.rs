@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -679,18 +678,11 @@ fn every_format_says_the_same() {
 
 #[test]
 fn differences_of_go_profiles_are_those_of_pprof() {
-    if tools::find_for(
-        "comparison::differences_of_go_profiles_are_those_of_pprof",
-        "go",
-    )
-    .is_none()
-    {
-        return;
-    }
+    tools::require("go");
     let recording = |number: &str| format!("tests/samples/unchanged/pprof/{number}.pprof");
     for (base, new) in [("01", "02"), ("05", "11")] {
         let (base, new) = (recording(base), recording(new));
-        let mut pprof = Command::new("go");
+        let mut pprof = tools::command("go");
         pprof.args([
             "tool",
             "pprof",

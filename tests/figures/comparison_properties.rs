@@ -6,13 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::comparison::{Folder, asked, import, is_near, number, rows, told};
 use crate::support::random::Random;
-use crate::support::tools::find;
+use crate::support::tools;
 
 /// Random programs of each kind.
 const ROUNDS: u64 = 8;
@@ -848,14 +847,9 @@ for name, moved, costs in ('base', 0, (1.0, 2.0)), ('new', 3, (1.5, 2.25)):
 
 #[test]
 fn definitions_of_what_has_bounds_have_exact_costs() {
-    let Some(python) = find("python3") else {
-        return;
-    };
+    let mut python = tools::command("python3");
     let folder = Folder::new();
-    let made = Command::new(python)
-        .args(["-c", CLOSURES])
-        .arg(folder.path(""))
-        .status();
+    let made = python.args(["-c", CLOSURES]).arg(folder.path("")).status();
     assert!(made.expect("it runs").success());
     let [base, new] = ["base.pstats", "new.pstats"]
         .map(|name| folder.path(name).to_str().expect("plain").to_owned());

@@ -8,7 +8,7 @@ use crate::support::tools;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use profdb::base::error::Stop;
 use profdb::formats;
@@ -80,21 +80,19 @@ fn written(folder: &Path, format: &str, database: &Database, run: &RunInfo) -> P
     path
 }
 
-/// Runs a program that these tests need.
-pub(super) fn answer(package: &str, program: &str, arguments: &[&str]) -> String {
+/// Runs a program and returns its output. Skips the test without the program.
+pub(super) fn answer(program: &str, arguments: &[&str]) -> String {
     let Output {
         status,
         stdout,
         stderr,
-    } = Command::new(program)
+    } = tools::command(program)
         .args(arguments)
         .env("HOME", "/nonexistent")
         .env("PPROF_TMPDIR", env!("CARGO_TARGET_TMPDIR"))
         .env("GOCACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/go"))
         .output()
-        .unwrap_or_else(|error| {
-            panic!("cannot run {program}: {error}; the tests need it (Debian: {package})")
-        });
+        .expect("the program starts");
     let told = String::from_utf8_lossy(&stderr);
     assert!(status.success(), "{program} {arguments:?}: {told}");
     assert!(
@@ -131,15 +129,12 @@ fn metrics(database: &Database, costs: &str) -> Vec<(i64, String, f64)> {
 /// Its totals are the sums over all functions, and functions cost what they did.
 #[test]
 fn callgrind_annotate_adds_up_callgrind() {
-    if tools::find("callgrind_annotate").is_none() {
-        return;
-    }
+    tools::require("callgrind_annotate");
     let folder = tempfile::tempdir().expect("a folder");
     for name in TREES.iter().chain(&GRAPHS) {
         let (database, run) = imported(name);
         let file = written(folder.path(), "callgrind", &database, &run);
         let told = answer(
-            "valgrind",
             "callgrind_annotate",
             &["--threshold=100", "--auto=no", &file.display().to_string()],
         );
@@ -181,16 +176,14 @@ fn callgrind_annotate_adds_up_callgrind() {
 /// functions that one name stands for.
 #[test]
 fn go_tool_pprof_adds_up_pprof() {
-    if tools::find("go").is_none() {
-        return;
-    }
+    tools::require("go");
     let folder = tempfile::tempdir().expect("a folder");
     for name in TREES {
         let (database, run) = imported(name);
         let file = written(folder.path(), "pprof", &database, &run)
             .display()
             .to_string();
-        let raw = answer("golang-go", "go", &["tool", "pprof", "-raw", &file]);
+        let raw = answer("go", &["tool", "pprof", "-raw", &file]);
         let metrics = metrics(&database, PLACES);
         let types = raw
             .lines()
@@ -246,7 +239,7 @@ fn go_tool_pprof_adds_up_pprof() {
                 unit,
                 &file,
             ];
-            let top = answer("golang-go", "go", &arguments);
+            let top = answer("go", &arguments);
             let shown = top
                 .lines()
                 .find_map(|line| line.strip_prefix("Showing nodes accounting for "))
@@ -325,15 +318,13 @@ fn texts(svg: &str, tag: &str) -> Vec<String> {
 /// names that they have.
 #[test]
 fn graphviz_draws_dot() {
-    if tools::find("dot").is_none() {
-        return;
-    }
+    tools::require("dot");
     let folder = tempfile::tempdir().expect("a folder");
     for name in TREES.iter().chain(&GRAPHS) {
         let (database, run) = imported(name);
         let file = written(folder.path(), "dot", &database, &run);
         let graph = fs::read_to_string(&file).expect("the graph");
-        let svg = answer("graphviz", "dot", &["-Tsvg", &file.display().to_string()]);
+        let svg = answer("dot", &["-Tsvg", &file.display().to_string()]);
         let titles = texts(&svg, "title");
         let boxes = graph
             .lines()
@@ -403,9 +394,7 @@ schema = json.load(open(sys.argv[1]))
 for name in sys.argv[2:]:
     found = jsonschema.Draft7Validator(schema).is_valid(json.load(open(name)))
     print('fits' if found else 'does not fit')";
-    if !has_module("jsonschema") {
-        return;
-    }
+    tools::require_python_module("jsonschema");
     let folder = tempfile::tempdir().expect("a folder");
     let schema = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -422,36 +411,15 @@ for name in sys.argv[2:]:
             &file.display().to_string(),
             &broken.display().to_string(),
         ];
-        let told = answer(
-            "python3-jsonschema",
-            "python3",
-            &[&["-c", VALIDATE][..], &files].concat(),
-        );
+        let told = answer("python3", &[&["-c", VALIDATE][..], &files].concat());
         assert_eq!(told, "fits\ndoes not fit\n", "{name}");
     }
-}
-
-/// Whether Python has a module. Where it has none, the calling test is noted as not tried.
-pub(super) fn has_module(module: &str) -> bool {
-    let Some(python) = tools::find("python3") else {
-        return false;
-    };
-    let asked = Command::new(python)
-        .args(["-c", &format!("import {module}")])
-        .output()
-        .expect("it was found");
-    if !asked.status.success() {
-        tools::not_tried_here(&format!("Python's module {module}"));
-    }
-    asked.status.success()
 }
 
 /// A database has no page that datasette cannot show: tables, views, rows, and what rows lead to.
 #[test]
 fn datasette_shows_every_table_and_view() {
-    if !has_module("datasette") {
-        return;
-    }
+    tools::require_python_module("datasette");
     let folder = tempfile::tempdir().expect("a folder");
     let mut asked = Vec::new();
     for version in [1, 5, 6] {
@@ -465,11 +433,7 @@ fn datasette_shows_every_table_and_view() {
         fs::write(&path, bytes).expect("room for a small file");
         drop(Database::open_read_only(&path).expect("it can be brought up to date"));
         let path = path.to_str().expect("a plain name");
-        let counted = answer(
-            "datasette of PyPI",
-            "python3",
-            &["tests/support/datasette_pages.py", path],
-        );
+        let counted = answer("python3", &["tests/support/datasette_pages.py", path]);
         asked.extend(
             counted
                 .split_whitespace()

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use profdb::store::Database;
 
-use super::consumers::{answer, has_module};
+use super::consumers::answer;
 use crate::support::program;
 use crate::support::tools;
 
@@ -96,7 +96,6 @@ fn counts(path: &Path, kinds: &str) -> Vec<(String, Option<i64>)> {
 fn counted_by(reader: &str, database: &Path) -> Option<Vec<(String, Option<i64>)>> {
     let database = database.to_str().expect("plain");
     let told = answer(
-        &format!("{reader} of PyPI"),
         "python3",
         &["tests/support/database_readers.py", reader, database],
     );
@@ -119,22 +118,14 @@ const MANY: [&str; 3] = ["subtrees", "ancestors", "changes"];
 /// First pages take few steps, and the programs show them.
 #[test]
 fn datasette_sqlite_utils_and_pandas_show_large_runs() {
-    if tools::find("python3").is_none() {
-        return;
+    for module in ["sqlite3", "datasette", "sqlite_utils", "pandas"] {
+        tools::require_python_module(module);
     }
-    let readers: Vec<_> = [
-        ("steps", "sqlite3"),
-        ("datasette", "datasette"),
-        ("sqlite-utils", "sqlite_utils"),
-        ("pandas", "pandas"),
-    ]
-    .into_iter()
-    .filter(|(_, module)| has_module(module))
-    .collect();
+    let readers = ["steps", "datasette", "sqlite-utils", "pandas"];
     let folder = tempfile::tempdir().expect("a folder");
     for database in large(folder.path()) {
         let mut expected = counts(&database, ALL);
-        for (reader, _) in &readers {
+        for reader in readers {
             assert_eq!(
                 counted_by(reader, &database).as_ref(),
                 Some(&expected),
@@ -153,9 +144,8 @@ fn datasette_sqlite_utils_and_pandas_show_large_runs() {
 /// All rows of all views, not only the first.
 #[test]
 fn pandas_reads_what_the_sqlite3_shell_shows() {
-    if !has_module("pandas") || tools::find("sqlite3").is_none() {
-        return;
-    }
+    tools::require("sqlite3");
+    tools::require_python_module("pandas");
     let folder = tempfile::tempdir().expect("a folder");
     let database = small(folder.path());
     let expected = counts(&database, "'view'");
@@ -164,13 +154,11 @@ fn pandas_reads_what_the_sqlite3_shell_shows() {
 
 #[test]
 fn duckdb_attaches_a_database() {
-    if !has_module("duckdb") {
-        return;
-    }
+    tools::require_python_module("duckdb");
     let folder = tempfile::tempdir().expect("a folder");
     let database = small(folder.path());
     match counted_by("duckdb", &database) {
         Some(counted) => assert_eq!(counted, counts(&database, ALL)),
-        None => tools::not_possible_here("DuckDB's extension for SQLite, a download"),
+        None => tools::skip_unsupported("DuckDB's extension for SQLite, a download"),
     }
 }

@@ -9,11 +9,9 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::consumers::has_module;
 use super::large_sums::{FUNCTIONS, MANY, calls_of_one, tree_of_roots};
 use crate::support::long::Form;
 use crate::support::program::{self, PROFDB};
@@ -150,8 +148,7 @@ fn corpus(cases: &[&str], made_up: u64) -> (TempDir, PathBuf, PathBuf) {
 
 /// What an engine says differs in nothing.
 fn same_in(engine: &str, database: &Path, dataset: &Path) {
-    let python = tools::find("python3").expect("it has been found");
-    let asked = Command::new(python)
+    let asked = tools::command("python3")
         .arg("tests/support/dataset_engines.py")
         .args([engine, PROFDB])
         .args([database, dataset])
@@ -286,17 +283,24 @@ fn what_engines_have_no_words_for_is_refused() {
     }
 }
 
-#[test]
-fn duckdb_and_clickhouse_say_what_sqlite_says() {
-    let engines: Vec<_> = [("duckdb", "duckdb"), ("chdb", "chdb")]
-        .into_iter()
-        .filter(|(_, module)| has_module(module))
-        .collect();
-    if engines.is_empty() {
-        return;
+/// Skips the test unless an engine is installed.
+fn require_engine(dialect: &str) {
+    match dialect {
+        "duckdb" => tools::require_python_module("duckdb"),
+        "clickhouse" => tools::require_python_module("chdb"),
+        _ => {
+            tools::require_python_module("pyspark");
+            tools::require("java");
+        }
     }
+}
+
+#[test]
+fn duckdb_and_clickhouse_answer_like_sqlite() {
+    require_engine("duckdb");
+    require_engine("clickhouse");
     let (_folder, database, dataset) = corpus(&[""], MADE_UP);
-    for (engine, _) in engines {
+    for engine in ["duckdb", "chdb"] {
         same_in(engine, &database, &dataset);
     }
 }
@@ -326,9 +330,25 @@ const FOLDERS: [&str; 10] = [
 /// Folders that these patterns fit.
 const FITTING: [&str; 3] = ["axb", "ayb", "aab"];
 
-/// A dataset has the runs of its own folder, whatever signs are in the name; an engine that has no way to quote one is not asked.
 #[test]
-fn signs_of_patterns_in_a_folder_are_signs() {
+fn duckdb_reads_datasets_in_folders_named_like_patterns() {
+    check_folders_named_like_patterns("duckdb", "\\");
+}
+
+#[test]
+fn clickhouse_reads_datasets_in_folders_named_like_patterns() {
+    check_folders_named_like_patterns("clickhouse", "*?{}");
+}
+
+#[test]
+fn spark_reads_datasets_in_folders_named_like_patterns() {
+    check_folders_named_like_patterns("spark", "");
+}
+
+/// Checks that an engine reads only the runs of the named folder.
+///
+/// `refused` has the characters that the engine cannot quote: `schema` refuses such a folder.
+fn check_folders_named_like_patterns(dialect: &str, refused: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path();
     for (number, name) in FOLDERS.iter().chain(&FITTING).enumerate() {
@@ -342,57 +362,64 @@ fn signs_of_patterns_in_a_folder_are_signs() {
         let out = out.to_str().expect("plain");
         done(&["export", "--db", db, "--format", "parquet", "--out", out]);
     }
-    for (dialect, module, refused) in [
-        ("duckdb", "duckdb", "\\"),
-        ("clickhouse", "chdb", "*?{}"),
-        ("spark", "pyspark", ""),
-    ] {
-        let is_there = has_module(module) && (dialect != "spark" || tools::find("java").is_some());
-        let mut scripts = Vec::new();
-        for (number, name) in FOLDERS.iter().enumerate() {
-            let out = root.join("datasets").join(name);
-            let out = out.to_str().expect("plain");
-            let asked = profdb(&["schema", "--dialect", dialect, "--dataset", out]);
-            let said = String::from_utf8_lossy(&asked.stderr);
-            if let Some(sign) = name.chars().find(|sign| refused.contains(*sign)) {
-                assert_eq!(asked.status.code(), Some(2), "{dialect} {name}: {said}");
-                let expected =
-                    format!("{dialect} takes `{sign}` in the name of a folder for a pattern");
-                assert!(said.contains(&expected), "{dialect} {name}: {said}");
-                continue;
-            }
-            assert!(asked.status.success(), "{dialect} {name}: {said}");
-            let script = root.join(format!("{dialect}-{number}.sql"));
-            fs::write(&script, &asked.stdout).expect("room");
-            scripts.push((script, format!("{number}.folded on unknown")));
-        }
-        assert!(!scripts.is_empty());
-        if !is_there {
+    let mut scripts = Vec::new();
+    for (number, name) in FOLDERS.iter().enumerate() {
+        let out = root.join("datasets").join(name);
+        let out = out.to_str().expect("plain");
+        let asked = profdb(&["schema", "--dialect", dialect, "--dataset", out]);
+        let said = String::from_utf8_lossy(&asked.stderr);
+        if let Some(sign) = name.chars().find(|sign| refused.contains(*sign)) {
+            assert_eq!(asked.status.code(), Some(2), "{dialect} {name}: {said}");
+            let expected =
+                format!("{dialect} takes `{sign}` in the name of a folder for a pattern");
+            assert!(said.contains(&expected), "{dialect} {name}: {said}");
             continue;
         }
-        let mut python = Command::new(tools::find("python3").expect("it has been found"));
-        python.arg("tests/support/dataset_places.py").arg(dialect);
-        python.args(scripts.iter().map(|(script, _)| script));
-        python.env(JAVA_OPTIONS.0, JAVA_OPTIONS.1);
-        let asked = python.output().expect("it can be started");
-        let (told, wrong) = (
-            String::from_utf8_lossy(&asked.stdout),
-            String::from_utf8_lossy(&asked.stderr),
-        );
-        assert!(asked.status.success(), "{dialect}: {told}\n{wrong}");
-        let expected: Vec<&str> = scripts.iter().map(|(_, run)| run.as_str()).collect();
-        assert_eq!(
-            told.lines().collect::<Vec<_>>(),
-            expected,
-            "{dialect}: {wrong}"
-        );
+        assert!(asked.status.success(), "{dialect} {name}: {said}");
+        let script = root.join(format!("{dialect}-{number}.sql"));
+        fs::write(&script, &asked.stdout).expect("room");
+        scripts.push((script, format!("{number}.folded on unknown")));
     }
+    assert!(!scripts.is_empty());
+    require_engine(dialect);
+    let mut python = tools::command("python3");
+    python.arg("tests/support/dataset_places.py").arg(dialect);
+    python.args(scripts.iter().map(|(script, _)| script));
+    python.env(JAVA_OPTIONS.0, JAVA_OPTIONS.1);
+    let asked = python.output().expect("it can be started");
+    let (told, wrong) = (
+        String::from_utf8_lossy(&asked.stdout),
+        String::from_utf8_lossy(&asked.stderr),
+    );
+    assert!(asked.status.success(), "{dialect}: {told}\n{wrong}");
+    let expected: Vec<&str> = scripts.iter().map(|(_, run)| run.as_str()).collect();
+    assert_eq!(
+        told.lines().collect::<Vec<_>>(),
+        expected,
+        "{dialect}: {wrong}"
+    );
 }
 
-/// Of a table without rows engines write no file when they put small files together, and trees are kept for less time than sums: to
-/// an engine such a table is an empty one, and all others answer.
 #[test]
-fn tables_without_files_are_empty_ones() {
+fn duckdb_reads_missing_tables_as_empty() {
+    check_missing_tables("duckdb");
+}
+
+#[test]
+fn clickhouse_reads_missing_tables_as_empty() {
+    check_missing_tables("clickhouse");
+}
+
+#[test]
+fn spark_reads_missing_tables_as_empty() {
+    check_missing_tables("spark");
+}
+
+/// Checks that an engine takes a table without files for an empty one.
+///
+/// Engines that merge small files write no file for a table without rows, and trees may be deleted
+/// before sums.
+fn check_missing_tables(dialect: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path();
     let (database, dataset, profile) = (
@@ -414,42 +441,33 @@ fn tables_without_files_are_empty_ones() {
             fs::remove_file(file.expect("a file").path()).expect("it is there");
         }
     }
-    for (dialect, module) in [
-        ("duckdb", "duckdb"),
-        ("clickhouse", "chdb"),
-        ("spark", "pyspark"),
-    ] {
-        let asked = profdb(&["schema", "--dialect", dialect, "--dataset", out]);
-        let script = String::from_utf8_lossy(&asked.stdout).into_owned();
-        assert_eq!(script.matches("\nWHERE 1 = 0;").count(), 6, "{script}");
-        // Of an address nothing is known.
-        let far = profdb(&["schema", "--dialect", dialect, "--dataset", "s3://a/b"]);
-        let far = String::from_utf8_lossy(&far.stdout).into_owned();
-        assert!(
-            far.contains("VIEW nodes AS") && !far.contains("1 = 0"),
-            "{far}"
-        );
-        let is_there = has_module(module) && (dialect != "spark" || tools::find("java").is_some());
-        if !is_there {
-            continue;
-        }
-        let place = root.join(format!("{dialect}.sql"));
-        fs::write(&place, script).expect("room");
-        let mut python = Command::new(tools::find("python3").expect("it has been found"));
-        python.args(["tests/support/dataset_places.py", dialect, "--all"]);
-        let asked = python.arg(place).env(JAVA_OPTIONS.0, JAVA_OPTIONS.1);
-        let asked = asked.output().expect("it can be started");
-        let (told, wrong) = (
-            String::from_utf8_lossy(&asked.stdout),
-            String::from_utf8_lossy(&asked.stderr),
-        );
-        assert!(asked.status.success(), "{dialect}: {told}\n{wrong}");
-        for counted in ["runs 1, ", "functions 9, ", "summary 9", "history 9"] {
-            assert!(told.contains(counted), "{dialect}: {told}\n{wrong}");
-        }
-        for empty in ["nodes", "tree", "labels"] {
-            assert!(!told.contains(empty), "{dialect}: {told}");
-        }
+    let asked = profdb(&["schema", "--dialect", dialect, "--dataset", out]);
+    let script = String::from_utf8_lossy(&asked.stdout).into_owned();
+    assert_eq!(script.matches("\nWHERE 1 = 0;").count(), 6, "{script}");
+    // Of an address nothing is known.
+    let far = profdb(&["schema", "--dialect", dialect, "--dataset", "s3://a/b"]);
+    let far = String::from_utf8_lossy(&far.stdout).into_owned();
+    assert!(
+        far.contains("VIEW nodes AS") && !far.contains("1 = 0"),
+        "{far}"
+    );
+    require_engine(dialect);
+    let place = root.join(format!("{dialect}.sql"));
+    fs::write(&place, script).expect("room");
+    let mut python = tools::command("python3");
+    python.args(["tests/support/dataset_places.py", dialect, "--all"]);
+    let asked = python.arg(place).env(JAVA_OPTIONS.0, JAVA_OPTIONS.1);
+    let asked = asked.output().expect("it can be started");
+    let (told, wrong) = (
+        String::from_utf8_lossy(&asked.stdout),
+        String::from_utf8_lossy(&asked.stderr),
+    );
+    assert!(asked.status.success(), "{dialect}: {told}\n{wrong}");
+    for counted in ["runs 1, ", "functions 9, ", "summary 9", "history 9"] {
+        assert!(told.contains(counted), "{dialect}: {told}\n{wrong}");
+    }
+    for empty in ["nodes", "tree", "labels"] {
+        assert!(!told.contains(empty), "{dialect}: {told}");
     }
 }
 
@@ -457,9 +475,7 @@ fn tables_without_files_are_empty_ones() {
 /// compressed; what is no row of profdb's is refused in its words.
 #[test]
 fn what_an_engine_has_written_comes_back() {
-    if !has_module("duckdb") {
-        return;
-    }
+    require_engine("duckdb");
     let (_folder, database, dataset) = corpus(&SOME, 1);
     let root = dataset.parent().expect("a folder");
     let database = database.to_str().expect("plain");
@@ -485,7 +501,7 @@ fn what_an_engine_has_written_comes_back() {
     let expected = answers(database);
     let written = |name: &str, codec: &str, replaced: &str| {
         let to = root.join(name);
-        let mut python = Command::new(tools::find("python3").expect("it has been found"));
+        let mut python = tools::command("python3");
         python.arg("tests/support/dataset_rewritten.py");
         python.args([&dataset, &to]).args([codec, replaced]);
         let done = python.output().expect("it can be started");
@@ -569,16 +585,13 @@ fn what_an_engine_has_written_comes_back() {
 
 #[test]
 fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
-    if !has_module("pyspark") || tools::find("java").is_none() {
-        return;
-    }
+    require_engine("spark");
     let (_folder, database, dataset) = if Form::Engines.is_asked() {
         corpus(&[""], MADE_UP)
     } else {
         corpus(&SOME, FEW)
     };
-    let python = tools::find("python3").expect("it has been found");
-    let asked = Command::new(python)
+    let asked = tools::command("python3")
         .arg("tests/support/spark_cluster.py")
         .arg(PROFDB)
         .args([&database, &dataset])
@@ -601,9 +614,7 @@ fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
 /// The commands of README.md, from a folder of profiles to an answer of Spark's, as they stand there.
 #[test]
 fn the_commands_of_the_readme_end_in_an_answer() {
-    if !has_module("pyspark") || tools::find("java").is_none() {
-        return;
-    }
+    require_engine("spark");
     let readme = fs::read_to_string("README.md").expect("it is there");
     let (_, block) = readme
         .split_once("<!-- fleet -->\n\n```sh\n")
@@ -627,7 +638,7 @@ fn the_commands_of_the_readme_end_in_an_answer() {
     .expect("a link");
     let program = Path::new(PROFDB).parent().expect("a folder");
     let path = std::env::var("PATH").expect("there is one");
-    let asked = Command::new("bash")
+    let asked = tools::command("bash")
         .args(["-euo", "pipefail", "-c", commands])
         .current_dir(folder.path())
         .env("PATH", format!("{}:{path}", program.display()))

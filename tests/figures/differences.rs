@@ -11,7 +11,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use tempfile::TempDir;
 
@@ -378,7 +377,7 @@ fn folded_stacks_of_two_runs_have_both_costs() {
 
 /// Flat and cumulative cost of each function, as `go tool pprof -top` shows them.
 fn top(arguments: &[&str]) -> (String, BTreeMap<String, [f64; 2]>) {
-    let output = Command::new("go")
+    let output = tools::command("go")
         .args(["tool", "pprof", "-top", "-unit=ns", "-nodecount=100000"])
         .args(["-nodefraction=0", "-edgefraction=0"])
         .args(arguments)
@@ -413,10 +412,7 @@ fn top(arguments: &[&str]) -> (String, BTreeMap<String, [f64; 2]>) {
 /// that of base.
 #[test]
 fn differences_as_pprof_are_those_of_go_tool_pprof() {
-    let test = "differences::differences_as_pprof_are_those_of_go_tool_pprof";
-    if tools::find_for(test, "go").is_none() {
-        return;
-    }
+    tools::require("go");
     let folder = TempDir::new().expect("a folder");
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let written = folder.path().join("both.pb.gz");

@@ -36,9 +36,9 @@ struct Show {
     folder: PathBuf,
 }
 
-/// `None` where there is no browser.
-fn show(test: &str) -> Option<Show> {
-    let program = tools::find("chromium")?;
+/// Starts a browser for a test. Skips the test without Chromium.
+fn show(test: &str) -> Show {
+    let program = tools::require("chromium");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("flame_graphs")
         .join(test);
@@ -46,7 +46,7 @@ fn show(test: &str) -> Option<Show> {
     let mut browser = Browser::start(&program, &folder.join("browser"));
     let [width, height] = WINDOW;
     browser.resize(width, height);
-    Some(Show { browser, folder })
+    Show { browser, folder }
 }
 
 impl Show {
@@ -126,9 +126,7 @@ fn widest(picture: &Picture) -> (usize, Drawn) {
 /// dark paper, and nothing but the file is loaded.
 #[test]
 fn the_first_screen_is_painted_in_a_browser() {
-    let Some(mut show) = show("painted") else {
-        return;
-    };
+    let mut show = show("painted");
     let samples = SAMPLES.map(|(format, name)| {
         let short = name.replace(['/', '.'], "-");
         (short, sample(format, name))
@@ -173,7 +171,7 @@ fn the_first_screen_is_painted_in_a_browser() {
 /// A click zooms, Escape goes back, another size of the window is filled as well.
 #[test]
 fn a_click_zooms() {
-    let Some(mut show) = show("zoom") else { return };
+    let mut show = show("zoom");
     let svg = sample("folded", "folded/py-spy.folded");
     let picture = show.open("zoom", &svg);
     let (number, drawn) = widest(&picture);
@@ -237,9 +235,7 @@ fn matched(picture: &Picture, term: &str) -> (f64, usize) {
 /// Letters that are typed are searched for; what matches has another colour, and its share is told.
 #[test]
 fn names_are_searched() {
-    let Some(mut show) = show("search") else {
-        return;
-    };
+    let mut show = show("search");
     let svg = sample("folded", "folded/py-spy.folded");
     let picture = show.open("search", &svg);
     let (number, drawn) = widest(&picture);
@@ -276,7 +272,7 @@ fn names_are_searched() {
 /// Arrows go from box to box, Enter zooms; with the roots at the bottom, up is where it is seen.
 #[test]
 fn keys_do_what_the_mouse_does() {
-    let Some(mut show) = show("keys") else { return };
+    let mut show = show("keys");
     let database = imported("folded", "a;b;c 2\na;d 1\na;d;e 3\n");
     for (options, [out, inwards]) in [
         (&[][..], ["ArrowUp", "ArrowDown"]),
@@ -314,7 +310,7 @@ fn keys_do_what_the_mouse_does() {
 /// Part of a page, where scripts do not run, and on paper, the whole picture is there.
 #[test]
 fn pictures_are_part_of_pages() {
-    let Some(mut show) = show("page") else { return };
+    let mut show = show("page");
     let svg = sample("folded", "folded/py-spy.folded");
     let picture = show.open("page", &svg);
     let page = show.folder.join("page.html");
@@ -349,9 +345,7 @@ fn pictures_are_part_of_pages() {
 /// The pictures of docs/flamegraph.md are made where documents are brought up to date.
 #[test]
 fn documents_show_flame_graphs() {
-    let Some(mut show) = show("documents") else {
-        return;
-    };
+    let mut show = show("documents");
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/flamegraph");
     for (name, of) in SHOWN {
         show.open(name, &sample("folded", of));
@@ -368,9 +362,7 @@ fn documents_show_flame_graphs() {
 /// Boxes of two runs become as wide as their cost in the other one, and in both, with a key and by a click; what is gone is seen then.
 #[test]
 fn widths_of_two_runs_are_turned() {
-    let Some(mut show) = show("widths") else {
-        return;
-    };
+    let mut show = show("widths");
     for (name, stacks) in [("base", "a;b 3\na;gone 1\n"), ("new", "a;b 6\na;more 2\n")] {
         fs::write(show.folder.join(format!("{name}.folded")), stacks).expect("a file");
     }

@@ -3,7 +3,7 @@
 
 #![expect(clippy::float_cmp, reason = "whole numbers are exact")]
 
-use crate::support::program::PROFDB;
+use crate::support::program;
 use crate::support::tools;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -37,20 +37,15 @@ fn text(name: &str) -> String {
     fs::read_to_string(sample(name)).expect(name)
 }
 
-fn run(program: &str, arguments: &[&str]) -> String {
-    // Settings of whoever runs the tests must not be seen.
-    let output = Command::new(program)
+/// Returns the output of a command, without the settings of the user.
+fn run(mut command: Command, arguments: &[&str]) -> String {
+    let output = command
         .args(arguments)
         .env("HOME", "/nonexistent")
-        .env_remove("PROFDB_DB")
-        .output();
-    let output = output
-        .unwrap_or_else(|error| panic!("cannot run {program}, which the tests need: {error}"));
-    assert!(
-        output.status.success(),
-        "{program} {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+        .output()
+        .expect("the program starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
@@ -65,7 +60,7 @@ impl Imported {
         let folder = tempfile::tempdir().expect("a folder");
         let database = folder.path().join("x.db").display().to_string();
         run(
-            PROFDB,
+            program::command(),
             &[
                 "import",
                 "--db",
@@ -81,7 +76,7 @@ impl Imported {
 
     fn rows(&self, sql: &str) -> Vec<Vec<String>> {
         let printed = run(
-            "sqlite3",
+            tools::command("sqlite3"),
             &["-batch", "-separator", "\t", &self.database, sql],
         );
         printed
@@ -174,9 +169,7 @@ fn compare(imported: &Imported, expected: &BTreeMap<Name, Figures>) {
 
 #[test]
 fn tiny_as_worked_out() {
-    if tools::find("sqlite3").is_none() {
-        return;
-    }
+    tools::require("sqlite3");
     let imported = Imported::of("tiny.px.prof");
     let mut expected: BTreeMap<Name, Figures> = BTreeMap::new();
     let centres = [
@@ -258,9 +251,7 @@ fn apart(nth: usize) -> usize {
 
 #[test]
 fn calc_by_centre() {
-    if tools::find("sqlite3").is_none() {
-        return;
-    }
+    tools::require("sqlite3");
     let centres = centres();
     let expected: BTreeMap<Name, Figures> = centres
         .iter()
@@ -321,9 +312,7 @@ fn calc_by_centre() {
 
 #[test]
 fn calc_as_prof2dot_counts() {
-    if tools::find("sqlite3").is_none() {
-        return;
-    }
+    tools::require("sqlite3");
     let imported = Imported::of("calc.ghc6.px.prof");
     let (ticks, alloc) = (imported.functions("ticks"), imported.functions("alloc"));
     let calls = imported.functions("time");
@@ -504,7 +493,7 @@ fn our_graph(dot: &str) -> (Vec<Centre>, Vec<(Centre, Centre)>) {
 #[test]
 fn calc_as_prof2dot_draws() {
     let ours = run(
-        PROFDB,
+        program::command(),
         &[
             "convert",
             &sample("calc.ghc6.px.prof").display().to_string(),
@@ -540,9 +529,7 @@ fn calc_as_prof2dot_draws() {
 
 #[test]
 fn calc_as_ghc_reports_it() {
-    if tools::find("sqlite3").is_none() {
-        return;
-    }
+    tools::require("sqlite3");
     let imported = Imported::of("calc.ghc6.px.prof");
     let (calls, ticks, alloc) = (
         imported.functions("time"),

@@ -9,7 +9,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use profdb::statistics::multiple::false_discovery_rates;
 use profdb::statistics::{Figures, Shape, Sides, counts, factors::Shared};
@@ -68,7 +68,7 @@ fn counted(random: &mut Random, runs: usize, cv: f64, is_new: bool) -> Figures {
 }
 
 /// What edgeR says of each function: probability, false discovery rate, binary logarithm of the ratio.
-fn edger(program: &std::path::Path, sides: &Sides) -> Vec<[f64; 3]> {
+fn edger(sides: &Sides) -> Vec<[f64; 3]> {
     let mut text = format!("{} {}\n", sides.base.runs(), sides.new.runs());
     for function in 0..sides.functions() {
         let row = sides
@@ -79,7 +79,7 @@ fn edger(program: &std::path::Path, sides: &Sides) -> Vec<[f64; 3]> {
         let row: Vec<String> = row.map(ToString::to_string).collect();
         let _ = writeln!(text, "{}", row.join(" "));
     }
-    let mut child = Command::new(program)
+    let mut child = tools::command("Rscript")
         .arg("tests/support/edger.R")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -112,15 +112,7 @@ const AGREED: f64 = 0.95;
 /// The formulae are others: edgeR's dispersion is a negative binomial one beside a quasi-likelihood.
 #[test]
 fn clear_changes_are_those_of_edger() {
-    let Some(program) = tools::find("Rscript") else {
-        return;
-    };
-    let tried = Command::new(&program)
-        .args(["-e", "library(edgeR)"])
-        .output();
-    if !tried.expect("it was found").status.success() {
-        return tools::not_tried_here("R's package edgeR");
-    }
+    tools::require_r_package("edgeR", "r-bioc-edger");
     for (seed, n0, n1, cv) in [
         (1, 3, 3, 0.0),
         (2, 3, 3, 0.05),
@@ -136,7 +128,7 @@ fn clear_changes_are_those_of_edger() {
         };
         let ours = counts::test(&sides, &Shared::Given(vec![0.0; n0 + n1]));
         let rates = false_discovery_rates(&ours.iter().map(|one| one.p).collect::<Vec<_>>());
-        let theirs = edger(&program, &sides);
+        let theirs = edger(&sides);
         let (mut clear, mut agreed) = ([0_u32, 0], [0_u32, 0]);
         for ((one, rate), [p, their_rate, log]) in ours.iter().zip(rates).zip(theirs) {
             // theirs has an eighth of a sample more on either side, shared out by the runs.

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use profdb::events::FunctionDef;
 use profdb::identity::Rules;
@@ -12,11 +11,11 @@ use rusqlite::Connection;
 
 use crate::support::program;
 use crate::support::samples_of::imported;
-use crate::support::tools::find;
+use crate::support::tools::{command_at, require};
 
 /// What a program prints.
 fn printed(folder: &Path, program: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(program)
+    let output = command_at(program)
         .current_dir(folder)
         .args(arguments)
         .env("HOME", folder)
@@ -81,9 +80,7 @@ fn own(text: &str, word: &str) -> BTreeSet<String> {
 
 #[test]
 fn functions_of_gcc_keep_their_identity() {
-    let (Some(compiler), Some(nm)) = (find("g++"), find("nm")) else {
-        return;
-    };
+    let (compiler, nm) = (require("g++"), require("nm"));
     let folder = tempfile::tempdir().expect("a folder");
     let program = |front: &str| {
         format!(
@@ -120,9 +117,7 @@ fn stored(connection: &Connection) -> BTreeSet<String> {
 
 #[test]
 fn functions_of_rustc_keep_their_identity() {
-    let (Some(compiler), Some(nm)) = (find("rustc"), find("nm")) else {
-        return;
-    };
+    let (compiler, nm) = (require("rustc"), require("nm"));
     let folder = tempfile::tempdir().expect("a folder");
     let program = |front: &str| {
         format!(
@@ -178,9 +173,7 @@ fn functions_of_rustc_keep_their_identity() {
 
 #[test]
 fn functions_of_go_keep_their_identity() {
-    let Some(go) = find("go") else {
-        return;
-    };
+    let go = require("go");
     let folder = tempfile::tempdir().expect("a folder");
     let program = |front: &str| {
         format!(
@@ -208,9 +201,7 @@ fn functions_of_go_keep_their_identity() {
 
 #[test]
 fn functions_of_javac_keep_their_identity() {
-    let (Some(javac), Some(javap)) = (find("javac"), find("javap")) else {
-        return;
-    };
+    let (javac, javap) = (require("javac"), require("javap"));
     let folder = tempfile::tempdir().expect("a folder");
     let program = |front: &str| {
         format!(
@@ -311,9 +302,7 @@ fn recorded_again(
 
 #[test]
 fn functions_of_python_keep_their_identity() {
-    let Some(python) = find("python3") else {
-        return;
-    };
+    let python = require("python3");
     let program = |front: &str| {
         format!(
             "{front}\nclass Work:\n    def parse(self, n): return sum(map(lambda x: x % 7, range(n)))\n    \
@@ -336,9 +325,7 @@ fn functions_of_python_keep_their_identity() {
 
 #[test]
 fn functions_of_node_keep_their_identity() {
-    let Some(node) = find("node") else {
-        return;
-    };
+    let node = require("node");
     // Each function runs some hundred times as long as the time between two samples.
     let program = |front: &str| {
         format!(
@@ -413,9 +400,7 @@ fn verdicts(answer: &serde_json::Value, start: &str) -> Vec<(String, String)> {
 /// A program is the same one in another folder, and under another name, with and without its sources' places.
 #[test]
 fn programs_are_one_wherever_they_lie_and_whatever_they_are_called() {
-    let (Some(compiler), Some(valgrind)) = (find("gcc"), find("valgrind")) else {
-        return;
-    };
+    let (compiler, valgrind) = (require("gcc"), require("valgrind"));
     let folder = tempfile::tempdir().expect("a folder");
     let here = folder.path().canonicalize().expect("it is there");
     let program = "__attribute__((noinline)) int parse(int n) { int t = 0; for (int i = 0; i < n; i++) t += i % 7; return t; }\n\
@@ -484,9 +469,7 @@ fn programs_are_one_wherever_they_lie_and_whatever_they_are_called() {
 /// A clone that a compiler makes for constants, and not when there is a call with others: the demangler writes it after the name.
 #[test]
 fn clones_of_gcc_are_one_function() {
-    let (Some(compiler), Some(valgrind)) = (find("g++"), find("valgrind")) else {
-        return;
-    };
+    let (compiler, valgrind) = (require("g++"), require("valgrind"));
     let folder = tempfile::tempdir().expect("a folder");
     let program = |other: &str| {
         format!(
@@ -505,7 +488,7 @@ fn clones_of_gcc_are_one_function() {
             &["-O2", "-fno-inline", "a.cpp", "-o", "work"],
         );
         // The program ends with what it has worked out.
-        let _ = Command::new(&valgrind)
+        let _ = command_at(&valgrind)
             .current_dir(folder.path())
             .args([
                 "--quiet",

@@ -1,7 +1,7 @@
 //! Every figure that is known of the sample profiles from elsewhere (`tests/samples/`), as the
 //! stock shell sees it and as reports tell it.
 
-use crate::support::program::PROFDB;
+use crate::support::program;
 use crate::support::tools;
 use std::collections::BTreeMap;
 use std::fs;
@@ -168,22 +168,20 @@ fn number(text: &str) -> f64 {
         .unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
-fn run(program: &str, arguments: &[&str]) -> String {
-    // Settings of whoever runs the tests must not be seen.
-    let output = Command::new(program)
+/// Returns the output of a command, without the settings of the user.
+fn run(mut command: Command, arguments: &[&str]) -> String {
+    let output = command
         .args(arguments)
         .env("HOME", "/nonexistent")
-        .env_remove("PROFDB_DB")
-        .output();
-    let output = output
-        .unwrap_or_else(|error| panic!("cannot run {program}, which the tests need: {error}"));
+        .output()
+        .expect("the program starts");
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {errors}");
+    assert!(output.status.success(), "{arguments:?}: {errors}");
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 fn profdb(arguments: &[&str]) -> String {
-    run(PROFDB, arguments)
+    run(program::command(), arguments)
 }
 
 /// The rows of a report about a file.
@@ -204,7 +202,7 @@ fn rows(report: &Value) -> &[Value] {
 /// Rows of a statement, as the stock shell prints them.
 fn sqlite3(database: &Path, sql: &str) -> Vec<Vec<String>> {
     let printed = run(
-        "sqlite3",
+        tools::command("sqlite3"),
         &[
             "-batch",
             "-separator",
@@ -236,9 +234,7 @@ const MS: f64 = 1e-6;
 
 #[test]
 fn functions_in_the_stock_shell() {
-    if tools::find("sqlite3").is_none() {
-        return;
-    }
+    tools::require("sqlite3");
     let mut comparison = Comparison::default();
     for sample in &SAMPLES {
         let (_folder, database) = imported(sample);
@@ -396,9 +392,7 @@ fn question(text: &str) -> Option<(&str, bool)> {
 
 #[test]
 fn callers_in_the_stock_shell() {
-    if tools::find("sqlite3").is_none() {
-        return;
-    }
+    tools::require("sqlite3");
     let mut comparison = Comparison::default();
     for sample in SAMPLES
         .iter()
@@ -575,9 +569,7 @@ fn drilling_down() {
 
 #[test]
 fn lines_are_those_of_the_file() {
-    if tools::find("sqlite3").is_none() {
-        return;
-    }
+    tools::require("sqlite3");
     // The rows of a data file are what the lines report shows.
     for sample in SAMPLES
         .iter()

@@ -24,7 +24,7 @@ use profdb::statistics::times;
 use profdb::statistics::{Estimate, Figures, Shape, Sides};
 use proptest::prelude::*;
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Relative difference that is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -39,17 +39,21 @@ impl Questions {
             .push((format!("{name} {}", numbers.join(" ")), answer.to_vec()));
     }
 
-    /// Compares our answers with those of a program that has the library named; there are none where it has not.
-    fn compare(&self, program: &str, library: (&str, [&str; 2]), script: &str) {
-        let Some(program) = tools::find(program) else {
-            return;
-        };
-        let (name, try_it) = library;
-        let tried = Command::new(&program).args(try_it).output();
-        if !tried.expect("it was found").status.success() {
-            return tools::not_tried_here(name);
-        }
-        let mut child = Command::new(&program)
+    /// Compares the answers with those of a script that asks SciPy.
+    fn compare_with_scipy(&self) {
+        tools::require_python_module("scipy");
+        self.compare("python3", "tests/support/statistics.py");
+    }
+
+    /// Compares the answers with those of a script that asks R and limma.
+    fn compare_with_r(&self) {
+        tools::require_r_package("limma", "r-bioc-limma");
+        self.compare("Rscript", "tests/support/statistics.R");
+    }
+
+    /// Compares the answers with those of a script.
+    fn compare(&self, program: &str, script: &str) {
+        let mut child = tools::command(program)
             .arg(script)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -88,9 +92,6 @@ impl Questions {
 fn is_close(ours: f64, theirs: f64) -> bool {
     ours == theirs || (ours - theirs).abs() <= ROUNDING * ours.abs().max(theirs.abs())
 }
-
-const SCIPY: (&str, [&str; 2]) = ("Python's module scipy", ["-c", "import scipy"]);
-const LIMMA: (&str, [&str; 2]) = ("R's package limma", ["-e", "library(limma)"]);
 
 fn sample(seed: u64, values: usize) -> Vec<f64> {
     let mut random = Random(seed);
@@ -157,8 +158,8 @@ fn distributions_are_those_of_scipy_and_r() {
             of_r.ask("binomial_interval", &[k, n, 0.05], &answer);
         }
     }
-    questions.compare("python3", SCIPY, "tests/support/statistics.py");
-    of_r.compare("Rscript", LIMMA, "tests/support/statistics.R");
+    questions.compare_with_scipy();
+    of_r.compare_with_r();
 }
 
 /// Where functions have nothing in common and there is one, tests are those of every textbook.
@@ -205,8 +206,8 @@ fn tests_of_one_function_are_those_of_scipy_and_r() {
         let ours = times::test_pairs(&Figures::new(rounds, ratios.clone()))[0].p;
         questions.ask("paired_test", &ratios, &[ours]);
     }
-    questions.compare("python3", SCIPY, "tests/support/statistics.py");
-    of_r.compare("Rscript", LIMMA, "tests/support/statistics.R");
+    questions.compare_with_scipy();
+    of_r.compare_with_r();
 }
 
 /// `rows` functions whose logarithms are given, those of base first.
@@ -297,7 +298,7 @@ fn moderation_and_corrections_are_those_of_r() {
         .p;
         questions.ask("welch", &[&[n0 as f64], &logs[..]].concat(), &[ours]);
     }
-    questions.compare("Rscript", LIMMA, "tests/support/statistics.R");
+    questions.compare_with_r();
 }
 
 fn degrees(estimate: &Estimate) -> f64 {

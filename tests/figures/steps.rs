@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Values around a level that changes now and then.
 fn levels(seed: u64, n: usize) -> Vec<f64> {
@@ -104,15 +104,7 @@ fn cuts_are_the_best_of_all() {
 /// The cuts are those of the Python module ruptures, with as high a penalty: its dynamic programme over all numbers of cuts, and its pruned one.
 #[test]
 fn cuts_are_those_of_ruptures() {
-    let Some(python) = tools::find("python3") else {
-        return;
-    };
-    let tried = Command::new(&python)
-        .args(["-c", "import ruptures"])
-        .output();
-    if !tried.expect("it was found").status.success() {
-        return tools::not_tried_here("Python's module ruptures");
-    }
+    tools::require_python_module("ruptures");
     let mut questions = String::new();
     let mut ours = Vec::new();
     for seed in 0..60 {
@@ -125,7 +117,7 @@ fn cuts_are_those_of_ruptures() {
         questions.push('\n');
         ours.push(cuts(&values, &vec![1.0; values.len()], penalty, 3));
     }
-    let mut child = Command::new(&python)
+    let mut child = tools::command("python3")
         .arg("tests/support/ruptures_cuts.py")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

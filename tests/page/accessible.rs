@@ -13,14 +13,12 @@ use crate::support::tools;
 /// Where `.ci/run` installs it, from npm.
 const AXE: &str = "target/node/node_modules/axe-core/axe.min.js";
 
-/// The script; `None` where it is not installed.
-fn axe() -> Option<String> {
+/// Returns the script of axe-core. Skips the test without it.
+fn axe() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(AXE);
-    let text = fs::read_to_string(path).ok();
-    if text.is_none() {
-        tools::not_tried_here("axe-core (npm install --prefix target/node axe-core)");
-    }
-    text
+    fs::read_to_string(path).unwrap_or_else(|_| {
+        tools::skip_missing("axe-core", "npm install --prefix target/node axe-core")
+    })
 }
 
 /// What axe-core finds in the page as it is: rule, impact, and the first element.
@@ -54,10 +52,8 @@ fn look(shown: &mut Shown, axe: &str, views: &[&[(&str, &str)]]) {
 
 #[test]
 fn views_of_a_run_are_for_everybody() {
-    let Some(axe) = axe() else { return };
-    let Some(mut shown) = browser("accessible") else {
-        return;
-    };
+    let axe = axe();
+    let mut shown = browser("accessible");
     let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);
@@ -98,10 +94,8 @@ fn views_of_a_run_are_for_everybody() {
 
 #[test]
 fn menus_and_windows_are_for_everybody() {
-    let Some(axe) = axe() else { return };
-    let Some(mut shown) = browser("accessible-menus") else {
-        return;
-    };
+    let axe = axe();
+    let mut shown = browser("accessible-menus");
     fs::write(shown.folder.join("a.folded"), "main;a 1\nmain;b 2\n").expect("a file");
     shown.import(&shown.folder.join("a.folded"), &[]);
     shown.write(&["--no-sql"]);
@@ -122,10 +116,8 @@ fn menus_and_windows_are_for_everybody() {
 
 #[test]
 fn views_of_several_runs_are_for_everybody() {
-    let Some(axe) = axe() else { return };
-    let Some(mut shown) = browser("accessible-compared") else {
-        return;
-    };
+    let axe = axe();
+    let mut shown = browser("accessible-compared");
     for run in 0..9 {
         let (lex, more) = if run < 5 {
             (100, "")
@@ -168,11 +160,9 @@ fn views_of_several_runs_are_for_everybody() {
 #[cfg(feature = "serve")]
 #[test]
 fn views_of_a_database_are_for_everybody() {
-    let Some(axe) = axe() else { return };
+    let axe = axe();
     let way = crate::shown::Way::Server;
-    let Some(mut shown) = crate::shown::browser_for("accessible", way) else {
-        return;
-    };
+    let mut shown = crate::shown::browser_for("accessible", way);
     for (name, text) in [
         ("a.folded", "main;a 5\nmain;b 9\n"),
         ("b.folded", "main;a 9\n"),
@@ -200,10 +190,8 @@ fn views_of_a_database_are_for_everybody() {
 /// The check can fail.
 #[test]
 fn what_is_wrong_is_found() {
-    let Some(axe) = axe() else { return };
-    let Some(mut shown) = browser("accessible-not") else {
-        return;
-    };
+    let axe = axe();
+    let mut shown = browser("accessible-not");
     fs::write(
         &shown.html,
         "<!DOCTYPE html><title>x</title><img src=x><button></button>",

@@ -9,8 +9,8 @@ use crate::shown::{DOUBLE, Shown};
 use crate::support::browser::Click;
 
 /// Two runs, in the second of which `main` calls `a` and `b`.
-fn two_runs(test: &str) -> Option<Shown> {
-    let mut shown = browser(test)?;
+fn two_runs(test: &str) -> Shown {
+    let mut shown = browser(test);
     for (name, text) in [
         ("before.folded", "main;before 5\n"),
         ("after.folded", "main;a;c 4\nmain;b 3\nmain 1\n"),
@@ -20,7 +20,7 @@ fn two_runs(test: &str) -> Option<Shown> {
         shown.import(&file, &[]);
     }
     shown.write(&["--runs", "1,2"]);
-    Some(shown)
+    shown
 }
 
 /// Whether the focus is in what a selector finds, and on what.
@@ -35,9 +35,7 @@ fn has_focus(shown: &mut Shown, within: &str, on: &str) -> bool {
 
 #[test]
 fn paths_that_cannot_be_read_say_so_and_can_be_reset() {
-    let Some(mut shown) = two_runs("bad-paths") else {
-        return;
-    };
+    let mut shown = two_runs("bad-paths");
     for (path, said) in [
         ("a,", "expected a name"),
         (",", "expected a name"),
@@ -68,9 +66,7 @@ fn paths_that_cannot_be_read_say_so_and_can_be_reset() {
 
 #[test]
 fn a_run_that_is_not_there_is_said_and_no_other_is_shown() {
-    let Some(mut shown) = two_runs("no-run") else {
-        return;
-    };
+    let mut shown = two_runs("no-run");
     for state in [
         &[("run", "99")] as &[_],
         &[("run", "1"), ("uid", "0123456789ab")],
@@ -105,9 +101,7 @@ fn a_run_that_is_not_there_is_said_and_no_other_is_shown() {
 
 #[test]
 fn the_focus_stays_in_the_same_pane_or_picture() {
-    let Some(mut shown) = two_runs("focus") else {
-        return;
-    };
+    let mut shown = two_runs("focus");
     shown.open(&[("run", "2"), ("functions", "table")]);
     // Nothing takes the focus by itself.
     assert!(has_focus(&mut shown, "body", "body"));
@@ -168,9 +162,7 @@ fn the_focus_stays_in_the_same_pane_or_picture() {
 
 #[test]
 fn what_is_shown_is_what_the_address_says_after_fast_clicks() {
-    let Some(mut shown) = two_runs("fast") else {
-        return;
-    };
+    let mut shown = two_runs("fast");
     shown.open(&[("run", "2"), ("functions", "table")]);
     shown.browser.value(
         "(location.hash = '#run=2&functions=table&function=a', dispatchEvent(new HashChangeEvent('hashchange')), location.hash = '#run=2&functions=table&fn=a')",
@@ -188,9 +180,7 @@ fn what_is_shown_is_what_the_address_says_after_fast_clicks() {
 
 #[test]
 fn source_begins_with_a_function_that_has_lines() {
-    let Some(mut shown) = browser("no-lines") else {
-        return;
-    };
+    let mut shown = browser("no-lines");
     let file = shown.folder.join("a.speedscope.json");
     let text = json!({
         "$schema": "https://www.speedscope.app/file-format-schema.json",
@@ -230,9 +220,7 @@ const NARROWEST: &str = "Math.min(9999, ...[...document.querySelectorAll('tbody 
 
 #[test]
 fn pages_can_be_read_in_windows_of_any_width() {
-    let Some(mut shown) = browser("narrow") else {
-        return;
-    };
+    let mut shown = browser("narrow");
     let name = "a".repeat(80);
     let file = shown.folder.join("huge.folded");
     let text = format!("main;{name};parse 4611686018427387904\nmain;b 4611686018427387904\n");
@@ -281,9 +269,7 @@ fn pages_can_be_read_in_windows_of_any_width() {
 /// Flags are what the words of the command make of them.
 #[test]
 fn a_flag_without_a_value_is_set_and_one_with_no_is_not() {
-    let Some(mut shown) = two_runs("flags") else {
-        return;
-    };
+    let mut shown = two_runs("flags");
     for (value, is_set) in [
         ("", true),
         ("yes", true),
@@ -303,9 +289,7 @@ fn a_flag_without_a_value_is_set_and_one_with_no_is_not() {
 /// What an address says in words that the page does not know is said, and the rest of it is shown.
 #[test]
 fn words_that_mean_nothing_are_said() {
-    let Some(mut shown) = two_runs("words") else {
-        return;
-    };
+    let mut shown = two_runs("words");
     let run = [("run", "2")];
     shown.open(&run);
     let usual = shown.labels(".functions");
@@ -352,9 +336,7 @@ fn words_that_mean_nothing_are_said() {
 /// The share of a piece is there, however long its name is.
 #[test]
 fn shares_are_never_cut_short() {
-    let Some(mut shown) = browser("long-names") else {
-        return;
-    };
+    let mut shown = browser("long-names");
     let file = shown.folder.join("a.folded");
     let name = "<method 'acquire' of '_thread.lock' objects>".repeat(3);
     fs::write(&file, format!("main;{name} 3\nmain;b 1\n")).expect("a file");

@@ -54,8 +54,8 @@ const AFTER: &[(&str, f64)] = &[
 ];
 
 /// Four runs before and four after.
-fn two_sides(test: &str) -> Option<Shown> {
-    let shown = browser(test)?;
+fn two_sides(test: &str) -> Shown {
+    let shown = browser(test);
     let mut numbers = Numbers(1);
     for (side, costs) in [("a", BEFORE), ("b", AFTER)] {
         for run in 0..4 {
@@ -64,7 +64,7 @@ fn two_sides(test: &str) -> Option<Shown> {
             shown.import(&file, &["--tag", &format!("side={side}")]);
         }
     }
-    Some(shown)
+    shown
 }
 
 /// Writes a page with a command.
@@ -101,9 +101,7 @@ fn without_sign(cell: &str) -> &str {
 
 #[test]
 fn what_changed_is_what_the_command_says() {
-    let Some(mut shown) = two_sides("diff") else {
-        return;
-    };
+    let mut shown = two_sides("diff");
     page(&shown, &["diff", "side=a", "side=b"]);
     shown.open(&[]);
     let answer = told(&mut shown, ".diff");
@@ -189,9 +187,7 @@ fn what_changed_is_what_the_command_says() {
 
 #[test]
 fn what_has_moved_and_what_is_not_told_have_chips() {
-    let Some(mut shown) = browser("shifted") else {
-        return;
-    };
+    let mut shown = browser("shifted");
     let before = "main;caller 300\nmain;caller;helper 200\nmain;other 500\n";
     let after = "main;caller 500\nmain;other 500\n";
     for (name, text) in [("before.folded", before), ("after.folded", after)] {
@@ -257,9 +253,7 @@ fn pixel(shown: &mut Shown, part: f64, level: f64) -> [u8; 3] {
 
 #[test]
 fn trees_of_both_are_one_picture_in_two_colours() {
-    let Some(mut shown) = browser("union") else {
-        return;
-    };
+    let mut shown = browser("union");
     // Without noise, for figures that can be seen here: exact ones are judged one by one.
     let before = "main;a 400\nmain;b 200\nmain;gone 100\nmain;same 100\n";
     let after = "main;a 200\nmain;b 400\nmain;fresh 100\nmain;same 100\n";
@@ -375,9 +369,7 @@ fn trees_of_both_are_one_picture_in_two_colours() {
 /// Runs without paths have no trees, and comparisons with a filter are of functions alone.
 #[test]
 fn without_paths_there_is_no_picture() {
-    let Some(mut shown) = browser("no-union") else {
-        return;
-    };
+    let mut shown = browser("no-union");
     for (name, cost) in [("a", 5), ("b", 9)] {
         let text = format!("events: Ir\nfl=a.c\nfn=main\n1 2\nfn=other\n7 {cost}\n");
         fs::write(shown.folder.join(format!("{name}.callgrind")), text).expect("a file");
@@ -393,8 +385,8 @@ fn without_paths_there_is_no_picture() {
 }
 
 /// Commits, with a step in one function.
-fn series(test: &str) -> Option<Shown> {
-    let shown = browser(test)?;
+fn series(test: &str) -> Shown {
+    let shown = browser(test);
     let mut numbers = Numbers(7);
     for commit in 0..24 {
         let lex = if commit < 13 { 2600.0 } else { 3600.0 };
@@ -413,14 +405,12 @@ fn series(test: &str) -> Option<Shown> {
         ];
         shown.import(&file, &tags.each_ref().map(String::as_str));
     }
-    Some(shown)
+    shown
 }
 
 #[test]
 fn a_history_has_its_points_its_steps_and_the_commands_about_them() {
-    let Some(mut shown) = series("history") else {
-        return;
-    };
+    let mut shown = series("history");
     page(&shown, &["history", "lex"]);
     shown.open(&[]);
     let answer = told(&mut shown, ".history");
@@ -514,9 +504,7 @@ fn a_history_has_its_points_its_steps_and_the_commands_about_them() {
 /// What the page has no history of, or no point, is not answered by another one without a word.
 #[test]
 fn a_history_that_is_not_there_is_said() {
-    let Some(mut shown) = series("no-history") else {
-        return;
-    };
+    let mut shown = series("no-history");
     page(&shown, &["history", "lex"]);
     for (key, value, selector, said) in [
         ("function", "nope", ".warning", "no history of nope"),
@@ -540,9 +528,7 @@ fn a_history_that_is_not_there_is_said() {
 /// Every row can be chosen by its verdict, also where a verdict is that there are too few runs.
 #[test]
 fn verdicts_of_all_rows_can_be_chosen() {
-    let Some(mut shown) = browser("verdicts") else {
-        return;
-    };
+    let mut shown = browser("verdicts");
     for (name, text) in [
         ("a.folded", "main;a 5\nmain;b 9\n"),
         ("b.folded", "main;a 9\nmain;c 1\n"),
@@ -570,9 +556,7 @@ fn verdicts_of_all_rows_can_be_chosen() {
 
 #[test]
 fn steps_lead_to_the_history_of_a_function() {
-    let Some(mut shown) = series("steps") else {
-        return;
-    };
+    let mut shown = series("steps");
     page(&shown, &["steps"]);
     shown.open(&[]);
     let answer = told(&mut shown, ".steps");
@@ -601,9 +585,7 @@ fn steps_lead_to_the_history_of_a_function() {
 /// Names of strangers in pages of several runs.
 #[test]
 fn names_of_several_runs_are_shown_and_do_nothing() {
-    let Some(mut shown) = browser("strangers-compared") else {
-        return;
-    };
+    let mut shown = browser("strangers-compared");
     let names = super::strangers::names();
     let mut both = Vec::new();
     for (run, times) in [(0, 1), (1, 3), (2, 3), (3, 3)] {
@@ -668,9 +650,7 @@ fn names_of_several_runs_are_shown_and_do_nothing() {
 /// What does not fit into a page of a comparison is left out from below, and said.
 #[test]
 fn a_union_that_does_not_fit_is_cut_and_says_so() {
-    let Some(mut shown) = browser("union-cut") else {
-        return;
-    };
+    let mut shown = browser("union-cut");
     for (name, times) in [("a.folded", 1), ("b.folded", 2)] {
         let mut text = String::new();
         for leaf in 0..30_000 {
@@ -761,9 +741,7 @@ const SERVER: &[(&str, f64, f64)] = &[
 /// The pictures of docs/page.md are made where documents are brought up to date.
 #[test]
 fn documents_show_comparisons_and_histories() {
-    let Some(mut shown) = browser("documents-compared") else {
-        return;
-    };
+    let mut shown = browser("documents-compared");
     let mut numbers = Numbers(11);
     let costs = |is_after: bool| -> Vec<(&str, f64)> {
         let server = SERVER.iter();

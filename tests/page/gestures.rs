@@ -58,25 +58,25 @@ pub(super) const ONE: Click = Click {
 };
 
 /// The profile of a workspace, with its source.
-pub(super) fn workspace(test: &str) -> Option<Shown> {
-    let mut shown = browser(test)?;
+pub(super) fn workspace(test: &str) -> Shown {
+    let mut shown = browser(test);
     let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);
     shown.write(&[]);
     shown.open(&[]);
-    Some(shown)
+    shown
 }
 
 /// A profile that is made for a test.
-pub(super) fn made(test: &str, name: &str, text: &str) -> Option<Shown> {
-    let mut shown = browser(test)?;
+pub(super) fn made(test: &str, name: &str, text: &str) -> Shown {
+    let mut shown = browser(test);
     let file = shown.folder.join(name);
     fs::write(&file, text).expect("a file");
     shown.import(&file, &[]);
     shown.write(&[]);
     shown.open(&[]);
-    Some(shown)
+    shown
 }
 
 /// The rows of a table that the command prints, cell by cell.
@@ -110,9 +110,7 @@ pub(super) fn crumbs(shown: &mut Shown) -> Vec<String> {
 
 #[test]
 fn functions_are_a_pie_and_lines_a_table_and_each_can_be_the_other() {
-    let Some(mut shown) = workspace("layout") else {
-        return;
-    };
+    let mut shown = workspace("layout");
     let mut told = Printed::default();
     told.are_shown(&mut shown);
     let functions = printed(&shown, &["summary", "--exclusive"]);
@@ -141,9 +139,7 @@ fn functions_are_a_pie_and_lines_a_table_and_each_can_be_the_other() {
 
 #[test]
 fn a_click_shows_the_source_below() {
-    let Some(mut shown) = workspace("click") else {
-        return;
-    };
+    let mut shown = workspace("click");
     let mut told = Printed::default();
     shown.click(".functions .slice", "#.Tree.Walk", ONE);
     told.are_shown(&mut shown);
@@ -198,9 +194,7 @@ fn a_click_shows_the_source_below() {
 
 #[test]
 fn a_double_click_drills_down_and_crumbs_lead_back() {
-    let Some(mut shown) = workspace("drill") else {
-        return;
-    };
+    let mut shown = workspace("drill");
     let mut told = Printed::default();
     shown.select(".functions > header select", "table");
     assert_eq!(crumbs(&mut shown), ["all all"]);
@@ -274,9 +268,7 @@ fn a_double_click_drills_down_and_crumbs_lead_back() {
 #[test]
 fn crumbs_tell_direct_calls_from_others() {
     let text = "Rain;Step;Set;Q 5\nRain;Set;Q 4\nRain;Q 2\nRain;Step;Set 1\n";
-    let Some(mut shown) = made("crumbs", "rain.folded", text) else {
-        return;
-    };
+    let mut shown = made("crumbs", "rain.folded", text);
     shown.select(".functions > header select", "table");
     assert_eq!(crumbs(&mut shown), ["direct >Rain"]);
     shown.click(".functions tbody th", "Set", DOUBLE);
@@ -316,9 +308,7 @@ fn crumbs_tell_direct_calls_from_others() {
 
 #[test]
 fn shares_are_of_all_or_of_the_selection_and_costs_inclusive_or_exclusive() {
-    let Some(mut shown) = workspace("options") else {
-        return;
-    };
+    let mut shown = workspace("options");
     // Every choice with every other one, in both panes, and in the source of what was clicked.
     let mut told = Printed::default();
     shown.go(&[
@@ -377,9 +367,7 @@ fn shares_are_of_all_or_of_the_selection_and_costs_inclusive_or_exclusive() {
 
 #[test]
 fn blank_lines_and_lines_that_were_not_called_can_be_hidden() {
-    let Some(mut shown) = browser("hidden") else {
-        return;
-    };
+    let mut shown = browser("hidden");
     let source = shown.folder.join("src");
     fs::create_dir(&source).expect("a folder");
     let text = "int main() {\n  // only a comment\n  int total = 0;\n\n  if (total)\n    total = 1;\n  return total;\n}\n";
@@ -423,9 +411,7 @@ fn blank_lines_and_lines_that_were_not_called_can_be_hidden() {
 /// Both panes below have these boxes, and figures stay beside their lines.
 #[test]
 fn lines_are_hidden_in_both_panes_below() {
-    let Some(mut shown) = workspace("hidden-figures") else {
-        return;
-    };
+    let mut shown = workspace("hidden-figures");
     let mut told = Printed::default();
     shown.go(&[
         ("function", "#.Shop.Load"),
@@ -449,9 +435,7 @@ fn lines_are_hidden_in_both_panes_below() {
 
 #[test]
 fn the_menu_does_what_dyalogs_does() {
-    let Some(mut shown) = workspace("menu") else {
-        return;
-    };
+    let mut shown = workspace("menu");
     let mut told = Printed::default();
     shown.select(".functions > header select", "table");
     shown.choose(".functions tbody th", "#.Shop.Load", "Drill Down");
@@ -484,9 +468,7 @@ fn the_menu_does_what_dyalogs_does() {
 /// The menu is the same wherever it is opened: on a row, a piece or a label, of functions or of lines.
 #[test]
 fn each_entry_of_the_menu_does_the_same_everywhere() {
-    let Some(mut shown) = workspace("menus") else {
-        return;
-    };
+    let mut shown = workspace("menus");
     let mut told = Printed::default();
     let within = "#.Shop.Main";
     for (pane, name) in [
@@ -536,9 +518,7 @@ fn each_entry_of_the_menu_does_the_same_everywhere() {
 
 #[test]
 fn calls_are_broken_down_by_functions_and_lines_that_called() {
-    let Some(mut shown) = workspace("calls") else {
-        return;
-    };
+    let mut shown = workspace("calls");
     shown.go(&[("fn", "#.Shop.Main"), ("functions", "table")]);
     shown.choose(".functions tbody th", "#.Util.fmt∆Num", "Show Calls");
     // What was drilled into before is kept.
@@ -606,9 +586,7 @@ fn every_gesture_has_its_script() {
 /// All of it by keys.
 #[test]
 fn keys_do_what_the_mouse_does() {
-    let Some(mut shown) = workspace("keys") else {
-        return;
-    };
+    let mut shown = workspace("keys");
     let mut told = Printed::default();
     shown.go(&[("functions", "table")]);
     shown

@@ -9,13 +9,13 @@ use crate::shown::{DOUBLE, Shown, repository};
 use crate::support::browser::Click;
 
 /// A page of stacks.
-fn page(test: &str, stacks: &str) -> Option<Shown> {
-    let mut shown = browser(test)?;
+fn page(test: &str, stacks: &str) -> Shown {
+    let mut shown = browser(test);
     let file = shown.folder.join("a.folded");
     fs::write(&file, stacks).expect("a file");
     shown.import(&file, &[]);
     shown.write(&[]);
-    Some(shown)
+    shown
 }
 
 /// Gives something the focus.
@@ -35,9 +35,7 @@ fn row(shown: &mut Shown) -> String {
 /// Rows that lead to another view when they are clicked are gone through by arrows, and left by Space and Enter.
 #[test]
 fn arrows_stay_in_the_view() {
-    let Some(mut shown) = page("arrows", "main;a;x 3\nmain;b;x 2\nmain;c;x 1\n") else {
-        return;
-    };
+    let mut shown = page("arrows", "main;a;x 3\nmain;b;x 2\nmain;c;x 1\n");
     shown.open(&[("view", "calls"), ("function", "x")]);
     focus(&mut shown, ".columns tbody tr");
     let mut rows = vec![row(&mut shown)];
@@ -81,9 +79,7 @@ fn arrows_stay_in_the_view() {
 /// The second click of two is about what the first one was on, though that has led to other rows.
 #[test]
 fn a_double_click_is_about_one_row() {
-    let Some(mut shown) = page("double", "main;a;x 3\nmain;b;x 2\nother;main 1\n") else {
-        return;
-    };
+    let mut shown = page("double", "main;a;x 3\nmain;b;x 2\nother;main 1\n");
     for (view, within) in [
         ("calls", ".columns section:nth-child(1)"),
         ("overview", ".overview"),
@@ -108,9 +104,7 @@ fn keys_open_and_close_a_tree() {
         stacks.push_str(&frames.join(";"));
         stacks.push_str(" 1\n");
     }
-    let Some(mut shown) = page("tree-keys", &stacks) else {
-        return;
-    };
+    let mut shown = page("tree-keys", &stacks);
     shown.open(&[("view", "tree")]);
     focus(&mut shown, ".tree tbody tr");
     for (key, expected) in [
@@ -140,9 +134,7 @@ fn keys_open_and_close_a_tree() {
 /// What is first reached by Tab leads past everything that all views have.
 #[test]
 fn what_is_shown_can_be_reached_at_once() {
-    let Some(mut shown) = page("skip", "main;a 1\nmain;b 1\n") else {
-        return;
-    };
+    let mut shown = page("skip", "main;a 1\nmain;b 1\n");
     shown.open(&[("functions", "table")]);
     let first = "document.querySelector('button, a, input, select, [tabindex]').matches('.skip')";
     assert_eq!(shown.browser.value(first), true);
@@ -158,9 +150,7 @@ fn what_is_shown_can_be_reached_at_once() {
 /// Tables of paper have no row over another one, and are no wider than the paper.
 #[test]
 fn paper_has_all_of_a_table() {
-    let Some(mut shown) = browser("paper-tables") else {
-        return;
-    };
+    let mut shown = browser("paper-tables");
     let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);

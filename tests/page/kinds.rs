@@ -13,13 +13,13 @@ use crate::support::long;
 const VIEWS: [&str; 6] = ["panes", "overview", "flame", "tree", "calls", "source"];
 
 /// A page of a file of this name and content.
-fn page(test: &str, name: &str, content: &str, words: &[&str]) -> Option<Shown> {
-    let mut shown = browser(test)?;
+fn page(test: &str, name: &str, content: &str, words: &[&str]) -> Shown {
+    let mut shown = browser(test);
     let file = shown.folder.join(name);
     fs::write(&file, content).expect("a file");
     shown.import(&file, &[]);
     shown.write(words);
-    Some(shown)
+    shown
 }
 
 /// What is known of the run, as the page has it.
@@ -30,9 +30,7 @@ fn places(shown: &mut Shown) -> Vec<Vec<String>> {
 
 #[test]
 fn an_empty_run_says_so_in_every_view() {
-    let Some(mut shown) = page("empty", "empty.callgrind", "events: Ir\n", &[]) else {
-        return;
-    };
+    let mut shown = page("empty", "empty.callgrind", "events: Ir\n", &[]);
     for (view, expected) in [
         ("panes", "There is nothing here."),
         ("overview", "totals of functions only"),
@@ -51,9 +49,7 @@ fn an_empty_run_says_so_in_every_view() {
 #[test]
 fn a_flat_run_says_what_it_does_not_know() {
     let text = "events: Ir\nfl=a.c\nfn=main\n1 2\nfn=other\n7 4\n";
-    let Some(mut shown) = page("flat", "flat.callgrind", text, &[]) else {
-        return;
-    };
+    let mut shown = page("flat", "flat.callgrind", text, &[]);
     shown.open(&[("functions", "table")]);
     // Costs with everything called are unknown, so that own ones are shown.
     assert_eq!(
@@ -90,9 +86,7 @@ fn a_flat_run_says_what_it_does_not_know() {
 
 #[test]
 fn a_run_of_edges_has_callers_but_no_paths() {
-    let Some(mut shown) = browser("edges") else {
-        return;
-    };
+    let mut shown = browser("edges");
     let case = repository("tests/cases/cli/function/case.in");
     let source = case.join("src").display().to_string();
     shown.import(&case.join("run.callgrind"), &["--source", &source]);
@@ -124,9 +118,7 @@ fn a_run_of_edges_has_callers_but_no_paths() {
 fn a_run_3000_deep_is_drawn_and_opened() {
     let frames: Vec<String> = (0..3000).map(|depth| format!("f{depth}")).collect();
     let text = format!("{} 5\n{} 2\n", frames.join(";"), frames[..1500].join(";"));
-    let Some(mut shown) = page("deep", "deep.folded", &text, &[]) else {
-        return;
-    };
+    let mut shown = page("deep", "deep.folded", &text, &[]);
     shown.open(&[("view", "flame")]);
     let label = shown
         .browser
@@ -185,9 +177,7 @@ fn bushy(places: usize) -> String {
 
 #[test]
 fn a_hundred_thousand_places_are_drawn() {
-    let Some(mut shown) = page("many", "many.folded", &bushy(100_000), &["--no-sql"]) else {
-        return;
-    };
+    let mut shown = page("many", "many.folded", &bushy(100_000), &["--no-sql"]);
     let bytes = fs::metadata(&shown.html).expect("a page").len();
     assert!(bytes < 1_000_000, "{bytes}");
     shown.open(&[("view", "flame"), ("search", "b3")]);
@@ -217,9 +207,7 @@ fn many_functions_are_there_when_they_are_looked_at() {
         // Dozens cost the same, wherever the first ones end: these are in the order of their names.
         writeln!(text, "main;f{function:03} {}", 1 + function % 37).expect("a string");
     }
-    let Some(mut shown) = page("functions", "run.folded", &text, &["--no-sql"]) else {
-        return;
-    };
+    let mut shown = page("functions", "run.folded", &text, &["--no-sql"]);
     let names = |rows: &[Vec<String>]| rows.iter().map(|row| row[0].clone()).collect::<Vec<_>>();
     for path in ["", "main"] {
         shown.open(&[("fn", path), ("functions", "table"), ("exclusive", "yes")]);
@@ -260,9 +248,7 @@ fn a_million_places_are_drawn() {
     if !long::is_all() {
         return;
     }
-    let Some(mut shown) = page("million", "million.folded", &bushy(1_000_000), &[]) else {
-        return;
-    };
+    let mut shown = page("million", "million.folded", &bushy(1_000_000), &[]);
     let bytes = fs::metadata(&shown.html).expect("a page").len();
     assert!(bytes <= 8 << 20, "{bytes}");
     shown.open(&[("view", "flame"), ("search", "b3")]);
@@ -285,14 +271,12 @@ const MOST: u64 = 230_000;
 /// What does not fit is left out from below, and the page says how much that is.
 #[test]
 fn what_does_not_fit_is_left_out_and_said() {
-    let Some(mut shown) = page(
+    let mut shown = page(
         "small",
         "many.folded",
         &bushy(50_000),
         &["--max-size", SIZE],
-    ) else {
-        return;
-    };
+    );
     let bytes = fs::metadata(&shown.html).expect("a page").len();
     assert!(bytes < MOST, "{bytes}");
     // The terminal is told the same as the page.
@@ -397,9 +381,7 @@ fn lines_are_left_out_first() {
             );
         }
     }
-    let Some(mut shown) = page("lines", "lines.callgrind", &text, &["--max-size", "250kB"]) else {
-        return;
-    };
+    let mut shown = page("lines", "lines.callgrind", &text, &["--max-size", "250kB"]);
     shown.open(&[("functions", "table")]);
     shown.is_as_said(".pane.functions");
     assert!(shown.text(".pane.lines").contains("Lines were left out"));
@@ -419,9 +401,7 @@ const BELOW_ZERO: &str = "{\"$schema\": \"https://www.speedscope.app/file-format
 
 #[test]
 fn places_below_zero_are_there_and_no_pie_is_drawn_of_them() {
-    let Some(mut shown) = page("below-zero", "credits.speedscope.json", BELOW_ZERO, &[]) else {
-        return;
-    };
+    let mut shown = page("below-zero", "credits.speedscope.json", BELOW_ZERO, &[]);
     shown.open(&[]);
     let pie = shown.text(".pane.functions .content");
     assert!(pie.contains("a pie has no pieces for them"), "{pie}");

@@ -9,9 +9,7 @@ use crate::support::browser::Click;
 /// Labels are the command's `--label`: rows, statement and pictures are of samples that have all that are chosen.
 #[test]
 fn samples_are_chosen_by_their_labels() {
-    let Some(mut shown) = browser("labels") else {
-        return;
-    };
+    let mut shown = browser("labels");
     shown.import(&repository("tests/cases/pprof/labels/case.in/run.pb"), &[]);
     shown.write(&[]);
     shown.open(&[("functions", "table")]);
@@ -70,9 +68,7 @@ fn samples_are_chosen_by_their_labels() {
 #[test]
 fn labels_leave_the_same_as_the_command() {
     for case in ["labels", "labels-of-many-keys", "go-cpu"] {
-        let Some(mut shown) = browser(&format!("labels-of-{case}")) else {
-            return;
-        };
+        let mut shown = browser(&format!("labels-of-{case}"));
         let folder = repository(&format!("tests/cases/pprof/{case}/case.in"));
         let file = std::fs::read_dir(folder).expect("a folder").next();
         shown.import(&file.expect("a file").expect("a file").path(), &[]);

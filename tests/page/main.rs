@@ -43,7 +43,7 @@ mod from_file {
     mod windows;
 
     /// A browser for a test.
-    fn browser(test: &str) -> Option<crate::shown::Shown> {
+    fn browser(test: &str) -> crate::shown::Shown {
         crate::shown::browser_for(test, crate::shown::Way::File)
     }
 }
@@ -70,16 +70,16 @@ mod served {
     mod windows;
 
     /// A browser for a test.
-    fn browser(test: &str) -> Option<crate::shown::Shown> {
+    fn browser(test: &str) -> crate::shown::Shown {
         crate::shown::browser_for(test, crate::shown::Way::Server)
     }
 }
 
 #[path = "../support"]
 mod support {
-    pub(crate) mod harness;
     #[expect(dead_code, reason = "flame graphs ask it more")]
     pub(crate) mod browser;
+    pub(crate) mod harness;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
     pub(crate) mod program;

@@ -26,14 +26,14 @@ const SHOWN: [(&str, &[(&str, &str)]); 2] = [
 /// `main` calls `a`, `b` and `c`; `a` calls `b` as well. A sample is a tenth of all.
 const STACKS: &str = "main;a 2\nmain;a;b 2\nmain;c 1\nmain;b;d 4\nmain 1\n";
 
-fn page(test: &str) -> Option<Shown> {
-    let mut shown = browser(test)?;
+fn page(test: &str) -> Shown {
+    let mut shown = browser(test);
     let file = shown.folder.join("a.folded");
     fs::write(&file, STACKS).expect("a file");
     shown.import(&file, &[]);
     shown.write(&[]);
     shown.open(&[("view", "flame")]);
-    Some(shown)
+    shown
 }
 
 /// Left edge, top and width of the canvas.
@@ -76,9 +76,7 @@ fn pixel(shown: &mut Shown, part: f64, level: f64) -> [u8; 4] {
 
 #[test]
 fn boxes_are_as_wide_as_their_cost() {
-    let Some(mut shown) = page("boxes") else {
-        return;
-    };
+    let mut shown = page("boxes");
     // By cost: b and a cost four each, and c one.
     for (part, level, expected) in [
         (0.5, 0.0, "main: in all 10 (100.0 %), own 1 (10.0 %)"),
@@ -114,9 +112,7 @@ fn boxes_are_as_wide_as_their_cost() {
 /// What cannot be seen is put into its place when somebody asks for it.
 #[test]
 fn boxes_that_cannot_be_seen_are_there() {
-    let Some(mut shown) = browser("narrow") else {
-        return;
-    };
+    let mut shown = browser("narrow");
     let file = shown.folder.join("narrow.folded");
     let mut stacks = "main;wide 20000\n".to_owned();
     for at in 0..20_000 {
@@ -166,9 +162,7 @@ fn boxes_that_cannot_be_seen_are_there() {
 
 #[test]
 fn a_click_zooms_and_a_double_click_drills_down() {
-    let Some(mut shown) = page("zoom") else {
-        return;
-    };
+    let mut shown = page("zoom");
     let [x, y] = at(&mut shown, 0.6, 1.0);
     shown.browser.click(x, y);
     shown.settle();
@@ -210,9 +204,7 @@ fn a_click_zooms_and_a_double_click_drills_down() {
 /// Two clicks are one step of the way back, whatever the first of them has zoomed, and are about one box.
 #[test]
 fn back_is_before_a_double_click() {
-    let Some(mut shown) = page("double-of-pictures") else {
-        return;
-    };
+    let mut shown = page("double-of-pictures");
     let before = shown.browser.value("location.hash");
     let [x, y] = at(&mut shown, 0.6, 1.0);
     shown.browser.click_as(x, y, DOUBLE);
@@ -243,9 +235,7 @@ fn back_is_before_a_double_click() {
 /// A place of an address is where it can be seen, and is said.
 #[test]
 fn a_place_of_the_address_is_scrolled_to() {
-    let Some(mut shown) = browser("place") else {
-        return;
-    };
+    let mut shown = browser("place");
     let frames: Vec<String> = (0..300).map(|depth| format!("f{depth}")).collect();
     let file = shown.folder.join("deep.folded");
     fs::write(
@@ -293,9 +283,7 @@ fn a_place_of_the_address_is_scrolled_to() {
 
 #[test]
 fn a_sandwich_has_callers_above_and_callees_below() {
-    let Some(mut shown) = page("sandwich") else {
-        return;
-    };
+    let mut shown = page("sandwich");
     shown.go(&[("view", "flame"), ("layout", "sandwich"), ("fn", "b")]);
     let tables = shown.rows(".columns section:nth-child(1)");
     assert_eq!(tables, [["main", "4", "40.0"], ["a", "2", "20.0"]]);
@@ -333,9 +321,7 @@ fn a_sandwich_has_callers_above_and_callees_below() {
 
 #[test]
 fn names_are_searched() {
-    let Some(mut shown) = page("search") else {
-        return;
-    };
+    let mut shown = page("search");
     let before = pixel(&mut shown, 0.6, 1.0);
     shown.browser.key("/");
     shown.browser.write("B");
@@ -373,9 +359,7 @@ fn names_are_searched() {
 
 #[test]
 fn boxes_are_reached_by_keys() {
-    let Some(mut shown) = page("keys-of-pictures") else {
-        return;
-    };
+    let mut shown = page("keys-of-pictures");
     shown
         .browser
         .value("document.querySelector('canvas').focus()");
@@ -416,9 +400,7 @@ fn boxes_are_reached_by_keys() {
 /// On paper are tables and pictures, and no buttons.
 #[test]
 fn paper_has_no_buttons() {
-    let Some(mut shown) = page("paper") else {
-        return;
-    };
+    let mut shown = page("paper");
     shown.browser.ask(
         "Emulation.setEmulatedMedia",
         &serde_json::json!({"media": "print"}),
@@ -441,9 +423,7 @@ fn paper_has_no_buttons() {
 /// The pictures of docs/page.md are made where documents are brought up to date.
 #[test]
 fn documents_show_the_page() {
-    let Some(mut shown) = browser("documents") else {
-        return;
-    };
+    let mut shown = browser("documents");
     let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);

@@ -9,8 +9,8 @@ use crate::shown::{DOUBLE, Shown, repository, said};
 use crate::support::browser::Click;
 
 /// A database with two runs of one program, the later one slower.
-fn two_runs(test: &str) -> Option<Shown> {
-    let mut shown = browser(test)?;
+fn two_runs(test: &str) -> Shown {
+    let mut shown = browser(test);
     for (name, text) in [
         ("before.folded", "main;parse 50\nmain;work 40\nmain 10\n"),
         ("after.folded", "main;parse 50\nmain;work 90\nmain;new 20\n"),
@@ -20,7 +20,7 @@ fn two_runs(test: &str) -> Option<Shown> {
         shown.import(&file, &["--tag", "branch=<b>main</b>"]);
     }
     shown.write(&[]);
-    Some(shown)
+    shown
 }
 
 fn json(shown: &Shown, words: &[&str]) -> Value {
@@ -30,9 +30,7 @@ fn json(shown: &Shown, words: &[&str]) -> Value {
 
 #[test]
 fn a_run_is_chosen_and_two_are_compared() {
-    let Some(mut shown) = two_runs("choose") else {
-        return;
-    };
+    let mut shown = two_runs("choose");
     shown.open(&[("view", "runs")]);
     let heads = shown.texts(".runs tbody th");
     assert_eq!(heads, ["2: after.folded", "1: before.folded"]);
@@ -173,9 +171,7 @@ fn a_run_is_chosen_and_two_are_compared() {
 /// Going through runs is no step of the way back, and leaves them in the order that was chosen.
 #[test]
 fn runs_are_gone_through_in_their_order() {
-    let Some(mut shown) = two_runs("order") else {
-        return;
-    };
+    let mut shown = two_runs("order");
     shown.open(&[("view", "runs")]);
     shown.click(".runs thead button", "Total", Click::default());
     shown.click(".runs thead button", "Total", Click::default());
@@ -203,9 +199,7 @@ fn runs_are_gone_through_in_their_order() {
 /// From the history of a function, also of one that there is not, a button leads to that of the whole run.
 #[test]
 fn the_history_of_a_function_leads_to_the_whole() {
-    let Some(mut shown) = two_runs("whole-history") else {
-        return;
-    };
+    let mut shown = two_runs("whole-history");
     for (name, expected) in [("work", "work"), ("nope", "no run has the function")] {
         shown.open(&[("view", "history"), ("function", name)]);
         let text = shown.text("main");
@@ -223,9 +217,7 @@ fn the_history_of_a_function_leads_to_the_whole() {
 /// What cannot be put into one picture says why.
 #[test]
 fn trees_that_cannot_be_compared_say_why() {
-    let Some(mut shown) = two_runs("no-union") else {
-        return;
-    };
+    let mut shown = two_runs("no-union");
     shown.import(&repository("tests/samples/pstats/work.pstats"), &[]);
     for (base, new, expected) in [
         ("", "", "Choose two runs"),
@@ -243,9 +235,7 @@ fn trees_that_cannot_be_compared_say_why() {
 /// Runs that come and go are seen when the page is loaded again; a page that is open does not take another run for its own.
 #[test]
 fn runs_that_come_and_go_are_seen() {
-    let Some(mut shown) = two_runs("come") else {
-        return;
-    };
+    let mut shown = two_runs("come");
     shown.open(&[("functions", "table")]);
     assert_eq!(shown.texts(".functions tbody th").len(), 4);
     let file = shown.folder.join("third.folded");
@@ -279,9 +269,7 @@ fn runs_that_come_and_go_are_seen() {
 
 #[test]
 fn a_database_that_cannot_be_read_is_said() {
-    let Some(mut shown) = two_runs("unread") else {
-        return;
-    };
+    let mut shown = two_runs("unread");
     shown.open(&[]);
     let path = shown.folder.join("x.db");
     let kept = fs::read(&path).expect("a database");
@@ -311,9 +299,7 @@ fn asked(shown: &mut Shown, sql: &str) -> String {
 
 #[test]
 fn statements_only_read_and_end() {
-    let Some(mut shown) = two_runs("sql") else {
-        return;
-    };
+    let mut shown = two_runs("sql");
     shown.open(&[]);
     asked(&mut shown, "SELECT name FROM functions ORDER BY name");
     let names = shown.texts(".sql tbody tr");

@@ -111,14 +111,14 @@ pub(crate) fn repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// A browser with a folder for a test, in which pages are files; `None` where there is no browser.
-pub(crate) fn browser(test: &str) -> Option<Shown> {
+/// Returns a browser and a folder for a test that opens pages as files.
+pub(crate) fn browser(test: &str) -> Shown {
     browser_for(test, Way::File)
 }
 
-/// The same for pages that come from somewhere.
-pub(crate) fn browser_for(test: &str, way: Way) -> Option<Shown> {
-    let program = tools::find("chromium")?;
+/// Returns a browser and a folder for a test that opens pages in the given way. Skips the test without Chromium.
+pub(crate) fn browser_for(test: &str, way: Way) -> Shown {
+    let program = tools::require("chromium");
     let folder = match way {
         Way::File => folder(test),
         Way::Server => folder(&format!("served-{test}")),
@@ -133,13 +133,13 @@ pub(crate) fn browser_for(test: &str, way: Way) -> Option<Shown> {
         browser.ask("Network.emulateNetworkConditions", &offline);
     }
     let html = folder.join("page.html");
-    Some(Shown {
+    Shown {
         browser,
         folder,
         html,
         server: None,
         way,
-    })
+    }
 }
 
 impl Shown {

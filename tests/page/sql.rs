@@ -1,7 +1,6 @@
 //! SQL in the page: what its SQLite answers is what the `sqlite3` shell answers about the database.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::{Map, Value, json};
 
@@ -48,7 +47,7 @@ fn ask(shown: &mut Shown, sql: &str) -> Result<Vec<Map<String, Value>>, String> 
 /// What the `sqlite3` shell answers.
 #[track_caller]
 fn sqlite3(shown: &Shown, sql: &str) -> Vec<Map<String, Value>> {
-    let output = Command::new("sqlite3")
+    let output = tools::command("sqlite3")
         .args(["-json", "-readonly", "x.db", sql])
         .current_dir(&shown.folder)
         .output()
@@ -89,12 +88,8 @@ fn are_equal(page: &[Map<String, Value>], shell: &[Map<String, Value>], about: &
 
 #[test]
 fn views_and_tables_are_those_of_the_database() {
-    if tools::find("sqlite3").is_none() {
-        return;
-    }
-    let Some(mut shown) = browser("sql-views") else {
-        return;
-    };
+    tools::require("sqlite3");
+    let mut shown = browser("sql-views");
     for (file, source) in PROFILES {
         let source = source.map(|source| repository(source).display().to_string());
         let flags: Vec<&str> = source
@@ -142,9 +137,7 @@ fn views_and_tables_are_those_of_the_database() {
 
 #[test]
 fn runs_are_whole_beside_others_and_examples_have_answers() {
-    let Some(mut shown) = browser("sql-runs") else {
-        return;
-    };
+    let mut shown = browser("sql-runs");
     for (name, cost) in [("a", 5), ("b", 7), ("c", 9)] {
         let file = shown.folder.join(format!("{name}.folded"));
         fs::write(&file, format!("main;{name};parse {cost}\nmain 1\n")).expect("a file");
@@ -205,9 +198,7 @@ fn runs_are_whole_beside_others_and_examples_have_answers() {
 
 #[test]
 fn statements_have_limits() {
-    let Some(mut shown) = browser("sql-limits") else {
-        return;
-    };
+    let mut shown = browser("sql-limits");
     let file = shown.folder.join("a.folded");
     fs::write(&file, "main;parse 5\n").expect("a file");
     shown.import(&file, &[]);
@@ -290,9 +281,7 @@ fn statements_have_limits() {
 
 #[test]
 fn pages_without_sql_let_no_program_in() {
-    let Some(mut shown) = browser("sql-left") else {
-        return;
-    };
+    let mut shown = browser("sql-left");
     let file = shown.folder.join("a.folded");
     fs::write(&file, "main;parse 5\n").expect("a file");
     shown.import(&file, &[]);
@@ -328,9 +317,7 @@ fn pages_without_sql_let_no_program_in() {
 
 #[test]
 fn names_in_answers_are_shown_and_do_nothing() {
-    let Some(mut shown) = browser("sql-strangers") else {
-        return;
-    };
+    let mut shown = browser("sql-strangers");
     let names = super::strangers::names();
     let file = shown.folder.join("a.speedscope.json");
     fs::write(&file, super::strangers::profile(&names).to_string()).expect("a file");

@@ -22,9 +22,7 @@ fn panes(shown: &mut Shown) -> Vec<(String, i64, i64)> {
 
 #[test]
 fn windows_are_arranged_by_presets_double_clicks_and_splitters() {
-    let Some(mut shown) = workspace("windows") else {
-        return;
-    };
+    let mut shown = workspace("windows");
     let names = |panes: &[(String, i64, i64)]| -> Vec<String> {
         panes.iter().map(|(name, ..)| name.clone()).collect()
     };
@@ -113,9 +111,7 @@ fn windows_are_arranged_by_presets_double_clicks_and_splitters() {
 fn a_single_function_has_its_body_to_the_left_and_its_lines_to_the_right() {
     let text = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"InclusiveTime\",\"ExclusiveTime\",\"InclusiveTicks\",\"ExclusiveTicks\"\n\
                 0,\"pqueens\",,1,10,10,5,5\n1,\"pqueens\",1,1,4,4,1,1\n1,\"pqueens\",2,8,6,6,1,1\n";
-    let Some(mut shown) = made("single", "single.csv", text) else {
-        return;
-    };
+    let mut shown = made("single", "single.csv", text);
     let seen: Vec<String> = panes(&mut shown)
         .into_iter()
         .map(|(name, ..)| name)
@@ -134,9 +130,7 @@ fn a_single_function_has_its_body_to_the_left_and_its_lines_to_the_right() {
 /// Open: another run of the page. Save: its rows. About: the version. Exit is the browser's.
 #[test]
 fn runs_are_opened_rows_saved_and_the_version_told() {
-    let Some(mut shown) = workspace("file") else {
-        return;
-    };
+    let mut shown = workspace("file");
     let other = shown.folder.join("other.folded");
     fs::write(&other, "a;b 2\na;c 1\n").expect("a file");
     shown.import(&other, &[]);
@@ -184,9 +178,7 @@ fn runs_are_opened_rows_saved_and_the_version_told() {
 /// Reset is a button, a key and an entry of the menu; the address without a question is the start, and has nothing of before.
 #[test]
 fn file_reset_is_the_start_of_the_page() {
-    let Some(mut shown) = workspace("reset") else {
-        return;
-    };
+    let mut shown = workspace("reset");
     let start = shown.labels(".functions");
     shown.choose(".functions .legend li", "#.Tree.Walk", "Drill Down");
     assert_ne!(shown.labels(".functions"), start);

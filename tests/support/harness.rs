@@ -106,7 +106,11 @@ pub(crate) fn skip(reason: String) -> ! {
 fn failure(payload: &(dyn std::any::Any + Send)) -> Failed {
     let message = PANIC_MESSAGE.take().or_else(|| {
         let text = payload.downcast_ref::<String>().cloned();
-        text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+        text.or_else(|| {
+            payload
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+        })
     });
     message.unwrap_or_else(|| "panicked".to_owned()).into()
 }
