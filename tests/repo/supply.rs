@@ -352,6 +352,25 @@ fn nothing_ships_twice() {
     assert_eq!(several, SEVERAL.map(|(name, _)| name), "{versions:?}");
 }
 
+/// Otherwise `cargo test` compiles the library again after `cargo build`.
+#[test]
+fn dev_dependencies_enable_no_features_of_dependencies() {
+    let tree = |edges: &str| -> BTreeSet<String> {
+        let format = ["--prefix", "none", "--format", "{p}: {f}", "--edges", edges];
+        let lines = cargo(&[&["tree"], &format[..]].concat());
+        // Cargo marks packages that are already in the list.
+        let lines = lines.lines().map(|line| line.trim_end_matches(" (*)"));
+        lines.map(str::to_owned).collect()
+    };
+    let in_builds = tree("normal,build");
+    let in_tests = tree("normal,build,dev");
+    let changed: Vec<&String> = in_builds.difference(&in_tests).collect();
+    assert!(
+        changed.is_empty(),
+        "`cargo tree --edges features --invert PACKAGE` lists what enables other features in tests: {changed:#?}"
+    );
+}
+
 #[test]
 fn build_scripts_are_known() {
     let found = everywhere();
