@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
-use crate::tidy::reading::{Kind, Language, Token, code};
-use crate::tidy::{is_a, nothing, sources};
+use crate::files::{Source, sources};
+use crate::tidy::nothing;
+use crate::tidy::reading::{Kind, Language, Token, code, tokens};
 
 /// The rooms, each below those that see it: its folder, what it is, and the rooms that its files may
 /// see besides their own.
@@ -239,17 +241,23 @@ impl Modules {
 }
 
 impl Graph {
-    fn read() -> Self {
-        let texts: Vec<(String, String)> = sources()
-            .filter(|(path, _)| path.starts_with("src/") && is_a(path, "rs"))
+    /// Returns the graph of the sources, which is built once.
+    fn of_sources() -> &'static Self {
+        static GRAPH: LazyLock<Graph> = LazyLock::new(Graph::build);
+        &GRAPH
+    }
+
+    fn build() -> Self {
+        let sources: Vec<&'static Source> = sources()
+            .filter(|source| source.is_in("src/") && source.is_a("rs"))
             .collect();
-        let files: BTreeMap<Path, String> = texts
+        let files: BTreeMap<Path, String> = sources
             .iter()
-            .map(|(file, _)| (module(file), file.clone()))
+            .map(|source| (module(&source.path), source.path.clone()))
             .collect();
-        let readings: Vec<(&str, Reading)> = texts
+        let readings: Vec<(&str, Reading)> = sources
             .iter()
-            .map(|(file, text)| (file.as_str(), Reading::new(module(file), text, &files)))
+            .map(|source| (source.path.as_str(), Reading::new(source, &files)))
             .collect();
         let handed_on = readings
             .iter()
@@ -324,14 +332,10 @@ impl Graph {
 }
 
 impl Reading {
-    fn new(module: Path, text: &str, files: &BTreeMap<Path, String>) -> Self {
-        let text = text
-            .split("#[cfg(test)]\nmod tests")
-            .next()
-            .unwrap_or_default();
-        let tokens = code(text, Language::Rust);
+    fn new(source: &'static Source, files: &BTreeMap<Path, String>) -> Self {
+        let tokens = code(source.tokens_without_tests());
         let mut reading = Self {
-            module,
+            module: module(&source.path),
             names: BTreeMap::new(),
             handed_on: BTreeMap::new(),
             paths: BTreeSet::new(),
@@ -527,9 +531,9 @@ fn room(file: &str) -> &str {
 /// Between rooms: what sees what, and a file and a name that say so.
 fn arrows() -> BTreeMap<(String, String), String> {
     let mut arrows = BTreeMap::new();
-    for (file, uses) in Graph::read().uses {
+    for (file, uses) in &Graph::of_sources().uses {
         for (other, name) in uses {
-            let (from, to) = (room(&file).to_owned(), room(&other).to_owned());
+            let (from, to) = (room(file).to_owned(), room(other).to_owned());
             if from != to {
                 arrows
                     .entry((from, to))
@@ -572,7 +576,7 @@ fn rooms_see_what_the_table_allows() {
 
 #[test]
 fn no_file_depends_on_itself() {
-    let graph = Graph::read();
+    let graph = Graph::of_sources();
     let mut found = Vec::new();
     let mut told = BTreeSet::new();
     for file in graph.uses.keys() {
@@ -608,10 +612,6 @@ struct Item {
 impl Item {
     fn all(text: &str) -> Vec<Self> {
         const KINDS: &[&str] = &["const", "enum", "fn", "static", "struct", "trait", "type"];
-        let text = text
-            .split("#[cfg(test)]\nmod tests")
-            .next()
-            .unwrap_or_default();
         let mut chunks: Vec<String> = Vec::new();
         for line in text.lines() {
             let starts = line.starts_with(|first: char| first.is_ascii_lowercase());
@@ -624,15 +624,16 @@ impl Item {
         }
         let mut items = Vec::new();
         for chunk in &chunks {
-            let tokens = code(chunk, Language::Rust);
-            let words: Vec<&str> = tokens
+            let chunk_tokens = code(&tokens(chunk, Language::Rust));
+            let words: Vec<&str> = chunk_tokens
                 .iter()
                 .filter(|token| token.kind == Kind::Word)
                 .map(|token| token.text)
                 .collect();
             let name = if words.first() == Some(&"impl") {
                 // The type is what is before the body, after `for` if there is a trait.
-                let head = code(chunk.split('{').next().unwrap_or_default(), Language::Rust);
+                let head = chunk.split('{').next().unwrap_or_default();
+                let head = code(&tokens(head, Language::Rust));
                 let of = head.iter().rposition(|token| token.text == "for");
                 let mut depth = 0;
                 let mut named = None;
@@ -672,10 +673,10 @@ fn family(file: &str) -> Option<&str> {
 #[test]
 fn common_is_what_two_families_use() {
     const COMMON: &str = "src/formats/common/";
-    let graph = Graph::read();
+    let graph = Graph::of_sources();
     let files: BTreeMap<String, Vec<Item>> = sources()
-        .filter(|(path, _)| path.starts_with(COMMON) && is_a(path, "rs"))
-        .map(|(path, text)| (path, Item::all(&text)))
+        .filter(|source| source.is_in(COMMON) && source.is_a("rs"))
+        .map(|source| (source.path.clone(), Item::all(source.text_without_tests())))
         .collect();
     let mut users: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for (user, used) in &graph.items {
@@ -734,7 +735,7 @@ fn common_is_what_two_families_use() {
 /// A family of formats is a folder that can be taken away.
 #[test]
 fn families_do_not_know_each_other() {
-    let graph = Graph::read();
+    let graph = Graph::of_sources();
     let mut found = Vec::new();
     for (file, uses) in &graph.uses {
         let Some(own) = family(file) else { continue };
@@ -750,7 +751,7 @@ fn families_do_not_know_each_other() {
 /// Importers know what they read and say, writers a profile and an output.
 #[test]
 fn reading_and_writing_are_apart() {
-    let graph = Graph::read();
+    let graph = Graph::of_sources();
     let starts_with = |file: &str, rooms: &[&str]| {
         rooms
             .iter()

@@ -1,6 +1,7 @@
 //! The repository itself: documents, walls between modules, queries, dependencies.
 
 mod docs;
+mod files;
 mod headers;
 mod layers;
 mod made;

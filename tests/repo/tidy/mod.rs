@@ -10,13 +10,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use memchr::memmem;
 
 use profdb::formats::{EXPORTS, FORMATS};
 use profdb::report::REPORTS;
 use profdb::store::CHECKS;
 
-use self::reading::{Kind, Language, Token, code, headings, inline_code, is_name, names, tokens};
+use self::reading::{Kind, Language, Token, code, headings, inline_code, is_name, tokens};
+use crate::files::{Source, at_root, paths, read, sources};
 
 pub(crate) mod reading;
 
@@ -94,44 +96,6 @@ const PRINTING: &[&str] = &[
     "indicatif",
 ];
 
-/// Private names of things that have a name in the field, which they have now. None comes back as the
-/// name of a type, function, constant, module, file, or temporary table.
-const GONE: &[&str] = &[
-    "AddedUp",
-    "Bulk",
-    "Ledger",
-    "Opened",
-    "Places",
-    "Relay",
-    "Remarks",
-    "Said",
-    "Site",
-    "Tally",
-    "Trie",
-    "LINK",
-    "PLACE",
-    "arrivals",
-    "asked",
-    "bulk",
-    "claim",
-    "climbers",
-    "departures",
-    "divider",
-    "elsewhere",
-    "graft",
-    "held",
-    "is_overtaxed",
-    "ledger",
-    "patience",
-    "relay",
-    "remarks",
-    "room",
-    "shares",
-    "trails",
-    "trie",
-    "two_dashes",
-];
-
 /// Words that are keywords wherever they stand in our SQL. Those that are also names of columns
 /// (`key`, `exclusive`, `rows`) are not among them.
 const KEYWORDS: &str = "
@@ -198,14 +162,10 @@ fn base_and_file_format_know_nothing_of_profiles() {
 fn sqlite_is_opened_in_one_place() {
     let place = "src/store/file/connection.rs";
     let mut opened = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| path.starts_with("src/") && is_a(path, "rs")) {
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        opened.extend(
-            (1..)
-                .zip(text.lines())
-                .filter(|(_, line)| line.contains("Connection::open"))
-                .map(|(number, _): (u32, _)| format!("{path}:{number}")),
-        );
+    for source in sources().filter(|source| source.is_in("src/") && source.is_a("rs")) {
+        let text = source.text_without_tests();
+        let calls = memmem::find_iter(text.as_bytes(), "Connection::open");
+        opened.extend(calls.map(|at| format!("{}:{}", source.path, line_at(text, at))));
     }
     assert!(
         opened.iter().any(|at| at.starts_with(place)),
@@ -269,37 +229,45 @@ fn store_report_and_sql_name_no_format() {
         .collect();
     assert!(families.iter().any(|family| family == "dyalog"));
     let mut found = Vec::new();
-    for (path, text) in sources() {
+    for source in sources() {
+        let path = source.path.as_str();
         let rust = path.starts_with("src/store/") || path.starts_with("src/report/");
-        let language = if rust { Language::Rust } else { Language::Sql };
-        // A migration says of old files what was not stored of their formats.
-        if (!rust && !is_a(&path, "sql"))
+        // A migration names formats where old files lack what they would have stored.
+        if (!rust && !source.is_a("sql"))
             || path.starts_with("migrations/")
             || path.starts_with(OF_A_PROFILER)
         {
             continue;
         }
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        for token in tokens(text, language) {
+        let text = source.text_without_tests().to_lowercase();
+        let is_in_text = |name: &str| memmem::find(text.as_bytes(), name.as_bytes()).is_some();
+        let formats = formats.keys().filter(|name| is_in_text(name));
+        let formats: Vec<&str> = formats.map(String::as_str).collect();
+        let families = families.iter().filter(|name| is_in_text(name));
+        let families: Vec<&str> = families.map(String::as_str).collect();
+        let tools = TOOLS
+            .iter()
+            .filter(|name| is_in_text(&name.to_lowercase()))
+            .copied();
+        let tools: Vec<&str> = tools.collect();
+        if formats.is_empty() && families.is_empty() && tools.is_empty() {
+            continue;
+        }
+        for token in source.tokens_without_tests() {
             let lower = token.text.to_lowercase();
             let mut named: Vec<&str> = Vec::new();
             if token.kind != Kind::Comment {
-                let formats = formats.keys().map(String::as_str);
-                named.extend(
-                    formats.filter(|format| has_word(token.text, format, char::is_alphanumeric)),
-                );
+                let is_named = |format: &&&str| has_word(token.text, format, char::is_alphanumeric);
+                named.extend(formats.iter().filter(is_named));
             }
             let is_code = !matches!(token.kind, Kind::Text | Kind::Comment);
             // The renderer names the folder of the one place.
             if !(is_code && path.starts_with("src/report/render/")) {
-                let families = families.iter().map(String::as_str);
-                named.extend(families.filter(|name| has_word(&lower, name, is_name)));
+                let is_named = |family: &&&str| has_word(&lower, family, is_name);
+                named.extend(families.iter().filter(is_named));
             }
-            named.extend(
-                TOOLS
-                    .iter()
-                    .filter(|tool| has_word(token.text, tool, is_name)),
-            );
+            let is_named = |tool: &&&str| has_word(token.text, tool, is_name);
+            named.extend(tools.iter().filter(is_named));
             found.extend(
                 named
                     .iter()
@@ -349,7 +317,7 @@ const BY_NAME: &[(&str, &str)] = &[
 const READINGS: &[&str] = &["exclusive_ticks", "cumulative_ticks"];
 
 /// Files of the database, of reports and of writers.
-fn after_import() -> impl Iterator<Item = (String, String)> {
+fn after_import() -> impl Iterator<Item = &'static Source> {
     let of_all = [
         "src/store/",
         "src/report/",
@@ -362,22 +330,18 @@ fn after_import() -> impl Iterator<Item = (String, String)> {
                 .iter()
                 .any(|end| path.ends_with(end))
     };
-    sources().filter(move |(path, _)| {
-        writes(path) || of_all.iter().any(|folder| path.starts_with(folder))
+    sources().filter(move |source| {
+        writes(&source.path) || of_all.iter().any(|folder| source.is_in(folder))
     })
 }
 
 /// Names that importers give to metrics.
 fn names_of_metrics() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for (path, text) in sources().filter(|(path, _)| path.starts_with("src/formats/")) {
-        let given = text.split(".metric(\"").skip(1);
+    for source in sources().filter(|source| source.is_in("src/formats/") && source.is_a("rs")) {
+        let given = source.text.split(".metric(\"").skip(1);
         let given = given.filter_map(|rest| rest.split_once('"'));
-        names.extend(
-            given
-                .filter(|_| is_a(&path, "rs"))
-                .map(|(name, _)| name.to_owned()),
-        );
+        names.extend(given.map(|(name, _)| name.to_owned()));
     }
     names
 }
@@ -391,27 +355,27 @@ fn metrics_are_asked_for_by_their_names_where_readers_know_these() {
             .all(|name| names.contains(*name)),
         "{names:?}"
     );
-    let asks = |line: &str| {
-        names.iter().any(|name| {
-            ["name == ", "name != ", "name = ", "name <> "]
-                .iter()
-                .any(|asked| {
-                    line.contains(&format!("{asked}\"{name}\""))
-                        || line.contains(&format!("{asked}'{name}'"))
-                })
-        })
-    };
+    let operators = ["==", "!=", "=", "<>"];
+    let comparisons: BTreeSet<String> = names
+        .iter()
+        .flat_map(|name| [format!("\"{name}\""), format!("'{name}'")])
+        .flat_map(|name| operators.map(|operator| format!("name {operator} {name}")))
+        .collect();
     let (mut found, mut by_name) = (Vec::new(), BTreeSet::new());
-    for (path, text) in after_import() {
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| asks(text)) {
-            by_name.insert(path.clone());
-            if !BY_NAME.iter().any(|(file, _)| *file == path) {
-                found.push(format!("{path}:{line}: {}", text.trim()));
+    for source in after_import() {
+        let path = source.path.as_str();
+        let text = source.text_without_tests();
+        for at in memmem::find_iter(text.as_bytes(), "name ") {
+            let compares = |comparison: &String| text[at..].starts_with(comparison);
+            if comparisons.iter().any(compares) {
+                by_name.insert(path);
+                if !BY_NAME.iter().any(|(file, _)| *file == path) {
+                    found.push(format!("{path}:{}", line_at(text, at)));
+                }
             }
         }
     }
-    let unused = BY_NAME.iter().filter(|(file, _)| !by_name.contains(*file));
+    let unused = BY_NAME.iter().filter(|(file, _)| !by_name.contains(file));
     found.extend(unused.map(|(file, _)| format!("{file}: asks for none by its name")));
     nothing(
         "What a metric means its importer says, and not what it is called; BY_NAME has what is left, with reasons.",
@@ -422,18 +386,10 @@ fn metrics_are_asked_for_by_their_names_where_readers_know_these() {
 #[test]
 fn no_name_of_a_metric_decides() {
     let mut found = Vec::new();
-    for (path, text) in after_import() {
-        let language = if is_a(&path, "sql") {
-            Language::Sql
-        } else {
-            Language::Rust
-        };
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        if path == NAMES_METRICS || !matches!(path.rsplit_once('.'), Some((_, "rs" | "sql"))) {
-            continue;
-        }
-        let tokens = tokens(text, language);
-        for token in &tokens {
+    for source in after_import().filter(|source| source.path != NAMES_METRICS) {
+        let path = source.path.as_str();
+        let ticks = |token: &&Token<'_>| memmem::find(token.text.as_bytes(), b"ticks").is_some();
+        for token in source.tokens_without_tests().iter().filter(ticks) {
             let is_name =
                 token.kind == Kind::Text && token.text.trim_matches(['"', '\'']) == "ticks";
             let is_word = !path.starts_with("src/formats/")
@@ -472,15 +428,13 @@ fn events_and_profile_know_neither_io_nor_sql() {
         "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "FROM", "WHERE", "JOIN", "PRAGMA",
     ];
     let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| pure(path)) {
-        for token in tokens(&text, Language::Rust)
-            .iter()
-            .filter(|token| token.kind == Kind::Text)
-        {
+    for source in sources().filter(|source| pure(&source.path)) {
+        let is_text = |token: &&Token<'_>| token.kind == Kind::Text;
+        for token in source.tokens().iter().filter(is_text) {
             let named = statements
                 .iter()
                 .filter(|word| has_word(token.text, word, is_name));
-            found.extend(named.map(|word| format!("{path}:{}: {word}", token.line)));
+            found.extend(named.map(|word| format!("{}:{}: {word}", source.path, token.line)));
         }
     }
     nothing(RULE, &found);
@@ -541,14 +495,14 @@ fn environment_and_clock_stay_outside() {
 
 #[test]
 fn unsafe_code_is_where_it_is_known_to_be() {
-    let is_unsafe = |text: &str| {
-        tokens(text, Language::Rust)
-            .iter()
-            .any(|token| token.text == "unsafe")
+    let is_unsafe = |source: &&'static Source| {
+        memmem::find(source.text.as_bytes(), b"unsafe").is_some()
+            && source.tokens().iter().any(|token| token.text == "unsafe")
     };
     let found = sources()
-        .filter(|(path, text)| is_a(path, "rs") && is_unsafe(text))
-        .map(|(path, _)| path)
+        .filter(|source| source.is_a("rs"))
+        .filter(is_unsafe)
+        .map(|source| source.path.clone())
         .collect();
     let known = UNSAFE.iter().map(|(path, _)| (*path).to_owned()).collect();
     agree(
@@ -642,9 +596,8 @@ fn every_format_is_shown_to_be_right() {
         .lines()
         .filter_map(|line| line.strip_prefix("## "))
         .collect();
-    let figures: Vec<String> = sources()
-        .filter(|(path, _)| path.starts_with("tests/figures/"))
-        .map(|(_, text)| text)
+    let figures: Vec<&Source> = sources()
+        .filter(|source| source.is_in("tests/figures/"))
         .collect();
     let mut found = Vec::new();
     for name in FORMATS.iter().map(|format| format.name) {
@@ -659,10 +612,13 @@ fn every_format_is_shown_to_be_right() {
             ));
         }
         let imports = [format!("\"{name}\""), format!("\"{name}/")];
-        if !figures
-            .iter()
-            .any(|text| imports.iter().any(|start| text.contains(start)))
-        {
+        let is_imported = |source: &&Source| {
+            let text = source.text.as_bytes();
+            imports
+                .iter()
+                .any(|start| memmem::find(text, start.as_bytes()).is_some())
+        };
+        if !figures.iter().any(is_imported) {
             found.push(format!(
                 "tests/figures/{name}.rs: nothing there compares the figures of {name}"
             ));
@@ -686,13 +642,12 @@ fn tests_start_the_program_in_one_place() {
     const PLACE: &str = "tests/support/program.rs";
     let name = concat!("CARGO_BIN_EXE_", "profdb");
     assert!(read(PLACE).contains(name) && read(PLACE).contains(".env_remove(\"PROFDB_DB\")"));
-    let tests = sources().filter(|(path, _)| path.starts_with("tests/") && path != PLACE);
+    let tests = sources().filter(|source| source.is_in("tests/") && source.path != PLACE);
     let mut found = Vec::new();
-    for (path, text) in tests {
-        for (line, text) in (1..).zip(text.lines()) {
-            if text.contains(name) || text.contains(concat!("Command::", "new(PROFDB)")) {
-                found.push(format!("{path}:{line}: {}", text.trim()));
-            }
+    for Source { path, text, .. } in tests {
+        for start in [name, concat!("Command::", "new(PROFDB)")] {
+            let places = memmem::find_iter(text.as_bytes(), start);
+            found.extend(places.map(|at| format!("{path}:{}: {start}", line_at(text, at))));
         }
     }
     nothing(
@@ -902,15 +857,14 @@ fn migrations_are_numbered_and_registered() {
 #[test]
 fn sql_keywords_are_upper_case() {
     let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| is_a(path, "sql")) {
-        let tokens = code(&text, Language::Sql);
+    let keywords: BTreeSet<&str> = KEYWORDS.split_whitespace().collect();
+    for source in sources().filter(|source| source.is_a("sql")) {
+        let path = &source.path;
+        let tokens = code(source.tokens());
         for (at, token) in tokens.iter().enumerate() {
             let parameter = at > 0 && tokens[at - 1].text == ":";
             let upper = token.text.to_ascii_uppercase();
-            if !parameter
-                && upper != token.text
-                && KEYWORDS.split_whitespace().any(|keyword| keyword == upper)
-            {
+            if !parameter && upper != token.text && keywords.contains(upper.as_str()) {
                 found.push(format!("{path}:{}: {}", token.line, token.text));
             }
         }
@@ -921,19 +875,20 @@ fn sql_keywords_are_upper_case() {
 #[test]
 fn sql_names_its_columns() {
     let mut found = Vec::new();
-    for (path, text) in sources() {
-        if is_a(&path, "sql") {
-            found.extend(stars(&text).iter().map(|line| format!("{path}:{line}")));
-        } else if path.starts_with("src/") {
-            for token in tokens(&text, Language::Rust)
-                .iter()
-                .filter(|token| token.kind == Kind::Text)
-            {
-                found.extend(
-                    stars(token.content())
-                        .iter()
-                        .map(|line| format!("{path}:{}", token.line + line - 1)),
-                );
+    for source in sources() {
+        let path = &source.path;
+        if source.is_a("sql") {
+            let lines = stars(source.tokens());
+            found.extend(lines.iter().map(|line| format!("{path}:{line}")));
+        } else if source.is_in("src/") {
+            for token in source.tokens() {
+                let may_have_star = token.kind == Kind::Text
+                    && memchr::memchr(b'*', token.text.as_bytes()).is_some();
+                if may_have_star {
+                    let lines = stars(&tokens(token.content(), Language::Sql));
+                    let lines = lines.iter().map(|line| token.line + line - 1);
+                    found.extend(lines.map(|line| format!("{path}:{line}")));
+                }
             }
         }
     }
@@ -946,7 +901,8 @@ fn sql_names_its_columns() {
 #[test]
 fn reports_and_checks_are_one_ordered_select() {
     let mut found = Vec::new();
-    for (path, text) in sources() {
+    for source in sources() {
+        let Source { path, text, .. } = source;
         if !path.starts_with("queries/reports/") && !path.starts_with("queries/checks/") {
             continue;
         }
@@ -955,7 +911,7 @@ fn reports_and_checks_are_one_ordered_select() {
                 "{path}:1: does not start with a comment that says what it finds"
             ));
         }
-        let code = code(&text, Language::Sql);
+        let code = code(source.tokens());
         if !code
             .first()
             .is_some_and(|first| matches!(first.text, "SELECT" | "WITH"))
@@ -991,11 +947,12 @@ fn reports_and_checks_are_one_ordered_select() {
 #[test]
 fn sql_comments_survive_in_the_schema() {
     let mut found = Vec::new();
-    for (path, text) in sources() {
+    for source in sources() {
+        let path = &source.path;
         if !path.starts_with("migrations/") && !path.starts_with("queries/views/") {
             continue;
         }
-        let tokens = tokens(&text, Language::Sql);
+        let tokens = source.tokens();
         let (mut statement, mut trigger) = (Vec::new(), false);
         for (at, token) in tokens.iter().enumerate() {
             let comment_follows = tokens
@@ -1057,9 +1014,9 @@ fn sql_comments_survive_in_the_schema() {
 #[test]
 fn source_files_are_short() {
     let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| path.starts_with("src/")) {
-        let lines = text.lines().count();
-        match LONG_FILES.iter().find(|(long, _)| *long == path) {
+    for Source { path, text, .. } in sources().filter(|source| source.is_in("src/")) {
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        match LONG_FILES.iter().find(|(long, _)| long == path) {
             None if lines > LINES => found.push(format!("{path}: {lines} lines")),
             Some(_) if lines <= LINES => found.push(format!(
                 "{path}: {lines} lines, so LONG_FILES need not excuse it"
@@ -1076,37 +1033,16 @@ fn source_files_are_short() {
 }
 
 #[test]
-fn names_are_those_of_the_field() {
-    let defines = [
-        "const", "enum", "fn", "mod", "static", "struct", "trait", "type", "TABLE", "VIEW",
-    ];
-    let mut found = Vec::new();
-    for (path, text) in
-        sources().filter(|(path, _)| path.starts_with("src/") || path.starts_with("queries/"))
-    {
-        let file = Path::new(&path)
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .unwrap_or_default();
-        if GONE.contains(&file) {
-            found.push(path.clone());
-        }
-        let language = if is_a(&path, "sql") {
-            Language::Sql
-        } else {
-            Language::Rust
-        };
-        let words = code(&text, language);
-        let defined = words
-            .windows(2)
-            .filter(|two| defines.contains(&two[0].text) && GONE.contains(&two[1].text));
-        found.extend(
-            defined.map(|two| format!("{path}:{}: {} {}", two[1].line, two[0].text, two[1].text)),
-        );
-    }
+fn source_files_begin_with_a_module_comment() {
+    let is_silent = |source: &&Source| {
+        source.is_in("src/") && source.is_a("rs") && !source.text.starts_with("//! ")
+    };
+    let paths = sources()
+        .filter(is_silent)
+        .map(|source| source.path.clone());
     nothing(
-        "A thing has its textbook name: those in GONE are private words for one.",
-        &found,
+        "A source file begins with a comment that states its purpose.",
+        &paths.collect::<Vec<_>>(),
     );
 }
 
@@ -1161,7 +1097,9 @@ fn nothing_is_left_for_later() {
         concat!("XX", "X"),
         concat!("HA", "CK"),
     ];
-    let found = mentions(|line| marks.iter().any(|mark| has_word(line, mark, is_name)));
+    let found = mentions(&marks.map(str::to_owned), |line| {
+        marks.iter().any(|mark| has_word(line, mark, is_name))
+    });
     nothing(
         "What is not done is an issue, and a limit is a documented one: no marks in the files.",
         &found,
@@ -1183,7 +1121,9 @@ fn nothing_depends_on_one_machine() {
         concat!("proxy.", "golang.org"),
         concat!("deb.", "debian.org"),
     ];
-    let found = mentions(|line| {
+    let mut words: Vec<String> = folders.map(|folder| format!("/{folder}")).into();
+    words.extend(hosts.iter().copied().chain([beside]).map(str::to_owned));
+    let found = mentions(&words, |line| {
         folders.iter().any(|folder| has_absolute(line, folder))
             || hosts.iter().any(|host| line.contains(host))
             || line
@@ -1208,7 +1148,7 @@ fn nothing_depends_on_one_machine() {
 
 #[test]
 fn cases_are_small() {
-    let found: Vec<String> = tracked()
+    let found: Vec<String> = paths()
         .iter()
         .filter(|path| path.starts_with("tests/cases/"))
         .map(|path| {
@@ -1226,59 +1166,19 @@ fn cases_are_small() {
     );
 }
 
-/// Not higher than it must be, so that `rust-version` is a fact and not a wish.
-#[test]
-fn rust_version_is_that_of_the_dependencies() {
-    let host = run("rustc", &["--print", "host-tuple"]);
-    // Without a platform, cargo would fetch packages that are never built here.
-    let arguments = [
-        "metadata",
-        "--format-version",
-        "1",
-        "--locked",
-        "--filter-platform",
-        host.trim(),
-    ];
-    let metadata: serde_json::Value =
-        serde_json::from_str(&run(env!("CARGO"), &arguments)).expect("cargo writes JSON");
-    let mut ours = Vec::new();
-    let mut highest = (Vec::new(), "no dependency");
-    for package in metadata["packages"].as_array().expect("a list of packages") {
-        let Some(version) = package["rust_version"].as_str() else {
-            continue;
-        };
-        let mut numbers: Vec<u32> = version
-            .split('.')
-            .map(|number| number.parse().expect("a number"))
-            .collect();
-        numbers.resize(3, 0);
-        let name = package["name"].as_str().expect("a name");
-        if name == env!("CARGO_PKG_NAME") {
-            ours = numbers;
-        } else if numbers > highest.0 {
-            highest = (numbers, name);
-        }
-    }
-    assert_eq!(
-        ours, highest.0,
-        "rust-version in Cargo.toml (left) is not what {} asks for (right)",
-        highest.1
-    );
-}
-
 // Documents
 
 #[test]
 fn documents_name_files_that_exist() {
     let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| is_a(path, "md")) {
+    for Source { path, text, .. } in sources().filter(|source| source.is_a("md")) {
         // A changelog names what was; a case quotes the paths of the program that was profiled.
         if path == "CHANGELOG.md" || path.starts_with("tests/cases/") {
             continue;
         }
-        let missing = inline_code(&text)
+        let missing = inline_code(text)
             .into_iter()
-            .filter(|(_, name)| is_our_path(name) && !exists(name, &path));
+            .filter(|(_, name)| is_our_path(name) && !exists(name, path));
         found.extend(missing.map(|(line, name)| format!("{path}:{line}: {name}")));
     }
     nothing(
@@ -1325,12 +1225,9 @@ fn readme_greets_the_many_first() {
     let first = |page: &str| linked.iter().position(|known| *known == page);
     assert!(first("dyalog") > Some(4) && first("lispworks") > Some(4));
     let missing: Vec<String> = sources()
-        .filter_map(|(path, _)| {
-            Some(
-                path.strip_prefix("docs/recipes/")?
-                    .strip_suffix(".md")?
-                    .to_owned(),
-            )
+        .filter_map(|source| {
+            let page = source.path.strip_prefix("docs/recipes/")?;
+            Some(page.strip_suffix(".md")?.to_owned())
         })
         // Nobody records with GHC 7 any more: what is left of it has a page, and no row.
         .filter(|page| page != "ghc-old" && !linked.contains(&page.as_str()))
@@ -1343,9 +1240,10 @@ fn readme_greets_the_many_first() {
 #[test]
 fn no_document_joins_runs_by_numbers_of_functions() {
     let mut found = Vec::new();
-    let documents = sources()
-        .filter(|(path, _)| path == "README.md" || (path.starts_with("docs/") && is_a(path, "md")));
-    for (path, text) in documents {
+    let documents = sources().filter(|source| {
+        source.path == "README.md" || (source.is_in("docs/") && source.is_a("md"))
+    });
+    for Source { path, text, .. } in documents {
         for statement in text.split("```").skip(1).step_by(2) {
             let is_join = statement.contains("JOIN");
             let by_number = statement.contains("USING (function_id")
@@ -1365,11 +1263,13 @@ fn no_document_joins_runs_by_numbers_of_functions() {
 /// What a lint sends the reader to is there.
 #[test]
 fn lints_name_what_exists() {
-    let rust: Vec<String> = sources()
-        .filter(|(path, _)| path.starts_with("src/") && is_a(path, "rs"))
-        .map(|(_, text)| text)
+    let rust: Vec<&Source> = sources()
+        .filter(|source| source.is_in("src/") && source.is_a("rs"))
         .collect();
-    let is_known = |name: &str| rust.iter().any(|text| has_word(text, name, is_name));
+    let is_known = |name: &str| {
+        rust.iter()
+            .any(|source| has_word(&source.text, name, is_name))
+    };
     let mut found = Vec::new();
     for (number, line) in (1..).zip(read("clippy.toml").lines()) {
         for word in line.split(|letter: char| !(is_name(letter) || "/.:".contains(letter))) {
@@ -1397,9 +1297,7 @@ fn architecture_names_symbols_that_exist() {
         at_root("ARCHITECTURE.md").exists(),
         "ARCHITECTURE.md is missing: it is where a reader starts"
     );
-    let rust: Vec<(String, String)> = sources()
-        .filter(|(path, _)| path.starts_with("src/"))
-        .collect();
+    let rust: Vec<&'static Source> = sources().filter(|source| source.is_in("src/")).collect();
     let mut found = Vec::new();
     for (line, name) in inline_code(&read("ARCHITECTURE.md")) {
         let symbol = name
@@ -1415,25 +1313,21 @@ fn architecture_names_symbols_that_exist() {
             continue;
         }
         // Where the first segment is a module, the rest must be in its files.
-        let module: Vec<&(String, String)> = rust
-            .iter()
-            .filter(|(path, _)| {
-                path.trim_end_matches(".rs")
-                    .split('/')
-                    .any(|part| part == segments[0])
-            })
-            .collect();
+        let is_in_module = |source: &&'static Source| {
+            let mut parts = source.path.trim_end_matches(".rs").split('/');
+            parts.any(|part| part == segments[0])
+        };
+        let module: Vec<&'static Source> = rust.iter().copied().filter(is_in_module).collect();
         let (files, wanted) = if module.is_empty() {
-            (rust.iter().collect(), &segments[..])
+            (&rust, &segments[..])
         } else {
-            (module, &segments[1..])
+            (&module, &segments[1..])
         };
         let known = |word: &str| {
-            files.iter().any(|(_, text)| {
-                tokens(text, Language::Rust)
-                    .iter()
-                    .any(|token| token.kind == Kind::Word && token.text == word)
-            })
+            let is_word = |token: &Token<'_>| token.kind == Kind::Word && token.text == word;
+            files
+                .iter()
+                .any(|source| source.tokens().iter().any(is_word))
         };
         if !wanted.iter().all(|word| known(word)) {
             found.push(format!("ARCHITECTURE.md:{line}: {name}"));
@@ -1468,14 +1362,15 @@ fn agree(left: &str, lefts: &BTreeSet<String>, right: &str, rights: &BTreeSet<St
 #[track_caller]
 fn wall(rule: &str, this_side: impl Fn(&str) -> bool, forbidden: &[&str]) {
     let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| path.starts_with("src/") && this_side(path)) {
-        for (line, name) in names(&text) {
+    let this_side = |source: &&'static Source| source.is_in("src/") && this_side(&source.path);
+    for source in sources().filter(this_side) {
+        for (line, name) in source.names() {
             let below = |other: &&&str| {
                 name.strip_prefix(**other)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
             };
             if forbidden.iter().any(|other| below(&other)) {
-                found.push(format!("{path}:{line}: {name}"));
+                found.push(format!("{}:{line}: {name}", source.path));
             }
         }
     }
@@ -1483,31 +1378,37 @@ fn wall(rule: &str, this_side: impl Fn(&str) -> bool, forbidden: &[&str]) {
 }
 
 /// Places in all text files but the inputs of cases, which are data of strangers.
-fn mentions(is_bad: impl Fn(&str) -> bool) -> Vec<String> {
+fn mentions(words: &[String], is_bad: impl Fn(&str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
-    for (path, text) in sources() {
+    for Source { path, text, .. } in sources() {
         if path.starts_with("tests/cases/") && !path.ends_with("/case.md") {
             continue;
         }
-        let bad = (1..).zip(text.lines()).filter(|(_, line)| is_bad(line));
-        found.extend(
-            bad.map(|(number, line): (u32, _)| format!("{path}:{number}: {}", line.trim())),
-        );
+        let mut bad = BTreeSet::new();
+        for word in words {
+            for at in memmem::find_iter(text.as_bytes(), word) {
+                let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+                let line = text[start..].lines().next().unwrap_or_default();
+                if is_bad(line) {
+                    bad.insert((line_at(text, at), line));
+                }
+            }
+        }
+        let bad = bad.iter();
+        found.extend(bad.map(|(number, line)| format!("{path}:{number}: {}", line.trim())));
     }
     found
 }
 
-pub(crate) fn is_a(path: &str, extension: &str) -> bool {
-    Path::new(path)
-        .extension()
-        .is_some_and(|found| found == extension)
+/// Returns the number of the line at a byte offset.
+fn line_at(text: &str, at: usize) -> usize {
+    1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count()
 }
 
 /// Whether the word occurs with no letter (as `is_part` sees it) before or after it.
 fn has_word(text: &str, word: &str, is_part: fn(char) -> bool) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
-    })
+    memmem::find_iter(text.as_bytes(), word)
+        .any(|at| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
 /// Whether the text names a top-level folder of the file system; a closing tag (`</root>`) is none.
@@ -1523,14 +1424,14 @@ fn has_absolute(text: &str, folder: &str) -> bool {
 /// Paths of all files that read formats (`read.rs`) or write them (`write.rs`), by the names of the
 /// formats, which are those of the folders.
 pub(crate) fn sides(side: &str) -> BTreeMap<String, String> {
-    let named = |path: String| {
+    let named = |path: &String| {
         let folder = path.strip_suffix(&format!("/{side}.rs"))?;
         let (_, name) = folder
             .strip_prefix("src/formats/")
             .map(|below| below.rsplit_once('/').unwrap_or(("", below)))?;
-        Some((name.to_owned(), path))
+        Some((name.to_owned(), path.clone()))
     };
-    tracked().into_iter().filter_map(named).collect()
+    paths().iter().filter_map(named).collect()
 }
 
 /// What a folder holds: names without the ending, or names of folders if the ending is empty.
@@ -1545,20 +1446,22 @@ fn entries(folder: &str, ending: &str) -> BTreeSet<String> {
         };
         (!name.contains('/')).then(|| name.to_owned())
     };
-    tracked().iter().filter_map(below).collect()
+    paths().iter().filter_map(below).collect()
 }
 
 /// Statements of a folder of `queries/` that the sources in a folder have by the macro `query`.
 fn registered(queries: &str, folder: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for (_, text) in sources().filter(|(path, _)| path.starts_with(folder)) {
-        let tokens = tokens(&text, Language::Rust);
-        for seven in tokens.windows(7) {
+    for source in sources().filter(|source| source.is_in(folder)) {
+        for seven in source.tokens().windows(7) {
             let [query, mark, open, of, comma, name, close] = seven else {
                 continue;
             };
-            let is_call = [query, mark, open, comma, close].map(|token| token.text);
-            if is_call == ["query", "!", "(", ",", ")"] && of.content() == queries {
+            if query.text != "query" {
+                continue;
+            }
+            let is_call = [mark, open, comma, close].map(|token| token.text);
+            if is_call == ["!", "(", ",", ")"] && of.content() == queries {
                 found.insert(name.content().to_owned());
             }
         }
@@ -1567,8 +1470,8 @@ fn registered(queries: &str, folder: &str) -> BTreeSet<String> {
 }
 
 /// Lines with a `*` that stands for columns.
-fn stars(sql: &str) -> Vec<usize> {
-    let tokens = code(sql, Language::Sql);
+fn stars(tokens: &[Token<'_>]) -> Vec<usize> {
+    let tokens = code(tokens);
     let star = |two: &&[Token<'_>]| {
         two[1].text == "*" && matches!(two[0].text, "SELECT" | "DISTINCT" | "ALL" | ".")
     };
@@ -1619,84 +1522,4 @@ fn exists(name: &str, document: &str) -> bool {
     [Path::new(""), Path::new("src"), folder]
         .into_iter()
         .any(|base| at_root(base.join(known.join("/"))).exists())
-}
-
-// Reading files
-
-fn at_root(path: impl AsRef<Path>) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(at_root(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
-
-/// All text files of the repository, with their text.
-pub(crate) fn sources() -> impl Iterator<Item = (String, String)> {
-    tracked().into_iter().filter_map(|path| {
-        fs::read_to_string(at_root(&path))
-            .ok()
-            .map(|text| (path, text))
-    })
-}
-
-/// Paths of all files that are, or would be, in the repository, in order.
-fn tracked() -> BTreeSet<String> {
-    let arguments = [
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ];
-    let listed = Command::new("git")
-        .args(arguments)
-        .current_dir(at_root(""))
-        .output();
-    match listed {
-        Ok(listed) if listed.status.success() => {
-            let paths = String::from_utf8_lossy(&listed.stdout);
-            paths
-                .split_terminator('\0')
-                .filter(|path| at_root(path).is_file())
-                .map(str::to_owned)
-                .collect()
-        }
-        // An unpacked source archive has no git.
-        _ => files_below(""),
-    }
-}
-
-fn files_below(folder: &str) -> BTreeSet<String> {
-    let mut files = BTreeSet::new();
-    for entry in fs::read_dir(at_root(folder)).expect("a folder of the repository") {
-        let entry = entry.expect("a readable folder");
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = if folder.is_empty() {
-            name.clone()
-        } else {
-            format!("{folder}/{name}")
-        };
-        match name.as_str() {
-            ".git" | "target" => {}
-            _ if entry.path().is_dir() => files.extend(files_below(&path)),
-            _ => drop(files.insert(path)),
-        }
-    }
-    files
-}
-
-/// What a program prints.
-fn run(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(at_root(""))
-        .output()
-        .expect("the program starts");
-    assert!(
-        output.status.success(),
-        "{program} {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).expect("the program prints UTF-8")
 }

@@ -20,6 +20,8 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Token<'a> {
+    /// Byte offset in the file.
+    pub(crate) start: usize,
     pub(crate) line: usize,
     pub(crate) kind: Kind,
     pub(crate) text: &'a str,
@@ -35,48 +37,70 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Cuts a source into tokens; white space is left out.
+/// Splits a source into tokens, without white space.
+///
+/// Reads bytes instead of characters, since it reads all sources without optimization.
 pub(crate) fn tokens(text: &str, language: Language) -> Vec<Token<'_>> {
-    let line_comment = if language == Language::Rust {
-        "//"
-    } else {
-        "--"
-    };
-    let mut found = Vec::new();
-    let (mut rest, mut line) = (text, 1);
-    while let Some(first) = rest.chars().next() {
-        let (kind, length) = if rest.starts_with(line_comment) {
-            (Some(Kind::Comment), rest.find('\n').unwrap_or(rest.len()))
-        } else if rest.starts_with("/*") {
-            (
-                Some(Kind::Comment),
-                rest.find("*/").map_or(rest.len(), |end| end + 2),
-            )
-        } else if let Some(length) = quoted(rest, language) {
-            (Some(Kind::Text), length)
-        } else if first.is_whitespace() {
-            (None, first.len_utf8())
-        } else if is_name(first) {
-            (
-                Some(Kind::Word),
-                rest.find(|letter| !is_name(letter)).unwrap_or(rest.len()),
-            )
-        } else {
-            (Some(Kind::Sign), first.len_utf8())
+    let bytes = text.as_bytes();
+    let mut tokens = Vec::new();
+    let (mut start, mut line) = (0, 1);
+    while let Some(&first) = bytes.get(start) {
+        if first.is_ascii_whitespace() {
+            line += usize::from(first == b'\n');
+            start += 1;
+            continue;
+        }
+        let second = bytes.get(start + 1).copied().unwrap_or_default();
+        let rest = &text[start..];
+        let (kind, length) = match (language, first, second) {
+            (Language::Rust, b'/', b'/') | (Language::Sql, b'-', b'-') => {
+                (Kind::Comment, rest.find('\n').unwrap_or(rest.len()))
+            }
+            (_, b'/', b'*') => {
+                let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
+                (Kind::Comment, end)
+            }
+            _ => {
+                let quoted = matches!(first, b'\'' | b'"' | b'b' | b'c' | b'r')
+                    .then(|| quoted(rest, language))
+                    .flatten();
+                if let Some(length) = quoted {
+                    (Kind::Text, length)
+                } else if is_name_byte(first) {
+                    let mut end = start + 1;
+                    while end < bytes.len() && is_name_byte(bytes[end]) {
+                        end += 1;
+                    }
+                    (Kind::Word, end - start)
+                } else {
+                    (Kind::Sign, 1)
+                }
+            }
         };
-        let (text, after) = rest.split_at(length);
-        found.extend(kind.map(|kind| Token { line, kind, text }));
-        line += text.matches('\n').count();
-        rest = after;
+        let text = &rest[..length];
+        tokens.push(Token {
+            start,
+            line,
+            kind,
+            text,
+        });
+        if matches!(kind, Kind::Comment | Kind::Text) {
+            line += text.bytes().filter(|byte| *byte == b'\n').count();
+        }
+        start += length;
     }
-    found
+    tokens
 }
 
-/// Words and signs only.
-pub(crate) fn code(text: &str, language: Language) -> Vec<Token<'_>> {
-    let mut tokens = tokens(text, language);
-    tokens.retain(|token| matches!(token.kind, Kind::Word | Kind::Sign));
-    tokens
+/// Returns whether identifiers consist of the byte. In code, all characters beyond ASCII are letters.
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// Returns the words and signs of tokens.
+pub(crate) fn code<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+    let is_code = |token: &&Token<'_>| matches!(token.kind, Kind::Word | Kind::Sign);
+    tokens.iter().filter(is_code).copied().collect()
 }
 
 /// Length of the string or character at the start of the text, if there is one.
@@ -121,8 +145,8 @@ fn quoted(text: &str, language: Language) -> Option<usize> {
 
 /// What a Rust file names, with lines: paths with groups (`use a::{b, c::d}`) written out, macros
 /// with their `!`. Paths that start at the crate or at a module above all start with `crate`.
-pub(crate) fn names(text: &str) -> Vec<(usize, String)> {
-    let tokens = code(text, Language::Rust);
+pub(crate) fn names(tokens: &[Token<'_>]) -> Vec<(usize, String)> {
+    let tokens = code(tokens);
     let sign =
         |at: usize, expected: &str| tokens.get(at).is_some_and(|token| token.text == expected);
     let mut found = Vec::new();
@@ -218,7 +242,7 @@ use std::{fs::{self, File}, io};
 fn f<'a>(x: &'a str) -> u8 { super::super::store::g('"', '\\', b'\'', 'é'); println!("std::env {x}") }
 const A: &str = r#"std::process "quoted" "#; /* chrono */ const B: bool = a != b;
 "##;
-    let seen: Vec<(usize, String)> = names(text)
+    let seen: Vec<(usize, String)> = names(&tokens(text, Language::Rust))
         .into_iter()
         .filter(|(_, name)| name.contains([':', '!']))
         .collect();
@@ -235,7 +259,7 @@ const A: &str = r#"std::process "quoted" "#; /* chrono */ const B: bool = a != b
 #[test]
 fn sql_is_cut_into_tokens() {
     let sql = "-- select\nSELECT 'it''s -- no', \"from\" /* where\n */ FROM t;";
-    let seen: Vec<(usize, &str)> = code(sql, Language::Sql)
+    let seen: Vec<(usize, &str)> = code(&tokens(sql, Language::Sql))
         .iter()
         .map(|token| (token.line, token.text))
         .collect();
