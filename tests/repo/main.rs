@@ -3,6 +3,7 @@
 mod docs;
 mod files;
 mod headers;
+mod language;
 mod layers;
 mod made;
 mod plans;
