@@ -33,7 +33,7 @@ const SHOWN_LOCATIONS: usize = 40;
 /// A rule that a regular expression can find broken.
 struct Pattern {
     name: &'static str,
-    /// What to write instead.
+    /// The remedy, in the imperative.
     advice: &'static str,
     scope: &'static [Scope],
     pattern: &'static str,
