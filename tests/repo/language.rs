@@ -21,7 +21,7 @@ use regex::Regex;
 
 use crate::files::{Source, at_root, read, sources};
 use crate::support::tools;
-use crate::tidy::nothing;
+use crate::tidy::assert_empty;
 use crate::tidy::reading::{Kind, Token};
 
 /// The file with the stored counts.
@@ -641,7 +641,7 @@ fn language_counts_do_not_rise() {
     if may_update && updated != text {
         fs::write(at_root(COUNTS), updated).expect("a writable file");
     }
-    nothing(
+    assert_empty(
         "STYLE.md, \"Language\": counts must not rise. UPDATE_DOCS=1 cargo test --test repo language:: stores lower counts.",
         &faults,
     );
@@ -688,7 +688,7 @@ fn commit_subjects_are_imperative() {
         Some(format!("{line}: {}", subject_fault(subject)?))
     };
     let faults: Vec<String> = subjects.lines().filter_map(fault).collect();
-    nothing("The subject of a commit is `area: verb object`.", &faults);
+    assert_empty("The subject of a commit is `area: verb object`.", &faults);
 }
 
 #[test]

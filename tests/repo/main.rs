@@ -1,4 +1,4 @@
-//! The repository itself: documents, walls between modules, queries, dependencies.
+//! Checks of the repository itself: documents, language, module dependencies, queries, packages.
 
 mod docs;
 mod files;

@@ -1,5 +1,4 @@
-//! Reads Rust, SQL and Markdown as words, strings and comments: enough to see what a file names,
-//! and no more.
+//! A lexer for Rust and SQL, and small readers of Markdown.
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
@@ -11,10 +10,10 @@ pub(crate) enum Language {
 pub(crate) enum Kind {
     /// Identifier, keyword or number.
     Word,
-    /// String or character, with its quotes.
+    /// String or character literal, with its quotes.
     Text,
     Comment,
-    /// Any other letter.
+    /// Any other character.
     Sign,
 }
 
@@ -28,7 +27,7 @@ pub(crate) struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    /// A string without its quotes.
+    /// Returns a string literal without its quotes.
     pub(crate) fn content(&self) -> &'a str {
         self.text
             .trim_start_matches(['b', 'c', 'r', '#'])
@@ -103,10 +102,10 @@ pub(crate) fn code<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
     tokens.iter().filter(is_code).copied().collect()
 }
 
-/// Length of the string or character at the start of the text, if there is one.
+/// Returns the length of the string or character literal at the start of the text.
 fn quoted(text: &str, language: Language) -> Option<usize> {
     if language == Language::Sql {
-        // A doubled quote ends one string and starts the next, which is just as well.
+        // A doubled quote ends a string and starts the next string.
         let quote = text
             .chars()
             .next()
@@ -143,14 +142,14 @@ fn quoted(text: &str, language: Language) -> Option<usize> {
     Some(prefix.len() + 1 + end.unwrap_or(inside.len()) + 1)
 }
 
-/// What a Rust file names, with lines: paths with groups (`use a::{b, c::d}`) written out, macros
-/// with their `!`. Paths that start at the crate or at a module above all start with `crate`.
+/// Returns the paths and macros (with `!`) in Rust code, with their lines. Groups (`use a::{b, c::d}`) are expanded, and paths
+/// from the crate or a parent module begin with `crate`.
 pub(crate) fn names(tokens: &[Token<'_>]) -> Vec<(usize, String)> {
     let tokens = code(tokens);
     let sign =
         |at: usize, expected: &str| tokens.get(at).is_some_and(|token| token.text == expected);
-    let mut found = Vec::new();
-    // Paths in front of the groups that are open; an ordinary block has none.
+    let mut names = Vec::new();
+    // The path before each open brace; it is empty for a block.
     let mut groups: Vec<Vec<&str>> = Vec::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -192,17 +191,17 @@ pub(crate) fn names(tokens: &[Token<'_>]) -> Vec<(usize, String)> {
         } else {
             ""
         };
-        found.push((token.line, path.join("::") + bang));
+        names.push((token.line, path.join("::") + bang));
     }
-    found
+    names
 }
 
-/// Whether identifiers are made of it.
+/// Returns whether identifiers consist of the character.
 pub(crate) fn is_name(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// Headings of the `//!` page at the top of a source file, outside its code blocks.
+/// Returns the headings of the module comment of a source file, without those in code blocks.
 pub(crate) fn headings(text: &str) -> Vec<&str> {
     let mut fenced = false;
     let mut headings = Vec::new();
@@ -213,29 +212,27 @@ pub(crate) fn headings(text: &str) -> Vec<&str> {
     headings
 }
 
-/// Text in single backticks with its line, outside code blocks.
+/// Returns the inline code of a Markdown document with its lines.
 pub(crate) fn inline_code(text: &str) -> Vec<(usize, &str)> {
     let mut fenced = false;
-    let mut found = Vec::new();
+    let mut code = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
         } else if !fenced {
-            found.extend(
+            code.extend(
                 line.split('`')
                     .skip(1)
                     .step_by(2)
-                    .map(|code| (number, code)),
+                    .map(|text| (number, text)),
             );
         }
     }
-    found
+    code
 }
 
-// A rule that cannot see holds nothing.
-
 #[test]
-fn names_are_seen_in_groups_and_not_in_text() {
+fn names_include_groups_and_exclude_text() {
     let text = r##"
 use std::{fs::{self, File}, io};
 // std::net
@@ -257,7 +254,7 @@ const A: &str = r#"std::process "quoted" "#; /* chrono */ const B: bool = a != b
 }
 
 #[test]
-fn sql_is_cut_into_tokens() {
+fn sql_tokens_exclude_strings_and_comments() {
     let sql = "-- select\nSELECT 'it''s -- no', \"from\" /* where\n */ FROM t;";
     let seen: Vec<(usize, &str)> = code(&tokens(sql, Language::Sql))
         .iter()
