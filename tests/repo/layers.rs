@@ -1,18 +1,19 @@
-//! Who may see whom: no file depends on itself by way of others, each room sees the rooms that the
-//! table in ARCHITECTURE.md allows, and what several formats share is shared.
+//! Dependencies between the files of `src/`: there are no cycles, each room depends on the rooms that the
+//! table in ARCHITECTURE.md allows, and code of several formats is shared.
 //!
-//! A file depends on another one if its code, tests apart, names an item that is defined there,
-//! wherever a `pub use` hands that item on: a facade that re-exports the vocabulary of its folder
-//! neither depends on it nor stands for it.
+//! A file depends on another file if its code, without tests, names an item that the other file defines.
+//! Re-exports are resolved: a facade with `pub use` neither depends on its folder nor counts as its file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
-use crate::tidy::reading::{Kind, Language, Token, code};
-use crate::tidy::{is_a, nothing, sources};
+use crate::files::{Source, sources};
+use crate::tidy::assert_empty;
+use crate::tidy::reading::{Kind, Language, Token, code, tokens};
 
-/// The rooms, each below those that see it: its folder, what it is, and the rooms that its files may
-/// see besides their own.
+/// The rooms from the lowest to the highest: folder, purpose, and the other rooms that its files may
+/// depend on.
 pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "base",
@@ -166,41 +167,41 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// A path of names, from the root of the crate.
+/// A path of names from the root of the crate.
 type Path = Vec<String>;
 
-/// What the files of `src/` name of each other.
+/// The dependencies between the files of `src/`.
 struct Graph {
-    /// By file: the files that it depends on, and a name that says so.
+    /// The files that a file depends on, each with the name of an item as evidence.
     uses: BTreeMap<String, BTreeMap<String, String>>,
-    /// By file: every item that it names, as the file that defines it and the item's name.
+    /// The items that a file names, each with the file that defines it.
     items: BTreeMap<String, BTreeSet<(String, String)>>,
 }
 
-/// The modules of the library, and what they hand on.
+/// The modules of the library and their re-exports.
 struct Modules {
     files: BTreeMap<Path, String>,
-    handed_on: BTreeMap<Path, BTreeMap<String, Path>>,
+    re_exports: BTreeMap<Path, BTreeMap<String, Path>>,
 }
 
-/// What a file says in `use` declarations and elsewhere.
+/// The names in a file.
 struct Reading {
     module: Path,
-    /// Names that `use` brings in, and what they mean.
+    /// The paths of the names that `use` imports.
     names: BTreeMap<String, Path>,
-    /// Names that `pub use` hands on.
-    handed_on: BTreeMap<String, Path>,
-    /// Paths in `use` declarations that hand nothing on, and paths in the code.
+    /// The paths of the names that `pub use` re-exports.
+    re_exports: BTreeMap<String, Path>,
+    /// Paths in the code and in `use` declarations without `pub`.
     paths: BTreeSet<Path>,
-    /// Words of the code outside of `use` declarations.
+    /// Words of the code outside `use` declarations.
     words: BTreeSet<String>,
 }
 
 impl Modules {
-    /// The file that defines what a path names, and the name it has there; `None` if the path names
-    /// nothing of ours, or a module as such.
+    /// Returns the file that defines the item at a path, and the name of the item there. Returns `None` if
+    /// the path leads out of the library or to a module.
     fn defines(&self, path: &[String]) -> Option<(&str, String)> {
-        // A name may be handed on several times.
+        // A name may be re-exported several times.
         let mut path = path.to_vec();
         for _ in 0..16 {
             let known = (0..=path.len())
@@ -208,33 +209,43 @@ impl Modules {
                 .find(|length| self.files.contains_key(&path[..*length]))?;
             let (module, item) = path.split_at(known);
             let name = item.first()?;
-            match self.handed_on.get(module).and_then(|names| names.get(name)) {
+            match self
+                .re_exports
+                .get(module)
+                .and_then(|names| names.get(name))
+            {
                 Some(meant) => path = meant.iter().chain(&item[1..]).cloned().collect(),
                 None => return Some((&self.files[module], name.clone())),
             }
         }
-        panic!("{}: handed on in a circle", path.join("::"));
+        panic!("{}: the re-exports form a cycle", path.join("::"));
     }
 }
 
 impl Graph {
-    fn read() -> Self {
-        let texts: Vec<(String, String)> = sources()
-            .filter(|(path, _)| path.starts_with("src/") && is_a(path, "rs"))
+    /// Returns the graph of the sources, which is built once.
+    fn of_sources() -> &'static Self {
+        static GRAPH: LazyLock<Graph> = LazyLock::new(Graph::build);
+        &GRAPH
+    }
+
+    fn build() -> Self {
+        let sources: Vec<&'static Source> = sources()
+            .filter(|source| source.is_in("src/") && source.is_a("rs"))
             .collect();
-        let files: BTreeMap<Path, String> = texts
+        let files: BTreeMap<Path, String> = sources
             .iter()
-            .map(|(file, _)| (module(file), file.clone()))
+            .map(|source| (module(&source.path), source.path.clone()))
             .collect();
-        let readings: Vec<(&str, Reading)> = texts
+        let readings: Vec<(&str, Reading)> = sources
             .iter()
-            .map(|(file, text)| (file.as_str(), Reading::new(module(file), text, &files)))
+            .map(|source| (source.path.as_str(), Reading::new(source, &files)))
             .collect();
-        let handed_on = readings
+        let re_exports = readings
             .iter()
-            .map(|(_, reading)| (reading.module.clone(), reading.handed_on.clone()))
+            .map(|(_, reading)| (reading.module.clone(), reading.re_exports.clone()))
             .collect();
-        let modules = Modules { files, handed_on };
+        let modules = Modules { files, re_exports };
         let mut graph = Self {
             uses: BTreeMap::new(),
             items: BTreeMap::new(),
@@ -242,9 +253,9 @@ impl Graph {
         for (file, reading) in &readings {
             let uses = graph.uses.entry((*file).to_owned()).or_default();
             let items = graph.items.entry((*file).to_owned()).or_default();
-            // What a facade hands on it may need itself.
+            // A facade depends on a re-exported item only if its own code uses it.
             let own = reading
-                .handed_on
+                .re_exports
                 .iter()
                 .filter(|(name, _)| reading.words.contains(*name));
             for path in reading.paths.iter().chain(own.map(|(_, path)| path)) {
@@ -261,16 +272,16 @@ impl Graph {
         graph
     }
 
-    /// The files on a shortest way from a file back to itself.
-    fn circle<'g>(&'g self, start: &'g str) -> Option<Vec<&'g str>> {
-        let mut way = self.way(start, |_| true, |used| used == start)?;
-        way.pop();
-        Some(way)
+    /// Returns the files on a shortest cycle through a file.
+    fn cycle<'g>(&'g self, start: &'g str) -> Option<Vec<&'g str>> {
+        let mut path = self.path_to(start, |_| true, |used| used == start)?;
+        path.pop();
+        Some(path)
     }
 
-    /// The files on a shortest way from a file to one that is looked for, both included, by way of
-    /// files that it may pass.
-    fn way<'g>(
+    /// Returns the files on a shortest path from a file to a selected file, both included. The files
+    /// between them are those that `may_pass` accepts.
+    fn path_to<'g>(
         &'g self,
         start: &'g str,
         may_pass: impl Fn(&str) -> bool,
@@ -283,12 +294,12 @@ impl Graph {
             for file in next {
                 for used in self.uses.get(file).into_iter().flat_map(BTreeMap::keys) {
                     if is_end(used) {
-                        let mut way = vec![used.as_str(), file];
-                        while let Some(earlier) = way.last().and_then(|last| before.get(last)) {
-                            way.push(earlier);
+                        let mut path = vec![used.as_str(), file];
+                        while let Some(earlier) = path.last().and_then(|last| before.get(last)) {
+                            path.push(earlier);
                         }
-                        way.reverse();
-                        return Some(way);
+                        path.reverse();
+                        return Some(path);
                     }
                     if used != start && may_pass(used) && !before.contains_key(used.as_str()) {
                         before.insert(used, file);
@@ -303,16 +314,12 @@ impl Graph {
 }
 
 impl Reading {
-    fn new(module: Path, text: &str, files: &BTreeMap<Path, String>) -> Self {
-        let text = text
-            .split("#[cfg(test)]\nmod tests")
-            .next()
-            .unwrap_or_default();
-        let tokens = code(text, Language::Rust);
+    fn new(source: &'static Source, files: &BTreeMap<Path, String>) -> Self {
+        let tokens = code(source.tokens_without_tests());
         let mut reading = Self {
-            module,
+            module: module(&source.path),
             names: BTreeMap::new(),
-            handed_on: BTreeMap::new(),
+            re_exports: BTreeMap::new(),
             paths: BTreeSet::new(),
             words: BTreeSet::new(),
         };
@@ -337,18 +344,18 @@ impl Reading {
             reading.declare(&declared[..end], visibility > 0, files);
             rest = &declared[end..];
         }
-        reading.see(&others, files);
+        reading.add_code(&others, files);
         reading
     }
 
-    /// Takes in a `use` declaration.
+    /// Adds the names of a `use` declaration.
     fn declare(&mut self, tokens: &[Token<'_>], is_public: bool, files: &BTreeMap<Path, String>) {
         for (path, name) in leaves(tokens) {
             let Some(path) = self.absolute(&path, files) else {
                 continue;
             };
             if is_public {
-                self.handed_on.insert(name, path);
+                self.re_exports.insert(name, path);
             } else {
                 self.names.insert(name, path.clone());
                 self.paths.insert(path);
@@ -356,8 +363,8 @@ impl Reading {
         }
     }
 
-    /// Takes in code without its `use` declarations.
-    fn see(&mut self, tokens: &[Token<'_>], files: &BTreeMap<Path, String>) {
+    /// Adds the names of code without `use` declarations.
+    fn add_code(&mut self, tokens: &[Token<'_>], files: &BTreeMap<Path, String>) {
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
             at += 1;
@@ -379,7 +386,7 @@ impl Reading {
         }
     }
 
-    /// The path from the root of the crate, if it leads into the crate.
+    /// Returns the path from the root of the crate, or `None` if the path leads out of the crate.
     fn absolute(&self, path: &[&str], files: &BTreeMap<Path, String>) -> Option<Path> {
         let (first, rest) = path.split_first()?;
         let mut from = match *first {
@@ -398,7 +405,7 @@ impl Reading {
                 } else {
                     self.names
                         .get(name)
-                        .or_else(|| self.handed_on.get(name))?
+                        .or_else(|| self.re_exports.get(name))?
                         .clone()
                 }
             }
@@ -414,7 +421,7 @@ impl Reading {
     }
 }
 
-/// How many tokens are a pair of parentheses at the start, with what is between them.
+/// Returns the number of tokens up to the end of the parentheses at the start.
 fn in_parentheses(tokens: &[Token<'_>]) -> usize {
     if tokens.first().is_none_or(|first| first.text != "(") {
         return 0;
@@ -423,9 +430,9 @@ fn in_parentheses(tokens: &[Token<'_>]) -> usize {
     end.map_or(0, |end| end + 1)
 }
 
-/// The paths in a `use` declaration, written out, and the names that they get.
+/// Returns the expanded paths of a `use` declaration with the names that they define.
 fn leaves<'t>(tokens: &[Token<'t>]) -> Vec<(Vec<&'t str>, String)> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     let mut groups: Vec<Vec<&str>> = vec![Vec::new()];
     let mut path: Vec<&str> = Vec::new();
     let mut alias = None;
@@ -439,7 +446,7 @@ fn leaves<'t>(tokens: &[Token<'t>]) -> Vec<(Vec<&'t str>, String)> {
         if let Some(name) = alias.take().or(whole.last().copied())
             && whole.len() > group.len().min(1)
         {
-            found.push((whole.clone(), name.to_owned()));
+            paths.push((whole.clone(), name.to_owned()));
         }
     };
     while let Some(token) = rest.next() {
@@ -466,16 +473,16 @@ fn leaves<'t>(tokens: &[Token<'t>]) -> Vec<(Vec<&'t str>, String)> {
     if !path.is_empty() {
         end(&mut path, &mut alias, &[]);
     }
-    found
+    paths
 }
 
-/// The module that a file is.
+/// Returns the module of a file.
 fn module(file: &str) -> Path {
     let inside = file.trim_start_matches("src/").trim_end_matches(".rs");
     let mut path: Path = inside.split('/').map(str::to_owned).collect();
     match file {
         "src/lib.rs" => Path::new(),
-        // The program is another crate.
+        // The program is a crate of its own.
         "src/main.rs" => vec!["(program)".to_owned()],
         "src/memory.rs" => vec!["(program)".to_owned(), "memory".to_owned()],
         "src/streams.rs" => vec!["(program)".to_owned(), "streams".to_owned()],
@@ -488,7 +495,7 @@ fn module(file: &str) -> Path {
     }
 }
 
-/// The room that a file is in, named as [`ROOMS`] names it.
+/// Returns the room of a file.
 fn room(file: &str) -> &str {
     let inside = file.trim_start_matches("src/");
     match inside.split('/').collect::<Vec<_>>().as_slice() {
@@ -503,12 +510,12 @@ fn room(file: &str) -> &str {
     }
 }
 
-/// Between rooms: what sees what, and a file and a name that say so.
+/// Returns the dependencies between rooms, each with a file and a name as evidence.
 fn arrows() -> BTreeMap<(String, String), String> {
     let mut arrows = BTreeMap::new();
-    for (file, uses) in Graph::read().uses {
+    for (file, uses) in &Graph::of_sources().uses {
         for (other, name) in uses {
-            let (from, to) = (room(&file).to_owned(), room(&other).to_owned());
+            let (from, to) = (room(file).to_owned(), room(other).to_owned());
             if from != to {
                 arrows
                     .entry((from, to))
@@ -520,19 +527,17 @@ fn arrows() -> BTreeMap<(String, String), String> {
 }
 
 #[test]
-fn rooms_see_what_the_table_allows() {
+fn rooms_depend_on_allowed_rooms_only() {
     let arrows = arrows();
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     let mut below: BTreeSet<&str> = BTreeSet::new();
     for (room, _, sees) in ROOMS {
         for seen in *sees {
             if !below.contains(seen) {
-                found.push(format!(
-                    "the table: {room} sees {seen}, which is not below it"
-                ));
+                faults.push(format!("the table: {seen} is not below {room}"));
             }
             if !arrows.contains_key(&((*room).to_owned(), (*seen).to_owned())) {
-                found.push(format!("the table: {room} may see {seen}, and does not"));
+                faults.push(format!("the table: {room} does not depend on {seen}"));
             }
         }
         below.insert(room);
@@ -540,44 +545,43 @@ fn rooms_see_what_the_table_allows() {
     for ((from, to), name) in &arrows {
         let allowed = ROOMS.iter().find(|(room, ..)| room == from);
         if !allowed.is_some_and(|(_, _, sees)| sees.contains(&to.as_str())) {
-            found.push(format!("{from} sees {to}: {name}"));
+            faults.push(format!("{from} depends on {to}: {name}"));
         }
     }
-    nothing(
-        "A room sees what ROOMS (tests/repo/layers.rs) allows, all of which is below it.",
-        &found,
+    assert_empty(
+        "A room depends on the rooms that ROOMS (tests/repo/layers.rs) allows, which are below it.",
+        &faults,
     );
 }
 
 #[test]
-fn no_file_depends_on_itself() {
-    let graph = Graph::read();
-    let mut found = Vec::new();
-    let mut told = BTreeSet::new();
+fn files_have_no_dependency_cycles() {
+    let graph = Graph::of_sources();
+    let mut faults = Vec::new();
+    let mut reported = BTreeSet::new();
     for file in graph.uses.keys() {
-        let Some(circle) = graph.circle(file) else {
+        let Some(cycle) = graph.cycle(file) else {
             continue;
         };
-        let mut same = circle.clone();
+        let mut same = cycle.clone();
         same.sort_unstable();
-        if !told.insert(same) {
+        if !reported.insert(same) {
             continue;
         }
         let mut text = String::new();
-        for (at, from) in circle.iter().enumerate() {
-            let to = circle[(at + 1) % circle.len()];
+        for (at, from) in cycle.iter().enumerate() {
+            let to = cycle[(at + 1) % cycle.len()];
             let _ = write!(text, "{from} -> ({}) -> ", graph.uses[*from][to]);
         }
-        found.push(text + circle[0]);
+        faults.push(text + cycle[0]);
     }
-    nothing(
-        "No file depends on itself by way of others: what both need goes into one below them.",
-        &found,
+    assert_empty(
+        "Files have no cyclic dependencies: move shared code into a lower file.",
+        &faults,
     );
 }
 
-/// What is at the left margin of a file, from one item to the next: the item's name, whether other
-/// files may name it, and every word in it. An `impl` belongs to its type.
+/// An item of a file, from its line to the line of the next item. An `impl` has the name of its type.
 struct Item {
     name: String,
     is_public: bool,
@@ -587,10 +591,6 @@ struct Item {
 impl Item {
     fn all(text: &str) -> Vec<Self> {
         const KINDS: &[&str] = &["const", "enum", "fn", "static", "struct", "trait", "type"];
-        let text = text
-            .split("#[cfg(test)]\nmod tests")
-            .next()
-            .unwrap_or_default();
         let mut chunks: Vec<String> = Vec::new();
         for line in text.lines() {
             let starts = line.starts_with(|first: char| first.is_ascii_lowercase());
@@ -603,15 +603,16 @@ impl Item {
         }
         let mut items = Vec::new();
         for chunk in &chunks {
-            let tokens = code(chunk, Language::Rust);
-            let words: Vec<&str> = tokens
+            let chunk_tokens = code(&tokens(chunk, Language::Rust));
+            let words: Vec<&str> = chunk_tokens
                 .iter()
                 .filter(|token| token.kind == Kind::Word)
                 .map(|token| token.text)
                 .collect();
             let name = if words.first() == Some(&"impl") {
-                // The type is what is before the body, after `for` if there is a trait.
-                let head = code(chunk.split('{').next().unwrap_or_default(), Language::Rust);
+                // The type precedes the body, and follows `for` if there is a trait.
+                let head = chunk.split('{').next().unwrap_or_default();
+                let head = code(&tokens(head, Language::Rust));
                 let of = head.iter().rposition(|token| token.text == "for");
                 let mut depth = 0;
                 let mut named = None;
@@ -641,20 +642,19 @@ impl Item {
     }
 }
 
-/// The family of formats that a file belongs to, if it does not belong to all of them.
+/// Returns the family of formats of a file, or `None` for shared files.
 fn family(file: &str) -> Option<&str> {
     let (family, _) = file.strip_prefix("src/formats/")?.split_once('/')?;
     (!["common", "export"].contains(&family)).then_some(family)
 }
 
-/// What several families use is common, and what one uses is its own.
 #[test]
-fn common_is_what_two_families_use() {
+fn shared_code_has_two_users() {
     const COMMON: &str = "src/formats/common/";
-    let graph = Graph::read();
+    let graph = Graph::of_sources();
     let files: BTreeMap<String, Vec<Item>> = sources()
-        .filter(|(path, _)| path.starts_with(COMMON) && is_a(path, "rs"))
-        .map(|(path, text)| (path, Item::all(&text)))
+        .filter(|source| source.is_in(COMMON) && source.is_a("rs"))
+        .map(|source| (source.path.clone(), Item::all(source.text_without_tests())))
         .collect();
     let mut users: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for (user, used) in &graph.items {
@@ -667,7 +667,7 @@ fn common_is_what_two_families_use() {
             users.entry((file, name)).or_default().insert(by);
         }
     }
-    // Who uses an item of common uses what that names.
+    // A user of a shared item uses the items that it names, too.
     loop {
         let mut more = Vec::new();
         for (file, items) in &files {
@@ -694,66 +694,68 @@ fn common_is_what_two_families_use() {
             users.entry(used).or_default().extend(by);
         }
     }
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     for (file, items) in &files {
         for item in items.iter().filter(|item| item.is_public) {
             let by = users.get(&(file.as_str(), item.name.as_str()));
             let by: Vec<&str> = by.into_iter().flatten().copied().collect();
             if by.len() < 2 && !by.iter().any(|by| by.starts_with("src/")) {
-                found.push(format!("{file}: {} is used by {by:?} alone", item.name));
+                faults.push(format!("{file}: {} is used by {by:?} alone", item.name));
             }
         }
     }
-    nothing(
-        "src/formats/common/ holds what two families of formats use; what one uses is in its folder.",
-        &found,
+    assert_empty(
+        "src/formats/common/ has the code that several families of formats use; other code is in the folder of its family.",
+        &faults,
     );
 }
 
-/// A family of formats is a folder that can be taken away.
+/// The folder of a family can be deleted without changes to other families.
 #[test]
-fn families_do_not_know_each_other() {
-    let graph = Graph::read();
-    let mut found = Vec::new();
+fn families_do_not_depend_on_each_other() {
+    let graph = Graph::of_sources();
+    let mut faults = Vec::new();
     for (file, uses) in &graph.uses {
         let Some(own) = family(file) else { continue };
         for (used, name) in uses {
             if family(used).is_some_and(|other| other != own) {
-                found.push(format!("{file}: {name} of {used}"));
+                faults.push(format!("{file}: {name} of {used}"));
             }
         }
     }
-    nothing("No family of formats names another one.", &found);
+    assert_empty(
+        "A family of formats does not depend on another family.",
+        &faults,
+    );
 }
 
-/// Importers know what they read and say, writers a profile and an output.
 #[test]
-fn reading_and_writing_are_apart() {
-    let graph = Graph::read();
+fn importers_and_writers_are_separate() {
+    let graph = Graph::of_sources();
     let starts_with = |file: &str, rooms: &[&str]| {
         rooms
             .iter()
             .any(|room| file.starts_with(&format!("src/{room}/")))
     };
     let is_format = |file: &str| starts_with(file, &["formats"]);
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     for file in graph.uses.keys().filter(|file| is_format(file)) {
-        let way = if file.ends_with("/read.rs") {
+        let path = if file.ends_with("/read.rs") {
             let is_far = |used: &str| starts_with(used, &["profile", "report", "store"]);
-            graph.way(file, |_| true, is_far)
+            graph.path_to(file, |_| true, is_far)
         } else if file.ends_with("/write.rs") {
-            // The database that a profile comes from knows of its inputs, but no format asks it.
+            // The database depends on `input`, but a format does not reach `input` through it.
             let is_far = |used: &str| {
                 starts_with(used, &["input"]) || is_format(used) && used.ends_with("/read.rs")
             };
-            graph.way(file, is_format, is_far)
+            graph.path_to(file, is_format, is_far)
         } else {
             None
         };
-        found.extend(way.map(|way| way.join(" -> ")));
+        faults.extend(path.map(|path| path.join(" -> ")));
     }
-    nothing(
-        "Importers reach neither a database nor a profile, and writers reach no importer and no input.",
-        &found,
+    assert_empty(
+        "Importers reach neither a database nor a profile; writers reach neither an importer nor an input.",
+        &faults,
     );
 }

@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

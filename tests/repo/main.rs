@@ -1,10 +1,12 @@
-//! The repository itself: documents, walls between modules, queries, dependencies.
+//! Checks of the repository itself: documents, language, module dependencies, queries, packages.
 
 #[macro_use]
 extern crate profdb_test_attribute;
 
 mod docs;
+mod files;
 mod headers;
+mod language;
 mod layers;
 mod made;
 mod plans;

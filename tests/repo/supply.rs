@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::{env, fs};
 
 use serde_json::{Value, json};
@@ -188,13 +189,17 @@ fn denied(name: &str) -> Vec<String> {
     quoted.map(str::to_owned).collect()
 }
 
-fn everywhere() -> Packages {
-    let platforms = denied("targets");
-    assert!(
-        platforms.iter().any(|platform| platform == PLATFORM),
-        "{platforms:?}"
-    );
-    Packages::of(&platforms.iter().map(String::as_str).collect::<Vec<_>>())
+/// Returns the packages of all platforms that `deny.toml` lists.
+fn everywhere() -> &'static Packages {
+    static PACKAGES: LazyLock<Packages> = LazyLock::new(|| {
+        let platforms = denied("targets");
+        assert!(
+            platforms.iter().any(|platform| platform == PLATFORM),
+            "{platforms:?}"
+        );
+        Packages::of(&platforms.iter().map(String::as_str).collect::<Vec<_>>())
+    });
+    &PACKAGES
 }
 
 #[test]
@@ -392,6 +397,34 @@ fn build_scripts_are_known() {
     assert_eq!(
         names, known,
         "packages with build scripts (left), and those in BUILD_SCRIPTS (right)"
+    );
+}
+
+/// `rust-version` is the lowest version that compiles the dependencies.
+#[test]
+fn rust_version_is_that_of_the_dependencies() {
+    let mut ours = Vec::new();
+    let mut highest = (Vec::new(), "no dependency");
+    for package in everywhere().all.values() {
+        let Some(version) = package["rust_version"].as_str() else {
+            continue;
+        };
+        let mut numbers: Vec<u32> = version
+            .split('.')
+            .map(|number| number.parse().expect("a number"))
+            .collect();
+        numbers.resize(3, 0);
+        let name = text(&package["name"]);
+        if name == env!("CARGO_PKG_NAME") {
+            ours = numbers;
+        } else if numbers > highest.0 {
+            highest = (numbers, name);
+        }
+    }
+    assert_eq!(
+        ours, highest.0,
+        "rust-version in Cargo.toml (left) differs from the one that {} requires (right)",
+        highest.1
     );
 }
 

@@ -1,7 +1,6 @@
-//! The rules that no compiler holds: walls between the parts, registries and files that agree, the
-//! shape of SQL and documents. ARCHITECTURE.md says what the rules are for; a failure here says
-//! where one is broken.
-//!
+//! Checks rules of ARCHITECTURE.md that the compiler cannot check: dependencies between the parts,
+//! registries and their files, the form of SQL and documents. A failure lists the violations.
+
 #![expect(
     clippy::disallowed_methods,
     reason = "reads its own sources, which are small and UTF-8"
@@ -10,43 +9,45 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use memchr::memmem;
 
 use profdb::formats::{EXPORTS, FORMATS};
 use profdb::report::REPORTS;
 use profdb::store::CHECKS;
 
-use self::reading::{Kind, Language, Token, code, headings, inline_code, is_name, names, tokens};
+use self::reading::{Kind, Language, Token, code, headings, inline_code, is_name, tokens};
+use crate::files::{Source, at_root, paths, read, sources};
 
 pub(crate) mod reading;
 
-/// Lines from which on a source file has to give its reason. A signal that a file does two jobs, not a
-/// wall: code is not moved elsewhere for its sake.
+/// Maximum number of lines of a source file without an entry in [`LONG_FILES`]. A longer file often
+/// has two jobs.
 const LINES: usize = 800;
 
-/// Source files that have more, and why they are not two.
+/// Longer source files, with the reasons for not splitting them.
 const LONG_FILES: &[(&str, &str)] = &[(
     "src/input/mod.rs",
     "decompression, limits and fingerprint see every buffer together",
 )];
 
-/// Bytes of the largest file in `tests/cases`.
+/// Maximum size of a file in `tests/cases`, in bytes.
 const CASE_BYTES: u64 = 64 * 1024;
 
-/// Folders in `tests/cases` that are not about a format.
+/// Folders in `tests/cases` that do not belong to a format.
 const OTHER_CASES: &[&str] = &["cli", "export", "manual", "reports"];
 
-/// Formats without a folder of recordings, and where their inputs are.
+/// Formats without a folder of recordings, with the origins of their inputs.
 const NO_SAMPLES: &[(&str, &str)] = &[
     ("dyalog_csv", "cases are the reports of Dyalog's manuals"),
     ("dyalog_xml", "cases are the reports of Dyalog's manuals"),
 ];
 
-/// Formats without a section in docs/conformance.md, and why it would be empty.
+/// Formats without a section in docs/conformance.md, with the reasons.
 const NO_CONFORMANCE: &[(&str, &str)] = &[
     ("business_rules", "no other program reports on the file"),
-    ("dyalog_csv", "the words of the manual are ours"),
-    ("dyalog_xml", "the words of the manual are ours"),
+    ("dyalog_csv", "profdb uses the terms of the manual"),
+    ("dyalog_xml", "profdb uses the terms of the manual"),
     ("ghc_json", "GHC's words are ours"),
     ("ghc_prof", "GHC's words are ours"),
     ("ghc_px", "GHC's words are ours"),
@@ -54,8 +55,7 @@ const NO_CONFORMANCE: &[(&str, &str)] = &[
     ("sampler", "no other program reports on the file"),
 ];
 
-/// Files with code that the compiler does not check, and what for. None of them is part of the
-/// program.
+/// Files with `unsafe` code, with the reasons.
 const UNSAFE: &[(&str, &str)] = &[
     (
         "src/memory.rs",
@@ -68,7 +68,7 @@ const UNSAFE: &[(&str, &str)] = &[
     ("tests/support/allocation.rs", "an allocator that counts"),
 ];
 
-/// Headings of an importer's page, in their order.
+/// Headings of the module comment of an importer, in order.
 const PAGE: &[&str] = &[
     "What it is",
     "How to record one",
@@ -77,10 +77,10 @@ const PAGE: &[&str] = &[
     "References",
 ];
 
-/// Headings of a writer's page, in their order.
+/// Headings of the module comment of a writer, in order.
 const EXPORT_PAGE: &[&str] = &["What it is", "What is written", "References"];
 
-/// What shows something on a screen.
+/// Macros, functions and crates that write to the terminal.
 const PRINTING: &[&str] = &[
     "print!",
     "println!",
@@ -94,56 +94,17 @@ const PRINTING: &[&str] = &[
     "indicatif",
 ];
 
-/// Private names of things that have a name in the field, which they have now. None comes back as the
-/// name of a type, function, constant, module, file, or temporary table.
-const GONE: &[&str] = &[
-    "AddedUp",
-    "Bulk",
-    "Ledger",
-    "Opened",
-    "Places",
-    "Relay",
-    "Remarks",
-    "Said",
-    "Site",
-    "Tally",
-    "Trie",
-    "LINK",
-    "PLACE",
-    "arrivals",
-    "asked",
-    "bulk",
-    "claim",
-    "climbers",
-    "departures",
-    "divider",
-    "elsewhere",
-    "graft",
-    "held",
-    "is_overtaxed",
-    "ledger",
-    "patience",
-    "relay",
-    "remarks",
-    "room",
-    "shares",
-    "trails",
-    "trie",
-    "two_dashes",
-];
-
-/// Words that are keywords wherever they stand in our SQL. Those that are also names of columns
-/// (`key`, `exclusive`, `rows`) are not among them.
+/// Keywords of SQL, except those that are also names of columns (`key`, `exclusive`, `rows`).
 const KEYWORDS: &str = "
     ADD AFTER ALL ALTER AND AS ASC BEFORE BEGIN BETWEEN BY CASE CAST CHECK CREATE CROSS DELETE DESC DISTINCT DROP
     ELSE END EXCEPT EXISTS FROM GLOB GROUP HAVING IN INDEX INNER INSERT INTERSECT INTO IS JOIN LEFT LIKE LIMIT NOT
     NULL OFFSET ON OR ORDER OVER PARTITION PRIMARY REFERENCES SELECT SET STRICT TABLE THEN TRIGGER UNION UNIQUE
     UPDATE USING VALUES VIEW WHEN WHERE WITH WITHOUT";
 
-// Walls
+// Dependencies
 
 #[test]
-fn importers_know_input_and_sink_only() {
+fn importers_depend_on_input_and_sink_only() {
     let mut forbidden = vec![
         "rusqlite",
         "std::fs",
@@ -159,8 +120,8 @@ fn importers_know_input_and_sink_only() {
         "crate::store",
     ]);
     forbidden.extend(PRINTING);
-    wall(
-        "An importer knows Input and Sink and nothing else: no SQL, no files, no screen, no threads.",
+    assert_not_named(
+        "An importer uses Input and Sink only: no SQL, files, terminal or threads.",
         |path| path.starts_with("src/formats/") && path.ends_with("/read.rs"),
         &forbidden,
     );
@@ -168,8 +129,8 @@ fn importers_know_input_and_sink_only() {
 
 #[test]
 fn base_uses_nothing_above_it() {
-    wall(
-        "src/base is below everything.",
+    assert_not_named(
+        "src/base depends on no other part.",
         |path| path.starts_with("src/base/"),
         &[
             "crate::cli",
@@ -187,42 +148,38 @@ fn base_uses_nothing_above_it() {
 }
 
 #[test]
-fn sqlite_is_opened_in_one_place() {
+fn sqlite_is_opened_in_a_single_file() {
     let place = "src/store/file/connection.rs";
     let mut opened = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| path.starts_with("src/") && is_a(path, "rs")) {
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        opened.extend(
-            (1..)
-                .zip(text.lines())
-                .filter(|(_, line)| line.contains("Connection::open"))
-                .map(|(number, _): (u32, _)| format!("{path}:{number}")),
-        );
+    for source in sources().filter(|source| source.is_in("src/") && source.is_a("rs")) {
+        let text = source.text_without_tests();
+        let calls = memmem::find_iter(text.as_bytes(), "Connection::open");
+        opened.extend(calls.map(|at| format!("{}:{}", source.path, line_at(text, at))));
     }
     assert!(
         opened.iter().any(|at| at.starts_with(place)),
-        "{place} opens nothing"
+        "{place} does not call Connection::open"
     );
     opened.retain(|at| !at.starts_with(place));
-    nothing(
-        "Only src/store/file/connection.rs opens SQLite, so that no connection is without its guards.",
+    assert_empty(
+        "Only src/store/file/connection.rs opens SQLite, so that all connections have its guards.",
         &opened,
     );
 }
 
 #[test]
-fn writers_know_profile_and_output_only() {
+fn writers_depend_on_profile_and_output_only() {
     let mut forbidden = vec!["std::fs", "std::net", "std::process", "std::thread"];
     forbidden.extend(["crate::cli", "crate::pipeline", "crate::profile"]);
     forbidden.extend(PRINTING);
-    wall(
-        "A writer sees a profile and somewhere to write to: no files, no screen, no importers.",
+    assert_not_named(
+        "A writer uses a profile and an output only: no files, terminal or importers.",
         |path| path.starts_with("src/formats/") && path.ends_with("/write.rs"),
         &forbidden,
     );
 }
 
-/// What profilers and their languages are called, besides the families of formats.
+/// Names of profilers and their languages, besides the families of formats.
 const TOOLS: &[&str] = &[
     "APL",
     "]PROFILE",
@@ -233,7 +190,7 @@ const TOOLS: &[&str] = &[
     "Xdebug",
 ];
 
-/// Families whose names are words of other things, too.
+/// Families of formats whose names have other meanings, too.
 const COMMON_WORDS: &[&str] = &[
     "business_rules",
     "common",
@@ -243,11 +200,11 @@ const COMMON_WORDS: &[&str] = &[
     "sampler",
 ];
 
-/// The one place in reports that knows a profiler: titles of columns, and XML.
-const OF_A_PROFILER: &str = "src/report/render/dyalog/";
+/// The only folder of reports that depends on a profiler: titles of columns, and XML.
+const PROFILER_FOLDER: &str = "src/report/render/dyalog/";
 
 #[test]
-fn store_report_and_sql_name_no_format() {
+fn store_report_and_sql_do_not_name_formats() {
     let formats = sides("read");
     let families: Vec<String> = entries("src/formats", "")
         .into_iter()
@@ -255,60 +212,68 @@ fn store_report_and_sql_name_no_format() {
         .map(|family| family.split('_').next().unwrap_or_default().to_owned())
         .collect();
     assert!(families.iter().any(|family| family == "dyalog"));
-    let mut found = Vec::new();
-    for (path, text) in sources() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        let path = source.path.as_str();
         let rust = path.starts_with("src/store/") || path.starts_with("src/report/");
-        let language = if rust { Language::Rust } else { Language::Sql };
-        // A migration says of old files what was not stored of their formats.
-        if (!rust && !is_a(&path, "sql"))
+        // A migration names formats where old files lack what they would have stored.
+        if (!rust && !source.is_a("sql"))
             || path.starts_with("migrations/")
-            || path.starts_with(OF_A_PROFILER)
+            || path.starts_with(PROFILER_FOLDER)
         {
             continue;
         }
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        for token in tokens(text, language) {
+        let text = source.text_without_tests().to_lowercase();
+        let is_in_text = |name: &str| memmem::find(text.as_bytes(), name.as_bytes()).is_some();
+        let formats = formats.keys().filter(|name| is_in_text(name));
+        let formats: Vec<&str> = formats.map(String::as_str).collect();
+        let families = families.iter().filter(|name| is_in_text(name));
+        let families: Vec<&str> = families.map(String::as_str).collect();
+        let tools = TOOLS
+            .iter()
+            .filter(|name| is_in_text(&name.to_lowercase()))
+            .copied();
+        let tools: Vec<&str> = tools.collect();
+        if formats.is_empty() && families.is_empty() && tools.is_empty() {
+            continue;
+        }
+        for token in source.tokens_without_tests() {
             let lower = token.text.to_lowercase();
             let mut named: Vec<&str> = Vec::new();
             if token.kind != Kind::Comment {
-                let formats = formats.keys().map(String::as_str);
-                named.extend(
-                    formats.filter(|format| has_word(token.text, format, char::is_alphanumeric)),
-                );
+                let is_named = |format: &&&str| has_word(token.text, format, char::is_alphanumeric);
+                named.extend(formats.iter().filter(is_named));
             }
             let is_code = !matches!(token.kind, Kind::Text | Kind::Comment);
-            // The renderer names the folder of the one place.
+            // The renderer names the folder of the exception.
             if !(is_code && path.starts_with("src/report/render/")) {
-                let families = families.iter().map(String::as_str);
-                named.extend(families.filter(|name| has_word(&lower, name, is_name)));
+                let is_named = |family: &&&str| has_word(&lower, family, is_name);
+                named.extend(families.iter().filter(is_named));
             }
-            named.extend(
-                TOOLS
-                    .iter()
-                    .filter(|tool| has_word(token.text, tool, is_name)),
-            );
-            found.extend(
+            let is_named = |tool: &&&str| has_word(token.text, tool, is_name);
+            named.extend(tools.iter().filter(is_named));
+            faults.extend(
                 named
                     .iter()
                     .map(|name| format!("{path}:{}: {name}", token.line)),
             );
         }
     }
-    nothing(
-        "Database and reports know no format and no profiler, in comments neither: what only one of them needs is a metric, \
-         a property or a note of the run.",
-        &found,
+    assert_empty(
+        "Database and reports do not name a format or a profiler, not even in comments: data of a single format is a \
+         metric, a property or a note of the run.",
+        &faults,
     );
 }
 
-/// The file that says which metrics readers of its format find, and what they call them.
-const NAMES_METRICS: &str = "src/formats/ghc/ghc_px/write.rs";
+/// The writer that maps names of metrics to the names in its format.
+const METRIC_NAME_WRITER: &str = "src/formats/ghc/ghc_px/write.rs";
 
-/// Files that ask for a metric by its name, each with the reason: what it is called is what readers of a format know.
-const BY_NAME: &[(&str, &str)] = &[
+/// Files that compare the names of metrics, with the reasons: readers of these formats identify metrics by their names.
+const NAME_COMPARISONS: &[(&str, &str)] = &[
     (
         "src/formats/common/written.rs",
-        "formats without metrics, whose readers take figures for samples",
+        "formats without metrics, whose readers interpret figures as samples",
     ),
     (
         "src/formats/dyalog/table.rs",
@@ -316,27 +281,27 @@ const BY_NAME: &[(&str, &str)] = &[
     ),
     (
         "src/formats/firefox/write.rs",
-        "samples without weights, which readers count, and the time from one to the next",
+        "samples without weights, which readers count, and the time between samples",
     ),
     (
-        NAMES_METRICS,
-        "which metrics readers find, and what they call them",
+        METRIC_NAME_WRITER,
+        "readers of the format know certain metrics only",
     ),
     (
         "src/formats/speedscope/write.rs",
-        "a file without stacks, whose readers take figures for samples",
+        "a file without stacks, whose readers interpret figures as samples",
     ),
     (
         "src/report/render/dyalog/xml.rs",
-        "reports as `]PROFILE` writes them of what it measures",
+        "reports in the form of `]PROFILE`, which measures certain metrics only",
     ),
 ];
 
-/// Columns of reports whose names in JSON are promised.
-const READINGS: &[&str] = &["exclusive_ticks", "cumulative_ticks"];
+/// Columns of reports whose JSON names must not change.
+const TICK_COLUMNS: &[&str] = &["exclusive_ticks", "cumulative_ticks"];
 
-/// Files of the database, of reports and of writers.
-fn after_import() -> impl Iterator<Item = (String, String)> {
+/// Returns the files of the database, of reports and of writers.
+fn database_report_and_writer_sources() -> impl Iterator<Item = &'static Source> {
     let of_all = [
         "src/store/",
         "src/report/",
@@ -349,101 +314,93 @@ fn after_import() -> impl Iterator<Item = (String, String)> {
                 .iter()
                 .any(|end| path.ends_with(end))
     };
-    sources().filter(move |(path, _)| {
-        writes(path) || of_all.iter().any(|folder| path.starts_with(folder))
+    sources().filter(move |source| {
+        writes(&source.path) || of_all.iter().any(|folder| source.is_in(folder))
     })
 }
 
-/// Names that importers give to metrics.
-fn names_of_metrics() -> BTreeSet<String> {
+/// Returns the names that importers give to metrics.
+fn metric_names() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for (path, text) in sources().filter(|(path, _)| path.starts_with("src/formats/")) {
-        let given = text.split(".metric(\"").skip(1);
+    for source in sources().filter(|source| source.is_in("src/formats/") && source.is_a("rs")) {
+        let given = source.text.split(".metric(\"").skip(1);
         let given = given.filter_map(|rest| rest.split_once('"'));
-        names.extend(
-            given
-                .filter(|_| is_a(&path, "rs"))
-                .map(|(name, _)| name.to_owned()),
-        );
+        names.extend(given.map(|(name, _)| name.to_owned()));
     }
     names
 }
 
 #[test]
-fn metrics_are_asked_for_by_their_names_where_readers_know_these() {
-    let names = names_of_metrics();
+fn names_of_metrics_are_compared_in_listed_files_only() {
+    let names = metric_names();
     assert!(
         ["time", "samples", "ticks", "alloc"]
             .iter()
             .all(|name| names.contains(*name)),
         "{names:?}"
     );
-    let asks = |line: &str| {
-        names.iter().any(|name| {
-            ["name == ", "name != ", "name = ", "name <> "]
-                .iter()
-                .any(|asked| {
-                    line.contains(&format!("{asked}\"{name}\""))
-                        || line.contains(&format!("{asked}'{name}'"))
-                })
-        })
-    };
-    let (mut found, mut by_name) = (Vec::new(), BTreeSet::new());
-    for (path, text) in after_import() {
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| asks(text)) {
-            by_name.insert(path.clone());
-            if !BY_NAME.iter().any(|(file, _)| *file == path) {
-                found.push(format!("{path}:{line}: {}", text.trim()));
+    let operators = ["==", "!=", "=", "<>"];
+    let comparisons: BTreeSet<String> = names
+        .iter()
+        .flat_map(|name| [format!("\"{name}\""), format!("'{name}'")])
+        .flat_map(|name| operators.map(|operator| format!("name {operator} {name}")))
+        .collect();
+    let (mut faults, mut by_name) = (Vec::new(), BTreeSet::new());
+    for source in database_report_and_writer_sources() {
+        let path = source.path.as_str();
+        let text = source.text_without_tests();
+        for at in memmem::find_iter(text.as_bytes(), "name ") {
+            let compares = |comparison: &String| text[at..].starts_with(comparison);
+            if comparisons.iter().any(compares) {
+                by_name.insert(path);
+                if !NAME_COMPARISONS.iter().any(|(file, _)| *file == path) {
+                    faults.push(format!("{path}:{}", line_at(text, at)));
+                }
             }
         }
     }
-    let unused = BY_NAME.iter().filter(|(file, _)| !by_name.contains(*file));
-    found.extend(unused.map(|(file, _)| format!("{file}: asks for none by its name")));
-    nothing(
-        "What a metric means its importer says, and not what it is called; BY_NAME has what is left, with reasons.",
-        &found,
+    let unused = NAME_COMPARISONS
+        .iter()
+        .filter(|(file, _)| !by_name.contains(file));
+    faults.extend(unused.map(|(file, _)| format!("{file}: does not compare the name of a metric")));
+    assert_empty(
+        "The importer states the meaning of a metric; its name does not. NAME_COMPARISONS lists the exceptions with reasons.",
+        &faults,
     );
 }
 
 #[test]
-fn no_name_of_a_metric_decides() {
-    let mut found = Vec::new();
-    for (path, text) in after_import() {
-        let language = if is_a(&path, "sql") {
-            Language::Sql
-        } else {
-            Language::Rust
-        };
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        if path == NAMES_METRICS || !matches!(path.rsplit_once('.'), Some((_, "rs" | "sql"))) {
-            continue;
-        }
-        let tokens = tokens(text, language);
-        for token in &tokens {
+fn metric_name_ticks_has_no_meaning() {
+    let mut faults = Vec::new();
+    for source in
+        database_report_and_writer_sources().filter(|source| source.path != METRIC_NAME_WRITER)
+    {
+        let path = source.path.as_str();
+        let ticks = |token: &&Token<'_>| memmem::find(token.text.as_bytes(), b"ticks").is_some();
+        for token in source.tokens_without_tests().iter().filter(ticks) {
             let is_name =
                 token.kind == Kind::Text && token.text.trim_matches(['"', '\'']) == "ticks";
             let is_word = !path.starts_with("src/formats/")
-                && !path.starts_with(OF_A_PROFILER)
+                && !path.starts_with(PROFILER_FOLDER)
                 && !matches!(token.kind, Kind::Text | Kind::Comment)
                 && token.text.split('_').any(|word| word == "ticks")
-                && !READINGS.contains(&token.text);
+                && !TICK_COLUMNS.contains(&token.text);
             if is_name || is_word {
-                found.push(format!("{path}:{}: {}", token.line, token.text));
+                faults.push(format!("{path}:{}: {}", token.line, token.text));
             }
         }
     }
-    nothing(
-        "What a metric means its importer says (metrics.timer_readings): other formats have ticks, too.",
-        &found,
+    assert_empty(
+        "The importer states the meaning of a metric (metrics.timer_readings): other formats have ticks, too.",
+        &faults,
     );
 }
 
 #[test]
-fn events_and_profile_know_neither_io_nor_sql() {
-    const RULE: &str = "The words of importers and the builder are pure: no I/O, no SQL.";
+fn events_and_profile_use_neither_io_nor_sql() {
+    const RULE: &str = "Events and the builder are pure: no I/O and no SQL.";
     let pure = |path: &str| path.starts_with("src/events/") || path.starts_with("src/profile/");
-    wall(
+    assert_not_named(
         RULE,
         pure,
         &[
@@ -458,26 +415,24 @@ fn events_and_profile_know_neither_io_nor_sql() {
     let statements = [
         "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "FROM", "WHERE", "JOIN", "PRAGMA",
     ];
-    let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| pure(path)) {
-        for token in tokens(&text, Language::Rust)
-            .iter()
-            .filter(|token| token.kind == Kind::Text)
-        {
+    let mut faults = Vec::new();
+    for source in sources().filter(|source| pure(&source.path)) {
+        let is_text = |token: &&Token<'_>| token.kind == Kind::Text;
+        for token in source.tokens().iter().filter(is_text) {
             let named = statements
                 .iter()
                 .filter(|word| has_word(token.text, word, is_name));
-            found.extend(named.map(|word| format!("{path}:{}: {word}", token.line)));
+            faults.extend(named.map(|word| format!("{}:{}: {word}", source.path, token.line)));
         }
     }
-    nothing(RULE, &found);
+    assert_empty(RULE, &faults);
 }
 
 #[test]
 fn only_cli_prints() {
-    wall(
-        "Only src/cli and src/main.rs print: give back a value, an error or a note.",
-        // Without memory there is one way to say so.
+    assert_not_named(
+        "Only src/cli and src/main.rs print: return a value, an error or a note.",
+        // The allocator has no other way to report that memory is exhausted.
         |path| !path.starts_with("src/cli/") && !["src/main.rs", "src/memory.rs"].contains(&path),
         PRINTING,
     );
@@ -485,9 +440,9 @@ fn only_cli_prints() {
 
 #[test]
 fn only_main_exits() {
-    wall(
-        "Only src/main.rs ends the program and knows exit codes: return an error that it can map.",
-        // Without memory there is no way back to it.
+    assert_not_named(
+        "Only src/main.rs ends the program and uses exit codes: return an error that it can map.",
+        // The allocator cannot return an error to it.
         |path| !["src/main.rs", "src/memory.rs"].contains(&path),
         &[
             "std::process::exit",
@@ -500,9 +455,9 @@ fn only_main_exits() {
 }
 
 #[test]
-fn only_store_and_report_speak_to_sqlite() {
-    wall(
-        "Only src/store and src/report say rusqlite: add a method there.",
+fn only_store_and_report_use_sqlite() {
+    assert_not_named(
+        "Only src/store and src/report use rusqlite: add a method there.",
         |path| !path.starts_with("src/store/") && !path.starts_with("src/report/"),
         &["rusqlite", "libsqlite3_sys"],
     );
@@ -514,9 +469,9 @@ fn only_store_and_report_speak_to_sqlite() {
 }
 
 #[test]
-fn environment_and_clock_stay_outside() {
-    wall(
-        "Equal input gives equal output: only src/cli and src/store look at environment and clock.",
+fn only_cli_and_store_read_environment_and_clock() {
+    assert_not_named(
+        "Equal input gives equal output: only src/cli and src/store read environment and clock.",
         |path| !path.starts_with("src/cli/") && !path.starts_with("src/store/"),
         &[
             "std::env",
@@ -532,34 +487,34 @@ fn environment_and_clock_stay_outside() {
 }
 
 #[test]
-fn unsafe_code_is_where_it_is_known_to_be() {
-    let is_unsafe = |text: &str| {
-        tokens(text, Language::Rust)
-            .iter()
-            .any(|token| token.text == "unsafe")
+fn unsafe_code_is_in_listed_files_only() {
+    let is_unsafe = |source: &&'static Source| {
+        memmem::find(source.text.as_bytes(), b"unsafe").is_some()
+            && source.tokens().iter().any(|token| token.text == "unsafe")
     };
-    let found = sources()
-        .filter(|(path, text)| is_a(path, "rs") && is_unsafe(text))
-        .map(|(path, _)| path)
+    let files = sources()
+        .filter(|source| source.is_a("rs"))
+        .filter(is_unsafe)
+        .map(|source| source.path.clone())
         .collect();
-    let known = UNSAFE.iter().map(|(path, _)| (*path).to_owned()).collect();
-    agree(
+    let listed = UNSAFE.iter().map(|(path, _)| (*path).to_owned()).collect();
+    assert_equal_sets(
         "files with `unsafe`",
-        &found,
+        &files,
         "UNSAFE (tests/repo/tidy/mod.rs)",
-        &known,
+        &listed,
     );
 }
 
 // Registries and files
 
 #[test]
-fn every_importer_is_a_format_of_its_name() {
+fn every_importer_is_registered() {
     let registered: BTreeSet<String> = FORMATS
         .iter()
         .map(|format| format.name.to_owned())
         .collect();
-    agree(
+    assert_equal_sets(
         "src/formats/**/read.rs",
         &sides("read").into_keys().collect(),
         "FORMATS (src/formats/registry.rs)",
@@ -570,8 +525,8 @@ fn every_importer_is_a_format_of_its_name() {
         registered.len(),
         "two formats in FORMATS have the same name"
     );
-    // The names could agree and be swapped.
-    let mut found = Vec::new();
+    // The sets of names are equal even if two formats have swapped their names.
+    let mut faults = Vec::new();
     for (name, path) in sides("read") {
         let quoted = format!("\"{name}\"");
         let text = read(&path);
@@ -581,30 +536,30 @@ fn every_importer_is_a_format_of_its_name() {
                 .zip(["name", ":", &quoted])
                 .all(|(token, expected)| token.text == expected)
         }) {
-            found.push(format!("{path}: FORMAT.name is not {quoted}"));
+            faults.push(format!("{path}: FORMAT.name is not {quoted}"));
         }
     }
-    nothing("A format has one name: that of its folder.", &found);
+    assert_empty("The name of a format is that of its folder.", &faults);
 }
 
 #[test]
-fn options_of_one_name_are_one() {
+fn options_of_the_same_name_are_equal() {
     let mut known = BTreeMap::new();
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     for format in FORMATS {
         for option in format.options {
             let (first, same) = *known.entry(option.name).or_insert((format.name, option));
             if same != option {
-                found.push(format!(
+                faults.push(format!(
                     "--{}: {first} and {} differ",
                     option.name, format.name
                 ));
             }
         }
     }
-    nothing(
-        "The command line has an option once, whatever formats have it: share the constant.",
-        &found,
+    assert_empty(
+        "Options of the same name are equal in all formats: share the constant.",
+        &faults,
     );
 }
 
@@ -614,7 +569,7 @@ fn every_format_has_cases() {
     for other in OTHER_CASES {
         folders.remove(*other);
     }
-    agree(
+    assert_equal_sets(
         "src/formats/**/read.rs",
         &sides("read").into_keys().collect(),
         "tests/cases/*/",
@@ -622,9 +577,8 @@ fn every_format_has_cases() {
     );
 }
 
-/// What no file of a format's own folder can say of it.
 #[test]
-fn every_format_is_shown_to_be_right() {
+fn every_format_is_compared_and_announced() {
     let (changelog, conformance) = (read("CHANGELOG.md"), read("docs/conformance.md"));
     let released: BTreeSet<&str> = inline_code(&changelog)
         .into_iter()
@@ -634,89 +588,91 @@ fn every_format_is_shown_to_be_right() {
         .lines()
         .filter_map(|line| line.strip_prefix("## "))
         .collect();
-    let figures: Vec<String> = sources()
-        .filter(|(path, _)| path.starts_with("tests/figures/"))
-        .map(|(_, text)| text)
+    let figures: Vec<&Source> = sources()
+        .filter(|source| source.is_in("tests/figures/"))
         .collect();
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     for name in FORMATS.iter().map(|format| format.name) {
         let excused = |list: &[(&str, &str)]| list.iter().any(|(excused, _)| *excused == name);
         if !released.contains(name) {
-            found.push(format!("CHANGELOG.md: `{name}` is not mentioned"));
+            faults.push(format!("CHANGELOG.md: `{name}` is not mentioned"));
         }
         let readme = format!("tests/samples/{name}/README.md");
         if at_root(&readme).exists() == excused(NO_SAMPLES) {
-            found.push(format!(
-                "{readme}: how recordings of the real tool were made; else a line in NO_SAMPLES"
+            faults.push(format!(
+                "{readme}: describe how the recordings were made, or add a line to NO_SAMPLES"
             ));
         }
         let imports = [format!("\"{name}\""), format!("\"{name}/")];
-        if !figures
-            .iter()
-            .any(|text| imports.iter().any(|start| text.contains(start)))
-        {
-            found.push(format!(
-                "tests/figures/{name}.rs: nothing there compares the figures of {name}"
+        let is_imported = |source: &&Source| {
+            let text = source.text.as_bytes();
+            imports
+                .iter()
+                .any(|start| memmem::find(text, start.as_bytes()).is_some())
+        };
+        if !figures.iter().any(is_imported) {
+            faults.push(format!(
+                "tests/figures/{name}.rs: expected a comparison of the figures of {name}"
             ));
         }
         let is_section = |title: &&str| title.split([',', ':']).any(|part| part.trim() == name);
         if sections.iter().any(is_section) == excused(NO_CONFORMANCE) {
-            found.push(format!(
-                "docs/conformance.md: a section `## {name}`; else a line in NO_CONFORMANCE"
+            faults.push(format!(
+                "docs/conformance.md: add a section `## {name}`, or a line to NO_CONFORMANCE"
             ));
         }
     }
-    nothing(
-        "A format is recorded, compared with what other programs say, and announced (ARCHITECTURE.md, \"How to add\").",
-        &found,
+    assert_empty(
+        "A format has recordings, a comparison with other programs, and an entry in the changelog (ARCHITECTURE.md, \"How to add\").",
+        &faults,
     );
 }
 
-/// With the variable `PROFDB_DB` of whoever runs the tests, commands without `--db` would write to their database.
+/// `program::command` removes the variable `PROFDB_DB`, with which commands without `--db` would write to the database of the
+/// user.
 #[test]
-fn tests_start_the_program_in_one_place() {
+fn tests_start_the_program_with_the_helper() {
     const PLACE: &str = "tests/support/program.rs";
     let name = concat!("CARGO_BIN_EXE_", "profdb");
     assert!(read(PLACE).contains(name) && read(PLACE).contains(".env_remove(\"PROFDB_DB\")"));
-    let tests = sources().filter(|(path, _)| path.starts_with("tests/") && path != PLACE);
-    let mut found = Vec::new();
-    for (path, text) in tests {
-        for (line, text) in (1..).zip(text.lines()) {
-            if text.contains(name) || text.contains(concat!("Command::", "new(PROFDB)")) {
-                found.push(format!("{path}:{line}: {}", text.trim()));
-            }
+    let tests = sources().filter(|source| source.is_in("tests/") && source.path != PLACE);
+    let mut faults = Vec::new();
+    for Source { path, text, .. } in tests {
+        for start in [name, concat!("Command::", "new(PROFDB)")] {
+            let places = memmem::find_iter(text.as_bytes(), start);
+            faults.extend(places.map(|at| format!("{path}:{}: {start}", line_at(text, at))));
         }
     }
-    nothing(
+    assert_empty(
         &format!("Tests start the program by `program::command()` of {PLACE}."),
-        &found,
+        &faults,
     );
 }
 
-/// Cargo compiles what `main.rs` names; another file would be there and never run.
+/// Cargo ignores the files that `main.rs` does not name.
 #[test]
 fn every_file_of_tests_is_compiled() {
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     for program in ["behaviour", "figures", "repo", "properties"] {
         let main = read(&format!("tests/{program}/main.rs"));
         for file in entries(&format!("tests/{program}"), ".rs") {
             if file != "main" && !main.contains(&format!("mod {file};\n")) {
-                found.push(format!("tests/{program}/main.rs: no `mod {file};`"));
+                faults.push(format!("tests/{program}/main.rs: no `mod {file};`"));
             }
         }
     }
-    nothing("Every file of a program of tests is part of it.", &found);
+    assert_empty("Every file of a test program is part of it.", &faults);
 }
 
 #[test]
-fn every_importer_reads_top_down() {
-    let mut found = Vec::new();
+fn every_importer_has_the_same_order() {
+    let mut faults = Vec::new();
     for path in sides("read").into_values() {
         let text = read(&path);
         let headings = headings(&text);
         if headings != PAGE {
-            found.push(format!(
-                "{path}: the page's headings are {headings:?}, not {PAGE:?}"
+            faults.push(format!(
+                "{path}: the headings are {headings:?}, expected {PAGE:?}"
             ));
         }
         let place = |start: &str| text.lines().position(|line| line.starts_with(start));
@@ -728,31 +684,31 @@ fn every_importer_reads_top_down() {
         ]
         .map(place);
         if places.contains(&None) || !places.is_sorted() {
-            found.push(format!(
-                "{path}: page, `const FORMAT`, `fn sniff`, `fn import` do not follow each other"
+            faults.push(format!(
+                "{path}: expected module comment, `const FORMAT`, `fn sniff`, `fn import` in this order"
             ));
         }
     }
-    nothing(
-        "An importer starts with its page (it becomes docs/formats.md), FORMAT, sniff and import.",
-        &found,
+    assert_empty(
+        "An importer begins with its module comment (it becomes docs/formats.md), FORMAT, sniff and import.",
+        &faults,
     );
 }
 
 #[test]
-fn every_writer_is_a_format_of_its_name() {
+fn every_writer_is_registered() {
     let registered: BTreeSet<String> = EXPORTS
         .iter()
         .map(|export| export.name.to_owned())
         .collect();
     let files = sides("write").into_keys().collect();
-    agree(
+    assert_equal_sets(
         "src/formats/**/write.rs",
         &files,
         "EXPORTS (src/formats/registry.rs)",
         &registered,
     );
-    agree(
+    assert_equal_sets(
         "src/formats/**/write.rs",
         &files,
         "tests/cases/export/*/",
@@ -763,49 +719,49 @@ fn every_writer_is_a_format_of_its_name() {
         registered.len(),
         "two formats in EXPORTS have the same name"
     );
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     for (name, path) in sides("write") {
         let text = read(&path);
         let headings = headings(&text);
         if headings != EXPORT_PAGE {
-            found.push(format!(
-                "{path}: the page's headings are {headings:?}, not {EXPORT_PAGE:?}"
+            faults.push(format!(
+                "{path}: the headings are {headings:?}, expected {EXPORT_PAGE:?}"
             ));
         }
         let place = |start: &str| text.lines().position(|line| line.starts_with(start));
         let places = ["//! ", "pub(in crate::formats) const EXPORT", "fn write("].map(place);
         if places.contains(&None) || !places.is_sorted() {
-            found.push(format!(
-                "{path}: page, `const EXPORT` and `fn write` do not follow each other"
+            faults.push(format!(
+                "{path}: expected module comment, `const EXPORT` and `fn write` in this order"
             ));
         }
         if !text.contains(&format!("    name: \"{name}\",\n")) {
-            found.push(format!("{path}: EXPORT.name is not {name}"));
+            faults.push(format!("{path}: EXPORT.name is not {name}"));
         }
     }
-    nothing(
-        "A writer starts with its page (it becomes docs/export.md), EXPORT of the file's name, and write.",
-        &found,
+    assert_empty(
+        "A writer begins with its module comment (it becomes docs/export.md), EXPORT with the name of the folder, and write.",
+        &faults,
     );
 }
 
-/// Names are promised to whoever reads loss reports.
+/// Readers of loss reports depend on the names.
 #[test]
-fn losses_of_one_name_are_one() {
+fn losses_of_the_same_name_are_equal() {
     let mut known = BTreeMap::new();
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     for export in EXPORTS {
         let mut own = BTreeSet::new();
         for loss in export.losses {
             let (first, same) = *known.entry(loss.name).or_insert((export.name, loss));
             if same != loss || !own.insert(loss.name) {
-                found.push(format!("{}: {first} and {} differ", loss.name, export.name));
+                faults.push(format!("{}: {first} and {} differ", loss.name, export.name));
             }
         }
     }
-    nothing(
-        "A loss has one name, and a name one meaning: share the constant.",
-        &found,
+    assert_empty(
+        "Losses of the same name are equal in all writers: share the constant.",
+        &faults,
     );
 }
 
@@ -813,7 +769,7 @@ fn losses_of_one_name_are_one() {
 fn checks_are_registered() {
     let registered: BTreeMap<&str, &str> = CHECKS.iter().copied().collect();
     let names = registered.keys().map(|name| (*name).to_owned()).collect();
-    agree(
+    assert_equal_sets(
         "queries/checks/*.sql",
         &entries("queries/checks", ".sql"),
         "CHECKS (src/store/check.rs)",
@@ -828,11 +784,11 @@ fn checks_are_registered() {
 #[test]
 fn views_are_registered() {
     let views = entries("queries/views", ".sql");
-    agree(
+    assert_equal_sets(
         "queries/views/*.sql",
         &views,
         "VIEWS (src/store/schema/views.rs)",
-        &registered("views", "src/store/"),
+        &included_queries("views", "src/store/"),
     );
     for view in views {
         let path = format!("queries/views/{view}.sql");
@@ -847,8 +803,8 @@ fn views_are_registered() {
 
 #[test]
 fn reports_are_registered() {
-    let named = registered("reports", "src/report/");
-    agree(
+    let named = included_queries("reports", "src/report/");
+    assert_equal_sets(
         "queries/reports/*.sql",
         &entries("queries/reports", ".sql"),
         "REPORTS (src/report)",
@@ -858,7 +814,7 @@ fn reports_are_registered() {
 
 #[test]
 fn migrations_are_numbered_and_registered() {
-    // What they make together has no number.
+    // The schema after all migrations is not a migration.
     const LATEST: &str = "latest";
     let files: Vec<String> = entries("migrations", ".sql")
         .into_iter()
@@ -893,66 +849,67 @@ fn migrations_are_numbered_and_registered() {
 
 #[test]
 fn sql_keywords_are_upper_case() {
-    let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| is_a(path, "sql")) {
-        let tokens = code(&text, Language::Sql);
+    let mut faults = Vec::new();
+    let keywords: BTreeSet<&str> = KEYWORDS.split_whitespace().collect();
+    for source in sources().filter(|source| source.is_a("sql")) {
+        let path = &source.path;
+        let tokens = code(source.tokens());
         for (at, token) in tokens.iter().enumerate() {
             let parameter = at > 0 && tokens[at - 1].text == ":";
             let upper = token.text.to_ascii_uppercase();
-            if !parameter
-                && upper != token.text
-                && KEYWORDS.split_whitespace().any(|keyword| keyword == upper)
-            {
-                found.push(format!("{path}:{}: {}", token.line, token.text));
+            if !parameter && upper != token.text && keywords.contains(upper.as_str()) {
+                faults.push(format!("{path}:{}: {}", token.line, token.text));
             }
         }
     }
-    nothing("SQL keywords are upper case.", &found);
+    assert_empty("SQL keywords are upper case.", &faults);
 }
 
 #[test]
-fn sql_names_its_columns() {
-    let mut found = Vec::new();
-    for (path, text) in sources() {
-        if is_a(&path, "sql") {
-            found.extend(stars(&text).iter().map(|line| format!("{path}:{line}")));
-        } else if path.starts_with("src/") {
-            for token in tokens(&text, Language::Rust)
-                .iter()
-                .filter(|token| token.kind == Kind::Text)
-            {
-                found.extend(
-                    stars(token.content())
-                        .iter()
-                        .map(|line| format!("{path}:{}", token.line + line - 1)),
-                );
+fn sql_does_not_select_all_columns() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        let path = &source.path;
+        if source.is_a("sql") {
+            let lines = lines_with_stars(source.tokens());
+            faults.extend(lines.iter().map(|line| format!("{path}:{line}")));
+        } else if source.is_in("src/") {
+            for token in source.tokens() {
+                let may_have_star = token.kind == Kind::Text
+                    && memchr::memchr(b'*', token.text.as_bytes()).is_some();
+                if may_have_star {
+                    let lines = lines_with_stars(&tokens(token.content(), Language::Sql));
+                    let lines = lines.iter().map(|line| token.line + line - 1);
+                    faults.extend(lines.map(|line| format!("{path}:{line}")));
+                }
             }
         }
     }
-    nothing(
-        "No SELECT *: a column that is added must not change a result.",
-        &found,
+    assert_empty(
+        "No SELECT *: a new column must not change a result.",
+        &faults,
     );
 }
 
 #[test]
-fn reports_and_checks_are_one_ordered_select() {
-    let mut found = Vec::new();
-    for (path, text) in sources() {
+fn reports_and_checks_are_a_single_ordered_select() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        let Source { path, text, .. } = source;
         if !path.starts_with("queries/reports/") && !path.starts_with("queries/checks/") {
             continue;
         }
         if !text.starts_with("-- ") {
-            found.push(format!(
-                "{path}:1: does not start with a comment that says what it finds"
+            faults.push(format!(
+                "{path}:1: expected a comment that states the result"
             ));
         }
-        let code = code(&text, Language::Sql);
+        let code = code(source.tokens());
         if !code
             .first()
             .is_some_and(|first| matches!(first.text, "SELECT" | "WITH"))
         {
-            found.push(format!("{path}: is no SELECT"));
+            faults.push(format!("{path}: expected a SELECT"));
         }
         let (mut depth, mut ordered) = (0, false);
         let mut end = None;
@@ -960,7 +917,7 @@ fn reports_and_checks_are_one_ordered_select() {
             match two[0].text {
                 "(" => depth += 1,
                 ")" => depth -= 1,
-                // A compound SELECT is ordered as a whole, by what follows its last part.
+                // The ORDER BY of a compound SELECT follows its last part.
                 "SELECT" if depth == 0 => ordered = false,
                 "ORDER" if depth == 0 && two[1].text == "BY" => ordered = true,
                 ";" => end = end.or(Some(two[1].line)),
@@ -968,26 +925,27 @@ fn reports_and_checks_are_one_ordered_select() {
             }
         }
         if !ordered {
-            found.push(format!("{path}: does not end in ORDER BY"));
+            faults.push(format!("{path}: expected ORDER BY at the end"));
         }
         if let Some(line) = end {
-            found.push(format!("{path}:{line}: a second statement"));
+            faults.push(format!("{path}:{line}: a second statement"));
         }
     }
-    nothing(
-        "A report or check is one SELECT with a comment above it and a total order.",
-        &found,
+    assert_empty(
+        "A report or check is a single SELECT with a comment above it and a total order.",
+        &faults,
     );
 }
 
 #[test]
-fn sql_comments_survive_in_the_schema() {
-    let mut found = Vec::new();
-    for (path, text) in sources() {
+fn sql_comments_are_stored_in_the_schema() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        let path = &source.path;
         if !path.starts_with("migrations/") && !path.starts_with("queries/views/") {
             continue;
         }
-        let tokens = tokens(&text, Language::Sql);
+        let tokens = source.tokens();
         let (mut statement, mut trigger) = (Vec::new(), false);
         for (at, token) in tokens.iter().enumerate() {
             let comment_follows = tokens
@@ -997,8 +955,8 @@ fn sql_comments_survive_in_the_schema() {
             match token.text {
                 _ if token.kind == Kind::Comment => {
                     if statement.is_empty() {
-                        found.push(format!(
-                            "{path}:{}: SQLite forgets a comment outside a statement",
+                        faults.push(format!(
+                            "{path}:{}: SQLite does not store a comment outside a statement",
                             token.line
                         ));
                     }
@@ -1008,22 +966,22 @@ fn sql_comments_survive_in_the_schema() {
                     && matches!(statement[1], "TABLE" | "VIEW")
                     && !comment_follows =>
                 {
-                    found.push(format!(
-                        "{path}:{}: no comment says what {} is",
+                    faults.push(format!(
+                        "{path}:{}: expected a comment about {}",
                         token.line, statement[2]
                     ));
                 }
                 "BEGIN" if first("CREATE") && statement[1] == "TRIGGER" => {
                     trigger = true;
                     if !comment_follows {
-                        found.push(format!(
-                            "{path}:{}: no comment says what {} does",
+                        faults.push(format!(
+                            "{path}:{}: expected a comment about {}",
                             token.line, statement[2]
                         ));
                     }
                 }
                 "AS" if first("CREATE") && statement.len() == 3 => {
-                    found.push(format!(
+                    faults.push(format!(
                         "{path}:{}: {} does not declare its columns",
                         token.line, statement[2]
                     ));
@@ -1038,9 +996,9 @@ fn sql_comments_survive_in_the_schema() {
             statement.push(token.text);
         }
     }
-    nothing(
-        "Comments stand inside the parentheses of CREATE, where `.schema` shows them.",
-        &found,
+    assert_empty(
+        "Comments are inside the parentheses of CREATE, where `.schema` shows them.",
+        &faults,
     );
 }
 
@@ -1048,62 +1006,41 @@ fn sql_comments_survive_in_the_schema() {
 
 #[test]
 fn source_files_are_short() {
-    let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| path.starts_with("src/")) {
-        let lines = text.lines().count();
-        match LONG_FILES.iter().find(|(long, _)| *long == path) {
-            None if lines > LINES => found.push(format!("{path}: {lines} lines")),
-            Some(_) if lines <= LINES => found.push(format!(
-                "{path}: {lines} lines, so LONG_FILES need not excuse it"
+    let mut faults = Vec::new();
+    for Source { path, text, .. } in sources().filter(|source| source.is_in("src/")) {
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        match LONG_FILES.iter().find(|(long, _)| long == path) {
+            None if lines > LINES => faults.push(format!("{path}: {lines} lines")),
+            Some(_) if lines <= LINES => faults.push(format!(
+                "{path}: {lines} lines, which needs no entry in LONG_FILES"
             )),
             _ => {}
         }
     }
-    nothing(
+    assert_empty(
         &format!(
             "A source file has at most {LINES} lines, or a reason in LONG_FILES (tests/repo/tidy/mod.rs)."
         ),
-        &found,
+        &faults,
     );
 }
 
 #[test]
-fn names_are_those_of_the_field() {
-    let defines = [
-        "const", "enum", "fn", "mod", "static", "struct", "trait", "type", "TABLE", "VIEW",
-    ];
-    let mut found = Vec::new();
-    for (path, text) in
-        sources().filter(|(path, _)| path.starts_with("src/") || path.starts_with("queries/"))
-    {
-        let file = Path::new(&path)
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .unwrap_or_default();
-        if GONE.contains(&file) {
-            found.push(path.clone());
-        }
-        let language = if is_a(&path, "sql") {
-            Language::Sql
-        } else {
-            Language::Rust
-        };
-        let words = code(&text, language);
-        let defined = words
-            .windows(2)
-            .filter(|two| defines.contains(&two[0].text) && GONE.contains(&two[1].text));
-        found.extend(
-            defined.map(|two| format!("{path}:{}: {} {}", two[1].line, two[0].text, two[1].text)),
-        );
-    }
-    nothing(
-        "A thing has its textbook name: those in GONE are private words for one.",
-        &found,
+fn source_files_begin_with_a_module_comment() {
+    let is_silent = |source: &&Source| {
+        source.is_in("src/") && source.is_a("rs") && !source.text.starts_with("//! ")
+    };
+    let paths = sources()
+        .filter(is_silent)
+        .map(|source| source.path.clone());
+    assert_empty(
+        "A source file begins with a comment that states its purpose.",
+        &paths.collect::<Vec<_>>(),
     );
 }
 
 #[test]
-fn names_become_text_of_a_page_and_nothing_else() {
+fn page_scripts_neither_insert_html_nor_send_data() {
     let ways = [
         "innerHTML",
         "outerHTML",
@@ -1120,52 +1057,53 @@ fn names_become_text_of_a_page_and_nothing_else() {
         "sendBeacon",
     ];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     for file in fs::read_dir(folder).expect("the sources of the page") {
         let path = file.expect("a file").path();
-        // What others have written, `web/vendor`, is known by its hash (tests/repo/supply.rs).
+        // tests/repo/supply.rs checks the hashes of `web/vendor`.
         if path.is_dir() {
             continue;
         }
         let text = fs::read_to_string(&path).expect("text");
-        // Where a server has sent the page, that server is asked, and no other one.
+        // A page that a server has sent may send requests to that server.
         let text = if path.ends_with("served.js") {
             text.replace("await fetch(`api/", "")
         } else {
             text
         };
         let used = ways.iter().filter(|way| text.contains(**way));
-        found.extend(used.map(|way| format!("{}: {way}", path.display())));
+        faults.extend(used.map(|way| format!("{}: {way}", path.display())));
     }
-    found.sort();
-    nothing(
-        "Names are strangers': they enter a page by `textContent`, and nothing leaves it.",
-        &found,
+    faults.sort();
+    assert_empty(
+        "Names are untrusted input: they enter a page by `textContent`, and the page sends no data.",
+        &faults,
     );
 }
 
 #[test]
-fn nothing_is_left_for_later() {
-    // In two halves, so that this file does not find itself.
+fn files_have_no_marks_of_open_work() {
+    // Each mark is split, so that this file does not contain it.
     let marks = [
         concat!("TO", "DO"),
         concat!("FIX", "ME"),
         concat!("XX", "X"),
         concat!("HA", "CK"),
     ];
-    let found = mentions(|line| marks.iter().any(|mark| has_word(line, mark, is_name)));
-    nothing(
-        "What is not done is an issue, and a limit is a documented one: no marks in the files.",
-        &found,
+    let faults = lines_with(&marks.map(str::to_owned), |line| {
+        marks.iter().any(|mark| has_word(line, mark, is_name))
+    });
+    assert_empty(
+        "Open work is an issue, and limits are documented: no marks in the files.",
+        &faults,
     );
 }
 
 #[test]
-fn nothing_depends_on_one_machine() {
+fn files_do_not_depend_on_a_machine() {
     let folders = ["work", "root", "home", "farm"];
     let beside = concat!("shared", "/");
-    // The registries' own hosts: a build that needs one of them by name does not work behind a
-    // mirror.
+    // A build that needs a host of a registry does not work with a mirror.
     let hosts = [
         concat!("index.", "crates.io"),
         concat!("static.", "crates.io"),
@@ -1175,16 +1113,18 @@ fn nothing_depends_on_one_machine() {
         concat!("proxy.", "golang.org"),
         concat!("deb.", "debian.org"),
     ];
-    let found = mentions(|line| {
+    let mut words: Vec<String> = folders.map(|folder| format!("/{folder}")).into();
+    words.extend(hosts.iter().copied().chain([beside]).map(str::to_owned));
+    let faults = lines_with(&words, |line| {
         folders.iter().any(|folder| has_absolute(line, folder))
             || hosts.iter().any(|host| line.contains(host))
             || line
                 .match_indices(beside)
                 .any(|(at, _)| !line[..at].ends_with(is_name))
     });
-    nothing(
-        "Paths are relative to the checkout, and packages come from where cargo is told to look.",
-        &found,
+    assert_empty(
+        "Paths are relative to the checkout, and packages come from the configured registry.",
+        &faults,
     );
 
     let foreign: Vec<String> = (1..)
@@ -1195,87 +1135,47 @@ fn nothing_depends_on_one_machine() {
         })
         .map(|(number, line)| format!("Cargo.lock:{number}: {line}"))
         .collect();
-    nothing("All dependencies come from crates.io.", &foreign);
+    assert_empty("All dependencies come from crates.io.", &foreign);
 }
 
 #[test]
 fn cases_are_small() {
-    let found: Vec<String> = tracked()
+    let faults: Vec<String> = paths()
         .iter()
         .filter(|path| path.starts_with("tests/cases/"))
         .map(|path| {
             (
                 path,
-                fs::metadata(at_root(path)).map_or(0, |found| found.len()),
+                fs::metadata(at_root(path)).map_or(0, |file| file.len()),
             )
         })
         .filter(|(_, bytes)| *bytes > CASE_BYTES)
         .map(|(path, bytes)| format!("{path}: {bytes} bytes"))
         .collect();
-    nothing(
-        &format!("An input is the smallest that shows the point: at most {CASE_BYTES} bytes."),
-        &found,
-    );
-}
-
-/// Not higher than it must be, so that `rust-version` is a fact and not a wish.
-#[test]
-fn rust_version_is_that_of_the_dependencies() {
-    let host = run("rustc", &["--print", "host-tuple"]);
-    // Without a platform, cargo would fetch packages that are never built here.
-    let arguments = [
-        "metadata",
-        "--format-version",
-        "1",
-        "--locked",
-        "--filter-platform",
-        host.trim(),
-    ];
-    let metadata: serde_json::Value =
-        serde_json::from_str(&run(env!("CARGO"), &arguments)).expect("cargo writes JSON");
-    let mut ours = Vec::new();
-    let mut highest = (Vec::new(), "no dependency");
-    for package in metadata["packages"].as_array().expect("a list of packages") {
-        let Some(version) = package["rust_version"].as_str() else {
-            continue;
-        };
-        let mut numbers: Vec<u32> = version
-            .split('.')
-            .map(|number| number.parse().expect("a number"))
-            .collect();
-        numbers.resize(3, 0);
-        let name = package["name"].as_str().expect("a name");
-        if name == env!("CARGO_PKG_NAME") {
-            ours = numbers;
-        } else if numbers > highest.0 {
-            highest = (numbers, name);
-        }
-    }
-    assert_eq!(
-        ours, highest.0,
-        "rust-version in Cargo.toml (left) is not what {} asks for (right)",
-        highest.1
+    assert_empty(
+        &format!("An input is the smallest that shows the behavior: at most {CASE_BYTES} bytes."),
+        &faults,
     );
 }
 
 // Documents
 
 #[test]
-fn documents_name_files_that_exist() {
-    let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| is_a(path, "md")) {
-        // A changelog names what was; a case quotes the paths of the program that was profiled.
+fn documents_name_existing_files() {
+    let mut faults = Vec::new();
+    for Source { path, text, .. } in sources().filter(|source| source.is_a("md")) {
+        // A changelog names former files; a case quotes the paths of the profiled program.
         if path == "CHANGELOG.md" || path.starts_with("tests/cases/") {
             continue;
         }
-        let missing = inline_code(&text)
+        let missing = inline_code(text)
             .into_iter()
-            .filter(|(_, name)| is_our_path(name) && !exists(name, &path));
-        found.extend(missing.map(|(line, name)| format!("{path}:{line}: {name}")));
+            .filter(|(_, name)| is_our_path(name) && !path_exists(name, path));
+        faults.extend(missing.map(|(line, name)| format!("{path}:{line}: {name}")));
     }
-    nothing(
+    assert_empty(
         "Every path that a document names in backticks exists.",
-        &found,
+        &faults,
     );
 }
 
@@ -1292,16 +1192,15 @@ fn readme_names_all_formats_and_reports() {
         .chain(reports)
         .filter(|name| !named.contains(name))
         .map(str::to_owned);
-    nothing(
+    assert_empty(
         "README.md names every format and report in backticks.",
         &missing.collect::<Vec<_>>(),
     );
 }
 
-/// Most who try a profiler's database write Python, Go, C or C++, Rust or JavaScript. Each language has its page of how to
-/// record, and each page its row.
+/// The table of README.md begins with the most common languages, and has a row for each recipe.
 #[test]
-fn readme_greets_the_many_first() {
+fn readme_lists_common_languages_first() {
     let readme = read("README.md");
     let section = "\n## From your profiler to an answer\n";
     let (_, table) = readme.split_once(section).expect("the table of languages");
@@ -1317,52 +1216,51 @@ fn readme_greets_the_many_first() {
     let first = |page: &str| linked.iter().position(|known| *known == page);
     assert!(first("dyalog") > Some(4) && first("lispworks") > Some(4));
     let missing: Vec<String> = sources()
-        .filter_map(|(path, _)| {
-            Some(
-                path.strip_prefix("docs/recipes/")?
-                    .strip_suffix(".md")?
-                    .to_owned(),
-            )
+        .filter_map(|source| {
+            let page = source.path.strip_prefix("docs/recipes/")?;
+            Some(page.strip_suffix(".md")?.to_owned())
         })
-        // Nobody records with GHC 7 any more: what is left of it has a page, and no row.
+        // GHC 7 is obsolete: its recipe is only for existing files.
         .filter(|page| page != "ghc-old" && !linked.contains(&page.as_str()))
         .collect();
-    nothing("Every recipe has a row in README.md.", &missing);
+    assert_empty("Every recipe has a row in README.md.", &missing);
 }
 
-/// A function has another number as soon as a line is added above it: runs of two builds are compared by names or identities, or
-/// the functions that changed vanish from the answer.
+/// A function gets another id if a line is added above it. Statements that join runs by ids lose such functions, so documents
+/// join by names or identities.
 #[test]
-fn no_document_joins_runs_by_numbers_of_functions() {
-    let mut found = Vec::new();
-    let documents = sources()
-        .filter(|(path, _)| path == "README.md" || (path.starts_with("docs/") && is_a(path, "md")));
-    for (path, text) in documents {
+fn documents_do_not_join_runs_by_function_ids() {
+    let mut faults = Vec::new();
+    let documents = sources().filter(|source| {
+        source.path == "README.md" || (source.is_in("docs/") && source.is_a("md"))
+    });
+    for Source { path, text, .. } in documents {
         for statement in text.split("```").skip(1).step_by(2) {
             let is_join = statement.contains("JOIN");
             let by_number = statement.contains("USING (function_id")
                 || statement.contains(".function_id = ")
                 || statement.contains(", function_id)");
             if is_join && by_number {
-                found.push(format!("{path}: {statement}"));
+                faults.push(format!("{path}: {statement}"));
             }
         }
     }
-    nothing(
+    assert_empty(
         "No statement of a document joins runs by function_id.",
-        &found,
+        &faults,
     );
 }
 
-/// What a lint sends the reader to is there.
 #[test]
-fn lints_name_what_exists() {
-    let rust: Vec<String> = sources()
-        .filter(|(path, _)| path.starts_with("src/") && is_a(path, "rs"))
-        .map(|(_, text)| text)
+fn clippy_configuration_names_existing_symbols() {
+    let rust: Vec<&Source> = sources()
+        .filter(|source| source.is_in("src/") && source.is_a("rs"))
         .collect();
-    let is_known = |name: &str| rust.iter().any(|text| has_word(text, name, is_name));
-    let mut found = Vec::new();
+    let is_known = |name: &str| {
+        rust.iter()
+            .any(|source| has_word(&source.text, name, is_name))
+    };
+    let mut faults = Vec::new();
     for (number, line) in (1..).zip(read("clippy.toml").lines()) {
         for word in line.split(|letter: char| !(is_name(letter) || "/.:".contains(letter))) {
             let word = word.trim_end_matches([':', '.', ',']);
@@ -1372,27 +1270,25 @@ fn lints_name_what_exists() {
                 [.., name] => !is_known(name),
             };
             if is_missing {
-                found.push(format!("clippy.toml:{number}: {word}"));
+                faults.push(format!("clippy.toml:{number}: {word}"));
             }
         }
     }
-    nothing(
+    assert_empty(
         "Every file and symbol that clippy.toml names exists.",
-        &found,
+        &faults,
     );
 }
 
 #[test]
-fn architecture_names_symbols_that_exist() {
+fn architecture_names_existing_symbols() {
     const RULE: &str = "Every `module::symbol` that ARCHITECTURE.md names exists in that module.";
     assert!(
         at_root("ARCHITECTURE.md").exists(),
-        "ARCHITECTURE.md is missing: it is where a reader starts"
+        "ARCHITECTURE.md is missing"
     );
-    let rust: Vec<(String, String)> = sources()
-        .filter(|(path, _)| path.starts_with("src/"))
-        .collect();
-    let mut found = Vec::new();
+    let rust: Vec<&'static Source> = sources().filter(|source| source.is_in("src/")).collect();
+    let mut faults = Vec::new();
     for (line, name) in inline_code(&read("ARCHITECTURE.md")) {
         let symbol = name
             .trim_end_matches("()")
@@ -1406,103 +1302,106 @@ fn architecture_names_symbols_that_exist() {
         if !is_symbol || segments[0] == "std" {
             continue;
         }
-        // Where the first segment is a module, the rest must be in its files.
-        let module: Vec<&(String, String)> = rust
-            .iter()
-            .filter(|(path, _)| {
-                path.trim_end_matches(".rs")
-                    .split('/')
-                    .any(|part| part == segments[0])
-            })
-            .collect();
+        // If the first segment is a module, its files must contain the others.
+        let is_in_module = |source: &&'static Source| {
+            let mut parts = source.path.trim_end_matches(".rs").split('/');
+            parts.any(|part| part == segments[0])
+        };
+        let module: Vec<&'static Source> = rust.iter().copied().filter(is_in_module).collect();
         let (files, wanted) = if module.is_empty() {
-            (rust.iter().collect(), &segments[..])
+            (&rust, &segments[..])
         } else {
-            (module, &segments[1..])
+            (&module, &segments[1..])
         };
         let known = |word: &str| {
-            files.iter().any(|(_, text)| {
-                tokens(text, Language::Rust)
-                    .iter()
-                    .any(|token| token.kind == Kind::Word && token.text == word)
-            })
+            let is_word = |token: &Token<'_>| token.kind == Kind::Word && token.text == word;
+            files
+                .iter()
+                .any(|source| source.tokens().iter().any(is_word))
         };
         if !wanted.iter().all(|word| known(word)) {
-            found.push(format!("ARCHITECTURE.md:{line}: {name}"));
+            faults.push(format!("ARCHITECTURE.md:{line}: {name}"));
         }
     }
-    nothing(RULE, &found);
+    assert_empty(RULE, &faults);
 }
 
-// Checking
+// Assertions
 
-/// Fails with the rule and every place that breaks it.
+/// Fails with the rule and its violations, if there are any.
 #[track_caller]
-pub(crate) fn nothing(rule: &str, found: &[String]) {
-    assert!(found.is_empty(), "{rule}\n\n  {}\n", found.join("\n  "));
+pub(crate) fn assert_empty(rule: &str, faults: &[String]) {
+    assert!(faults.is_empty(), "{rule}\n\n  {}\n", faults.join("\n  "));
 }
 
-/// Fails when two lists of names that shall be one are not.
+/// Fails if two sets of names differ.
 #[track_caller]
-fn agree(left: &str, lefts: &BTreeSet<String>, right: &str, rights: &BTreeSet<String>) {
-    let only = |ones: &BTreeSet<String>, others: &BTreeSet<String>| {
-        ones.difference(others).cloned().collect::<Vec<_>>()
+fn assert_equal_sets(left: &str, lefts: &BTreeSet<String>, right: &str, rights: &BTreeSet<String>) {
+    let only = |set: &BTreeSet<String>, other: &BTreeSet<String>| {
+        set.difference(other).cloned().collect::<Vec<_>>()
     };
     assert!(
         lefts == rights,
-        "{left} and {right} do not agree\n\n  only the first has {:?}\n  only the second has {:?}\n",
+        "{left} and {right} differ\n\n  only the first has {:?}\n  only the second has {:?}\n",
         only(lefts, rights),
         only(rights, lefts)
     );
 }
 
-/// Fails where a Rust file of `src/` on this side of the wall names something on the other side.
+/// Fails if a selected file of `src/` names a forbidden module, function or macro.
 #[track_caller]
-fn wall(rule: &str, this_side: impl Fn(&str) -> bool, forbidden: &[&str]) {
-    let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| path.starts_with("src/") && this_side(path)) {
-        for (line, name) in names(&text) {
+fn assert_not_named(rule: &str, this_side: impl Fn(&str) -> bool, forbidden: &[&str]) {
+    let mut faults = Vec::new();
+    let this_side = |source: &&'static Source| source.is_in("src/") && this_side(&source.path);
+    for source in sources().filter(this_side) {
+        for (line, name) in source.names() {
             let below = |other: &&&str| {
                 name.strip_prefix(**other)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
             };
             if forbidden.iter().any(|other| below(&other)) {
-                found.push(format!("{path}:{line}: {name}"));
+                faults.push(format!("{}:{line}: {name}", source.path));
             }
         }
     }
-    nothing(rule, &found);
+    assert_empty(rule, &faults);
 }
 
-/// Places in all text files but the inputs of cases, which are data of strangers.
-fn mentions(is_bad: impl Fn(&str) -> bool) -> Vec<String> {
-    let mut found = Vec::new();
-    for (path, text) in sources() {
+/// Returns the lines with one of the words that the predicate selects, in all text files except the inputs of cases.
+fn lines_with(words: &[String], is_selected: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    for Source { path, text, .. } in sources() {
         if path.starts_with("tests/cases/") && !path.ends_with("/case.md") {
             continue;
         }
-        let bad = (1..).zip(text.lines()).filter(|(_, line)| is_bad(line));
-        found.extend(
-            bad.map(|(number, line): (u32, _)| format!("{path}:{number}: {}", line.trim())),
-        );
+        let mut selected = BTreeSet::new();
+        for word in words {
+            for at in memmem::find_iter(text.as_bytes(), word) {
+                let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+                let line = text[start..].lines().next().unwrap_or_default();
+                if is_selected(line) {
+                    selected.insert((line_at(text, at), line));
+                }
+            }
+        }
+        let selected = selected.iter();
+        lines.extend(selected.map(|(number, line)| format!("{path}:{number}: {}", line.trim())));
     }
-    found
+    lines
 }
 
-pub(crate) fn is_a(path: &str, extension: &str) -> bool {
-    Path::new(path)
-        .extension()
-        .is_some_and(|found| found == extension)
+/// Returns the number of the line at a byte offset.
+fn line_at(text: &str, at: usize) -> usize {
+    1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count()
 }
 
-/// Whether the word occurs with no letter (as `is_part` sees it) before or after it.
+/// Returns whether the text contains the word without a letter (by `is_part`) before or after it.
 fn has_word(text: &str, word: &str, is_part: fn(char) -> bool) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
-    })
+    memmem::find_iter(text.as_bytes(), word)
+        .any(|at| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
-/// Whether the text names a top-level folder of the file system; a closing tag (`</root>`) is none.
+/// Returns whether the text contains a top-level folder of the file system. A closing tag (`</root>`) is not a folder.
 fn has_absolute(text: &str, folder: &str) -> bool {
     let name = format!("/{folder}");
     text.match_indices(&name).any(|(at, _)| {
@@ -1512,20 +1411,19 @@ fn has_absolute(text: &str, folder: &str) -> bool {
     })
 }
 
-/// Paths of all files that read formats (`read.rs`) or write them (`write.rs`), by the names of the
-/// formats, which are those of the folders.
+/// Returns the paths of all importers (`read`) or writers (`write`) by the names of their folders, which are those of the formats.
 pub(crate) fn sides(side: &str) -> BTreeMap<String, String> {
-    let named = |path: String| {
+    let named = |path: &String| {
         let folder = path.strip_suffix(&format!("/{side}.rs"))?;
         let (_, name) = folder
             .strip_prefix("src/formats/")
             .map(|below| below.rsplit_once('/').unwrap_or(("", below)))?;
-        Some((name.to_owned(), path))
+        Some((name.to_owned(), path.clone()))
     };
-    tracked().into_iter().filter_map(named).collect()
+    paths().iter().filter_map(named).collect()
 }
 
-/// What a folder holds: names without the ending, or names of folders if the ending is empty.
+/// Returns the names of the files in a folder without the ending, or the names of its folders if the ending is empty.
 fn entries(folder: &str, ending: &str) -> BTreeSet<String> {
     let prefix = format!("{folder}/");
     let below = |path: &String| {
@@ -1537,34 +1435,36 @@ fn entries(folder: &str, ending: &str) -> BTreeSet<String> {
         };
         (!name.contains('/')).then(|| name.to_owned())
     };
-    tracked().iter().filter_map(below).collect()
+    paths().iter().filter_map(below).collect()
 }
 
-/// Statements of a folder of `queries/` that the sources in a folder have by the macro `query`.
-fn registered(queries: &str, folder: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for (_, text) in sources().filter(|(path, _)| path.starts_with(folder)) {
-        let tokens = tokens(&text, Language::Rust);
-        for seven in tokens.windows(7) {
+/// Returns the statements in a folder of `queries/` that the sources in another folder include with the macro `query`.
+fn included_queries(queries: &str, folder: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for source in sources().filter(|source| source.is_in(folder)) {
+        for seven in source.tokens().windows(7) {
             let [query, mark, open, of, comma, name, close] = seven else {
                 continue;
             };
-            let is_call = [query, mark, open, comma, close].map(|token| token.text);
-            if is_call == ["query", "!", "(", ",", ")"] && of.content() == queries {
-                found.insert(name.content().to_owned());
+            if query.text != "query" {
+                continue;
+            }
+            let is_call = [mark, open, comma, close].map(|token| token.text);
+            if is_call == ["!", "(", ",", ")"] && of.content() == queries {
+                names.insert(name.content().to_owned());
             }
         }
     }
-    found
+    names
 }
 
-/// Lines with a `*` that stands for columns.
-fn stars(sql: &str) -> Vec<usize> {
-    let tokens = code(sql, Language::Sql);
+/// Returns the lines with a `*` that selects all columns.
+fn lines_with_stars(tokens: &[Token<'_>]) -> Vec<usize> {
+    let tokens = code(tokens);
     let star = |two: &&[Token<'_>]| {
         two[1].text == "*" && matches!(two[0].text, "SELECT" | "DISTINCT" | "ALL" | ".")
     };
-    // A dot before a star is only SQL after a SELECT: elsewhere it ends a sentence or a pattern.
+    // Without SELECT, a dot and a star are a pattern or the end of a sentence.
     let select = tokens.iter().any(|token| token.text == "SELECT");
     tokens
         .windows(2)
@@ -1576,7 +1476,7 @@ fn stars(sql: &str) -> Vec<usize> {
 
 // Paths in documents
 
-/// Whether a piece of code is meant as a path in this repository.
+/// Returns whether a piece of inline code is a path in this repository.
 fn is_our_path(name: &str) -> bool {
     let ours = [
         "src",
@@ -1600,9 +1500,9 @@ fn is_our_path(name: &str) -> bool {
         })
 }
 
-/// Whether a path, as a document names it, leads somewhere: from the root, from `src/` or from the
-/// document's folder. A placeholder (`<format>`, `*`, `NNNN`) stands for one name or more.
-fn exists(name: &str, document: &str) -> bool {
+/// Returns whether a path in a document exists, relative to the root, to `src/` or to the folder of the document. The path is
+/// checked up to the first placeholder (`<format>`, `*`, `NNNN`).
+fn path_exists(name: &str, document: &str) -> bool {
     let fixed = |part: &&str| {
         !part.contains(['<', '*', '{', '…']) && !part.contains("...") && !part.contains("NNNN")
     };
@@ -1612,84 +1512,4 @@ fn exists(name: &str, document: &str) -> bool {
     [Path::new(""), Path::new("src"), folder]
         .into_iter()
         .any(|base| at_root(base.join(known.join("/"))).exists())
-}
-
-// Reading files
-
-fn at_root(path: impl AsRef<Path>) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(at_root(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
-
-/// All text files of the repository, with their text.
-pub(crate) fn sources() -> impl Iterator<Item = (String, String)> {
-    tracked().into_iter().filter_map(|path| {
-        fs::read_to_string(at_root(&path))
-            .ok()
-            .map(|text| (path, text))
-    })
-}
-
-/// Paths of all files that are, or would be, in the repository, in order.
-fn tracked() -> BTreeSet<String> {
-    let arguments = [
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ];
-    let listed = Command::new("git")
-        .args(arguments)
-        .current_dir(at_root(""))
-        .output();
-    match listed {
-        Ok(listed) if listed.status.success() => {
-            let paths = String::from_utf8_lossy(&listed.stdout);
-            paths
-                .split_terminator('\0')
-                .filter(|path| at_root(path).is_file())
-                .map(str::to_owned)
-                .collect()
-        }
-        // An unpacked source archive has no git.
-        _ => files_below(""),
-    }
-}
-
-fn files_below(folder: &str) -> BTreeSet<String> {
-    let mut files = BTreeSet::new();
-    for entry in fs::read_dir(at_root(folder)).expect("a folder of the repository") {
-        let entry = entry.expect("a readable folder");
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = if folder.is_empty() {
-            name.clone()
-        } else {
-            format!("{folder}/{name}")
-        };
-        match name.as_str() {
-            ".git" | "target" => {}
-            _ if entry.path().is_dir() => files.extend(files_below(&path)),
-            _ => drop(files.insert(path)),
-        }
-    }
-    files
-}
-
-/// What a program prints.
-fn run(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(at_root(""))
-        .output()
-        .expect("the program starts");
-    assert!(
-        output.status.success(),
-        "{program} {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).expect("the program prints UTF-8")
 }

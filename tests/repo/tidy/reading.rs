@@ -1,5 +1,4 @@
-//! Reads Rust, SQL and Markdown as words, strings and comments: enough to see what a file names,
-//! and no more.
+//! A lexer for Rust and SQL, and small readers of Markdown.
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
@@ -11,22 +10,24 @@ pub(crate) enum Language {
 pub(crate) enum Kind {
     /// Identifier, keyword or number.
     Word,
-    /// String or character, with its quotes.
+    /// String or character literal, with its quotes.
     Text,
     Comment,
-    /// Any other letter.
+    /// Any other character.
     Sign,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct Token<'a> {
+    /// Byte offset in the file.
+    pub(crate) start: usize,
     pub(crate) line: usize,
     pub(crate) kind: Kind,
     pub(crate) text: &'a str,
 }
 
 impl<'a> Token<'a> {
-    /// A string without its quotes.
+    /// Returns a string literal without its quotes.
     pub(crate) fn content(&self) -> &'a str {
         self.text
             .trim_start_matches(['b', 'c', 'r', '#'])
@@ -35,54 +36,76 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Cuts a source into tokens; white space is left out.
+/// Splits a source into tokens, without white space.
+///
+/// Reads bytes instead of characters, since it reads all sources without optimization.
 pub(crate) fn tokens(text: &str, language: Language) -> Vec<Token<'_>> {
-    let line_comment = if language == Language::Rust {
-        "//"
-    } else {
-        "--"
-    };
-    let mut found = Vec::new();
-    let (mut rest, mut line) = (text, 1);
-    while let Some(first) = rest.chars().next() {
-        let (kind, length) = if rest.starts_with(line_comment) {
-            (Some(Kind::Comment), rest.find('\n').unwrap_or(rest.len()))
-        } else if rest.starts_with("/*") {
-            (
-                Some(Kind::Comment),
-                rest.find("*/").map_or(rest.len(), |end| end + 2),
-            )
-        } else if let Some(length) = quoted(rest, language) {
-            (Some(Kind::Text), length)
-        } else if first.is_whitespace() {
-            (None, first.len_utf8())
-        } else if is_name(first) {
-            (
-                Some(Kind::Word),
-                rest.find(|letter| !is_name(letter)).unwrap_or(rest.len()),
-            )
-        } else {
-            (Some(Kind::Sign), first.len_utf8())
+    let bytes = text.as_bytes();
+    let mut tokens = Vec::new();
+    let (mut start, mut line) = (0, 1);
+    while let Some(&first) = bytes.get(start) {
+        if first.is_ascii_whitespace() {
+            line += usize::from(first == b'\n');
+            start += 1;
+            continue;
+        }
+        let second = bytes.get(start + 1).copied().unwrap_or_default();
+        let rest = &text[start..];
+        let (kind, length) = match (language, first, second) {
+            (Language::Rust, b'/', b'/') | (Language::Sql, b'-', b'-') => {
+                (Kind::Comment, rest.find('\n').unwrap_or(rest.len()))
+            }
+            (_, b'/', b'*') => {
+                let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
+                (Kind::Comment, end)
+            }
+            _ => {
+                let quoted = matches!(first, b'\'' | b'"' | b'b' | b'c' | b'r')
+                    .then(|| quoted(rest, language))
+                    .flatten();
+                if let Some(length) = quoted {
+                    (Kind::Text, length)
+                } else if is_name_byte(first) {
+                    let mut end = start + 1;
+                    while end < bytes.len() && is_name_byte(bytes[end]) {
+                        end += 1;
+                    }
+                    (Kind::Word, end - start)
+                } else {
+                    (Kind::Sign, 1)
+                }
+            }
         };
-        let (text, after) = rest.split_at(length);
-        found.extend(kind.map(|kind| Token { line, kind, text }));
-        line += text.matches('\n').count();
-        rest = after;
+        let text = &rest[..length];
+        tokens.push(Token {
+            start,
+            line,
+            kind,
+            text,
+        });
+        if matches!(kind, Kind::Comment | Kind::Text) {
+            line += text.bytes().filter(|byte| *byte == b'\n').count();
+        }
+        start += length;
     }
-    found
-}
-
-/// Words and signs only.
-pub(crate) fn code(text: &str, language: Language) -> Vec<Token<'_>> {
-    let mut tokens = tokens(text, language);
-    tokens.retain(|token| matches!(token.kind, Kind::Word | Kind::Sign));
     tokens
 }
 
-/// Length of the string or character at the start of the text, if there is one.
+/// Returns whether identifiers consist of the byte. In code, all characters beyond ASCII are letters.
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// Returns the words and signs of tokens.
+pub(crate) fn code<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+    let is_code = |token: &&Token<'_>| matches!(token.kind, Kind::Word | Kind::Sign);
+    tokens.iter().filter(is_code).copied().collect()
+}
+
+/// Returns the length of the string or character literal at the start of the text.
 fn quoted(text: &str, language: Language) -> Option<usize> {
     if language == Language::Sql {
-        // A doubled quote ends one string and starts the next, which is just as well.
+        // A doubled quote ends a string and starts the next string.
         let quote = text
             .chars()
             .next()
@@ -119,14 +142,14 @@ fn quoted(text: &str, language: Language) -> Option<usize> {
     Some(prefix.len() + 1 + end.unwrap_or(inside.len()) + 1)
 }
 
-/// What a Rust file names, with lines: paths with groups (`use a::{b, c::d}`) written out, macros
-/// with their `!`. Paths that start at the crate or at a module above all start with `crate`.
-pub(crate) fn names(text: &str) -> Vec<(usize, String)> {
-    let tokens = code(text, Language::Rust);
+/// Returns the paths and macros (with `!`) in Rust code, with their lines. Groups (`use a::{b, c::d}`) are expanded, and paths
+/// from the crate or a parent module begin with `crate`.
+pub(crate) fn names(tokens: &[Token<'_>]) -> Vec<(usize, String)> {
+    let tokens = code(tokens);
     let sign =
         |at: usize, expected: &str| tokens.get(at).is_some_and(|token| token.text == expected);
-    let mut found = Vec::new();
-    // Paths in front of the groups that are open; an ordinary block has none.
+    let mut names = Vec::new();
+    // The path before each open brace; it is empty for a block.
     let mut groups: Vec<Vec<&str>> = Vec::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -168,17 +191,17 @@ pub(crate) fn names(text: &str) -> Vec<(usize, String)> {
         } else {
             ""
         };
-        found.push((token.line, path.join("::") + bang));
+        names.push((token.line, path.join("::") + bang));
     }
-    found
+    names
 }
 
-/// Whether identifiers are made of it.
+/// Returns whether identifiers consist of the character.
 pub(crate) fn is_name(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// Headings of the `//!` page at the top of a source file, outside its code blocks.
+/// Returns the headings of the module comment of a source file, without those in code blocks.
 pub(crate) fn headings(text: &str) -> Vec<&str> {
     let mut fenced = false;
     let mut headings = Vec::new();
@@ -189,36 +212,34 @@ pub(crate) fn headings(text: &str) -> Vec<&str> {
     headings
 }
 
-/// Text in single backticks with its line, outside code blocks.
+/// Returns the inline code of a Markdown document with its lines.
 pub(crate) fn inline_code(text: &str) -> Vec<(usize, &str)> {
     let mut fenced = false;
-    let mut found = Vec::new();
+    let mut code = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
         } else if !fenced {
-            found.extend(
+            code.extend(
                 line.split('`')
                     .skip(1)
                     .step_by(2)
-                    .map(|code| (number, code)),
+                    .map(|text| (number, text)),
             );
         }
     }
-    found
+    code
 }
 
-// A rule that cannot see holds nothing.
-
 #[test]
-fn names_are_seen_in_groups_and_not_in_text() {
+fn names_include_groups_and_exclude_text() {
     let text = r##"
 use std::{fs::{self, File}, io};
 // std::net
 fn f<'a>(x: &'a str) -> u8 { super::super::store::g('"', '\\', b'\'', 'é'); println!("std::env {x}") }
 const A: &str = r#"std::process "quoted" "#; /* chrono */ const B: bool = a != b;
 "##;
-    let seen: Vec<(usize, String)> = names(text)
+    let seen: Vec<(usize, String)> = names(&tokens(text, Language::Rust))
         .into_iter()
         .filter(|(_, name)| name.contains([':', '!']))
         .collect();
@@ -233,9 +254,9 @@ const A: &str = r#"std::process "quoted" "#; /* chrono */ const B: bool = a != b
 }
 
 #[test]
-fn sql_is_cut_into_tokens() {
+fn sql_tokens_exclude_strings_and_comments() {
     let sql = "-- select\nSELECT 'it''s -- no', \"from\" /* where\n */ FROM t;";
-    let seen: Vec<(usize, &str)> = code(sql, Language::Sql)
+    let seen: Vec<(usize, &str)> = code(&tokens(sql, Language::Sql))
         .iter()
         .map(|token| (token.line, token.text))
         .collect();
