@@ -1,13 +1,17 @@
 //! Facts about single modules, asserted by what the library and the program do.
 
+mod answers;
 mod budgets;
 mod call_paths;
 mod dialects;
+mod earlier_runs;
+mod histories;
 mod identity_rules;
 mod report_headers;
 mod run_identities;
 mod run_sets;
 mod series;
+mod statements;
 
 #[path = "../support"]
 mod support {
