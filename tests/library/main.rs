@@ -3,6 +3,8 @@
 mod answers;
 mod budgets;
 mod call_paths;
+mod comparisons;
+mod dataset_files;
 mod dialects;
 mod earlier_runs;
 mod histories;
@@ -17,4 +19,5 @@ mod statements;
 mod support {
     pub(crate) mod described_runs;
     pub(crate) mod made_runs;
+    pub(crate) mod random;
 }
