@@ -9,6 +9,7 @@ mod dialects;
 mod earlier_runs;
 mod histories;
 mod identity_rules;
+mod page_columns;
 mod report_headers;
 mod run_identities;
 mod run_sets;
