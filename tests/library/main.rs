@@ -4,6 +4,7 @@ mod answers;
 mod budgets;
 mod call_paths;
 mod comparisons;
+mod databases;
 mod dataset_files;
 mod dialects;
 mod earlier_runs;

@@ -2,8 +2,6 @@
 
 use profdb::base::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, MetricId, Noise, Sink, Unit};
-use profdb::formats::{Options, format_named};
-use profdb::input::{Input, Limits};
 use profdb::profile::TreeBuilder;
 use profdb::store::{Database, RunMeta};
 
@@ -18,22 +16,6 @@ pub(crate) fn add_run(
     let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
     emit(&mut builder);
     made_runs::write(builder, meta, database)
-}
-
-/// Stores a profile in a format; returns the number of the run.
-pub(crate) fn add_profile(
-    database: &mut Database,
-    meta: &RunMeta,
-    format: &str,
-    profile: &[u8],
-) -> i64 {
-    let format = format_named(format).expect("a format");
-    let stop = Stop::default();
-    let mut input = Input::new(Box::new(profile), Limits::default(), stop).expect("a head");
-    add_run(database, meta, |sink| {
-        let read = format.read(&mut input, &Options::default(), sink);
-        read.expect("a readable profile");
-    })
 }
 
 /// Emits a metric of times.
