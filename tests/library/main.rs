@@ -15,11 +15,15 @@ mod report_headers;
 mod run_identities;
 mod run_sets;
 mod series;
+mod servers;
 mod statements;
+mod web_questions;
 
 #[path = "../support"]
 mod support {
     pub(crate) mod described_runs;
+    pub(crate) mod http;
     pub(crate) mod made_runs;
+    pub(crate) mod program;
     pub(crate) mod random;
 }
