@@ -3,6 +3,7 @@
 mod answers;
 mod budgets;
 mod call_paths;
+mod command_words;
 mod comparisons;
 mod databases;
 mod dataset_files;
@@ -16,6 +17,7 @@ mod run_identities;
 mod run_sets;
 mod series;
 mod servers;
+mod source_folders;
 mod statements;
 mod web_questions;
 
