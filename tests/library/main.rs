@@ -8,9 +8,11 @@ mod comparisons;
 mod databases;
 mod dataset_files;
 mod dialects;
+mod documents;
 mod earlier_runs;
 mod histories;
 mod identity_rules;
+mod merges;
 mod page_columns;
 mod report_headers;
 mod run_identities;
@@ -19,6 +21,7 @@ mod series;
 mod servers;
 mod source_folders;
 mod statements;
+mod terminals;
 mod web_questions;
 
 #[path = "../support"]
@@ -28,4 +31,6 @@ mod support {
     pub(crate) mod made_runs;
     pub(crate) mod program;
     pub(crate) mod random;
+    #[expect(dead_code, reason = "one function is used")]
+    pub(crate) mod tools;
 }
