@@ -120,7 +120,7 @@ fn statements_for_a_copy_keep_every_value() {
 /// Small pages: a thousand rows are a tree of several levels.
 const PAGE_SIZE: u32 = 512;
 
-/// Emits about 1,000 nodes with costs in three metrics, lines, labels and long names of files.
+/// Emits about 600 nodes with costs in three metrics, lines, labels and long names of files.
 fn emit_tree(sink: &mut dyn Sink, seed: u64) {
     let mut random = Random(seed);
     let time = emit_time(sink);
@@ -129,7 +129,7 @@ fn emit_tree(sink: &mut dyn Sink, seed: u64) {
     let functions: Vec<FunctionId> = (0..60)
         .map(|at| sink.function(FunctionDef::named(&format!("f{at}"))))
         .collect();
-    for _ in 0..220 {
+    for _ in 0..130 {
         let stack: Vec<Frame<'_>> = (0..=random.below(8))
             .map(|_| {
                 let line = Line {
@@ -232,7 +232,7 @@ fn rows_from_pages_and_by_statements_are_equal() {
         }
     }
     assert!(
-        counts[3] > 5000 && counts[0] < counts[3] / 3 * 2,
+        counts[3] > 2500 && counts[0] < counts[3] / 3 * 2,
         "{counts:?}"
     );
 }
@@ -250,9 +250,9 @@ fn walk_through_a_damaged_file_ends_with_rows_or_an_error() {
     let page_size = usize::try_from(PAGE_SIZE).expect("small");
     let (mut refused, mut read) = (0, 0);
     let mut random = Random(5);
-    for _ in 0..40 {
+    for _ in 0..25 {
         let mut bytes = whole.clone();
-        for _ in 0..=random.below(20) {
+        for _ in 0..=random.below(6) {
             // The first pages hold the schema.
             let start = bytes.len() / 4;
             let at = start + random.below(bytes.len() - start);
@@ -276,7 +276,7 @@ fn walk_through_a_damaged_file_ends_with_rows_or_an_error() {
             Err(_) => refused += 1,
         }
     }
-    assert!(refused > 10 && read > 2, "{refused} refused, {read} read");
+    assert!(refused > 5 && read > 1, "{refused} refused, {read} read");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod answers;
 mod budgets;
 mod call_paths;
+mod changed_trees;
 mod command_words;
 mod comparisons;
 mod databases;
@@ -23,6 +24,11 @@ mod source_folders;
 mod statements;
 mod terminals;
 mod web_questions;
+mod written_trees;
+
+#[path = "../../src/sqlite/mod.rs"]
+#[expect(dead_code, reason = "a part of it is tested here")]
+mod sqlite;
 
 #[path = "../support"]
 mod support {

@@ -308,7 +308,7 @@ fn text_that_is_hard_to_compress_is_complete() {
         .map(|_| char::from(b'0' + u8::try_from(random.below(64)).expect("six bits")))
         .map(|letter| if letter == '\\' { 'z' } else { letter })
         .collect();
-    for length in (40_000..letters.len()).step_by(1511) {
+    for length in (40_000..letters.len()).step_by(4001) {
         let item = PlaceItem {
             names: [letters[..length].to_owned(), String::new(), String::new()],
             kind: Kind::Function,
