@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Output;
 use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use profdb::cli::program;
 use profdb::formats::{export_named, format_named};
 
@@ -289,7 +290,7 @@ fn schema_shows_the_section_of_a_table_or_view() {
         .find(|argument| argument.get_id() == "name")
         .expect("an argument");
     let names = name.get_possible_values();
-    let names: Vec<&str> = names.iter().map(|name| name.get_name()).collect();
+    let names: Vec<&str> = names.iter().map(PossibleValue::get_name).collect();
     assert!(
         names.contains(&"summary") && names.contains(&"runs"),
         "{names:?}"

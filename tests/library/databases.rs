@@ -139,7 +139,7 @@ fn emit_tree(sink: &mut dyn Sink, seed: u64) {
                 };
                 Frame {
                     function: functions[random.below(60)],
-                    line: Some(line).filter(|_| line.line % 2 == 0),
+                    line: Some(line).filter(|_| line.line.is_multiple_of(2)),
                 }
             })
             .collect();
@@ -170,7 +170,7 @@ fn small_pages(path: &Path, seed: u64) {
     let mut database = Database::open(path).expect("a new file");
     for run in 0..2 {
         add_run(&mut database, &made_up(), |sink| {
-            emit_tree(sink, seed + run)
+            emit_tree(sink, seed + run);
         });
     }
     drop(database);

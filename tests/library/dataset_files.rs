@@ -359,7 +359,7 @@ fn rows_of_each_table_are_in_the_order_that_the_table_states() {
 #[test]
 fn range_of_a_column_includes_negative_numbers_and_zeros() {
     let file = written("nodes", |sink| {
-        emit_costs(sink, &[1.0, -4.5, 1.0 / 3.0, -1.0 / 3.0, 7.0])
+        emit_costs(sink, &[1.0, -4.5, 1.0 / 3.0, -1.0 / 3.0, 7.0]);
     });
     let group = file.0.get_row_group(0).expect("a row group");
     let range = |name: &str| {
@@ -378,8 +378,8 @@ fn range_of_a_column_includes_negative_numbers_and_zeros() {
     assert_eq!(range("exclusive_digits").map(i64::from_le_bytes), [-45, 7]);
     let third = 1.0_f64 / 3.0;
     assert_eq!(
-        range("exclusive_other").map(f64::from_le_bytes),
-        [-third, third]
+        range("exclusive_other").map(u64::from_le_bytes),
+        [-third, third].map(f64::to_bits)
     );
 }
 

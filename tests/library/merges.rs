@@ -63,7 +63,7 @@ fn merged_functions_keep_their_figures_whatever_their_numbers() {
     for (merged, other) in table {
         let mut database = Database::in_memory().expect("memory");
         add_run(&mut database, &made_up(), |sink| {
-            emit_calls(sink, &names(merged))
+            emit_calls(sink, &names(merged));
         });
         let mut source = Database::in_memory().expect("memory");
         let meta = RunMeta {

@@ -334,7 +334,7 @@ fn bytes_are_compressed_where_that_saves_a_third() {
     let mixed: Vec<u32> = (0..length)
         .map(|_| u32::try_from(random.below(128)).expect("seven bits"))
         .collect();
-    let alike: Vec<u32> = (0_u32..).map(|at| at / 8 & 3).take(length).collect();
+    let alike: Vec<u32> = (0_u32..).map(|at| (at / 8) & 3).take(length).collect();
     let packed = |parts: &[&[u32]]| {
         let numbers = parts.concat();
         let places = roots(numbers.iter().map(|number| (*number, 0.0)));

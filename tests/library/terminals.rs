@@ -1,7 +1,6 @@
 //! Output on a terminal: what would control the terminal is shown as text.
 
 #![cfg(unix)]
-#![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::fmt::Write as _;
 use std::fs;

@@ -705,7 +705,7 @@ fn tests_start_the_program_in_one_place() {
 #[test]
 fn every_file_of_tests_is_compiled() {
     let mut found = Vec::new();
-    for program in ["behaviour", "figures", "repo", "properties"] {
+    for program in ["behaviour", "figures", "library", "repo", "properties"] {
         let main = read(&format!("tests/{program}/main.rs"));
         for file in entries(&format!("tests/{program}"), ".rs") {
             if file != "main" && !main.contains(&format!("mod {file};\n")) {
