@@ -7,7 +7,7 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 use profdb::base::error::Stop;
-use profdb::events::{Frame, FunctionDef, FunctionId, Label, LabelValue, Line, Sample, Sink};
+use profdb::events::{Cost, Frame, FunctionDef, FunctionId, Label, LabelValue, Line, Sample, Sink};
 use profdb::store::{Below, Database, LockWait, StoreError};
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -115,6 +115,54 @@ fn statements_for_a_copy_keep_every_value() {
     let copy = Connection::open_in_memory().expect("memory");
     copy.execute_batch(&script).expect("statements");
     assert_eq!(values(&copy, sql), copied[..1]);
+}
+
+/// Emits nodes of functions in no order. Most are open while thousands of others follow.
+fn emit_nodes(sink: &mut dyn Sink, functions: usize) {
+    const NODES: usize = 20_000;
+    let time = emit_time(sink);
+    let functions: Vec<FunctionId> = (0..functions)
+        .map(|at| sink.function(FunctionDef::named(&format!("f{at}"))))
+        .collect();
+    let mut random = Random(7);
+    let mut open = 0;
+    for node in 0..NODES {
+        let function = functions[random.below(functions.len())];
+        sink.enter(Frame::function(function), Some(1));
+        sink.cost(time, Cost::Exclusive(1.0));
+        open += 1;
+        // The depth grows slowly, and one of four nodes has no children.
+        let closed = if node % 4 == 0 { 1 } else { random.below(2) };
+        for _ in 0..closed {
+            sink.leave();
+        }
+        open -= closed;
+    }
+    for _ in 0..open {
+        sink.leave();
+    }
+}
+
+/// Lists of nodes are longer than the part that is kept in memory in a debug build.
+#[test]
+fn nodes_of_each_function_are_stored_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for functions in [1, 3, 100] {
+        let path = folder.path().join(format!("{functions}.db"));
+        let mut file = Database::open(&path).expect("a new file");
+        let mut memory = Database::in_memory().expect("memory");
+        for database in [&mut file, &mut memory] {
+            add_run(database, &made_up(), |sink| emit_nodes(sink, functions));
+        }
+        let left = fs::read_dir(folder.path()).expect("a folder").count();
+        let sql = "SELECT function_id, node_id FROM function_nodes";
+        let nodes = values(file.connection(), sql);
+        assert!(nodes == values(memory.connection(), sql), "{functions}");
+        assert_eq!(nodes.len(), 20_000);
+        assert_eq!(texts(file.connection(), "PRAGMA integrity_check"), ["ok"]);
+        fs::remove_file(&path).expect("a file");
+        assert_eq!(left, 1, "no temporary file is left");
+    }
 }
 
 /// Small pages: a thousand rows are a tree of several levels.

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use rusqlite::Connection;
-use tempfile::TempDir;
 
 use crate::support::program;
 
@@ -147,7 +146,8 @@ fn source_file_above_the_maximum_size_is_not_read() {
 }
 
 /// Makes a folder with a dataset of one run.
-fn dataset() -> TempDir {
+#[cfg(all(target_os = "linux", feature = "parquet"))]
+fn dataset() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("p.folded"), "main;a 5\n").expect("a file");
     run(folder.path(), &["import", "--db", "a.db", "p.folded"]);

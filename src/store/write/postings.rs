@@ -14,8 +14,13 @@ use super::spill::Spill;
 use crate::events::FunctionId;
 use crate::profile::NodeRow;
 
-/// Function nodes whose numbers are collected in memory.
-const IN_MEMORY: usize = 2 << 20;
+/// Maximum number of function nodes that are collected in memory.
+const IN_MEMORY: usize = if cfg!(debug_assertions) {
+    // Lists of short runs are written to disk in tests, too.
+    1 << 11
+} else {
+    2 << 20
+};
 
 /// The shortest list that is worth its place on disk: shorter ones stay in memory, and are part of
 /// what is known of each function.
