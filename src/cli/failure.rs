@@ -178,31 +178,3 @@ pub(super) fn unanswered(error: ReportError, stop: &Stop) -> Failure {
         ReportError::Store(error) => database(error, stop),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::in_words;
-
-    #[test]
-    fn numbers_of_the_system_are_not_said() {
-        let table = [
-            (
-                "a.xml: No such file or directory (os error 2)",
-                "a.xml: No such file or directory",
-            ),
-            (
-                "x: Permission denied (os error 13): this user has no right",
-                "x: Permission denied: this user has no right",
-            ),
-            ("(os error 2) (os error 3)", "(os error 2)"),
-            (
-                "a (os error x) b (os error 5",
-                "a (os error x) b (os error 5",
-            ),
-            ("", ""),
-        ];
-        for (message, expected) in table {
-            assert_eq!(in_words(message), expected);
-        }
-    }
-}

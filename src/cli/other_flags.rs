@@ -159,38 +159,3 @@ fn unknown(error: &clap::Error) -> Option<String> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::{dyalog_switches, program};
-
-    /// The commands that are proposed are ones that there are, and so are the flags.
-    #[test]
-    fn what_is_proposed_is_understood() {
-        for (_, instead) in OTHER_FLAGS {
-            let quoted = instead.split('`').skip(1).step_by(2);
-            for command in quoted.filter(|quoted| quoted.starts_with("profdb ")) {
-                let command = command.replace("KEY=VALUE", "k=v").replace("KEY", "k");
-                let arguments = command.split(' ').map(OsString::from).collect();
-                let arguments = dyalog_switches::name_the_default(arguments);
-                if let Err(error) = program().try_get_matches_from(arguments) {
-                    panic!("{command}: {error}");
-                }
-            }
-        }
-        for (other, own) in SYNONYMS {
-            let value = match *own {
-                "--by" => Some("module"),
-                "--first" | "--metric" => Some("3"),
-                _ => None,
-            };
-            let words = ["profdb", "report", "summary", other];
-            let mut arguments: Vec<OsString> =
-                words.into_iter().chain(value).map(OsString::from).collect();
-            if let Err(error) = parsed(&mut program(), &mut arguments) {
-                panic!("{other}: {error}");
-            }
-        }
-    }
-}

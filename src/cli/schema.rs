@@ -91,25 +91,3 @@ fn section(name: &str) -> Option<&'static str> {
     let end = section.find("\n\n##").map_or(section.len(), |end| end + 1);
     Some(&section[..end])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_table_and_view_has_its_section() {
-        let all: Vec<&str> = names().collect();
-        assert!(all.contains(&"summary") && all.contains(&"runs"), "{all:?}");
-        for name in all {
-            let section = section(name).expect(name);
-            assert!(section.starts_with(&format!("### {name}\n\n")), "{section}");
-            assert!(section.contains("\n| "), "{section}");
-            assert!(
-                section.ends_with('\n') && !section.ends_with("\n\n"),
-                "{section}"
-            );
-            assert_eq!(section.matches("\n#").count(), 0, "{section}");
-        }
-        assert_eq!(section("sumary"), None);
-    }
-}

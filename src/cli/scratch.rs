@@ -63,26 +63,3 @@ fn remove_abandoned(parent: &Path) {
 
 #[cfg(not(unix))]
 fn remove_abandoned(_: &Path) {}
-
-#[cfg(test)]
-mod tests {
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn what_is_used_stays_and_what_was_left_goes() {
-        use super::{PREFIX, Scratch};
-        use std::fs;
-        let parent = tempfile::tempdir().expect("a folder");
-        let used = Scratch::new(parent.path()).expect("room");
-        let left = parent.path().join(format!("{PREFIX}left"));
-        let stranger = parent.path().join(".tmpAbCdEf");
-        let link = parent.path().join(format!("{PREFIX}link"));
-        fs::create_dir(&left).expect("room");
-        fs::create_dir(&stranger).expect("room");
-        std::os::unix::fs::symlink(&stranger, &link).expect("room");
-        let other = Scratch::new(parent.path()).expect("room");
-        assert!(used.path().is_dir() && other.path().is_dir());
-        assert_ne!(used.path(), other.path());
-        assert!(!left.exists());
-        assert!(stranger.is_dir() && link.is_symlink());
-    }
-}

@@ -620,34 +620,3 @@ fn alone<'t>(table: &'t Table, side: usize, only: &[usize]) -> Option<&'t str> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_paths_have_in_common_is_whole_names() {
-        let table = [
-            (
-                "/srv/a/work/pkg/mod.py",
-                "/ci/7/work/pkg/mod.py",
-                ("/srv/a", "/ci/7"),
-            ),
-            ("/old/lib.py", "/new/lib.py", ("/old", "/new")),
-            ("src/lib.rs", "/build/src/lib.rs", ("", "/build")),
-            ("lib/xmod.py", "lib/mod.py", ("lib/xmod.py", "lib/mod.py")),
-            ("/mod.py", "/a/mod.py", ("/", "/a")),
-        ];
-        for (base, new, expected) in table {
-            assert_eq!(heads(base, new), expected, "{base} {new}");
-        }
-    }
-
-    #[test]
-    fn paths_lie_below_whole_names() {
-        assert_eq!(below("/a/b/c.py", "/a"), Some("b/c.py"));
-        assert_eq!(below("/ab/c.py", "/a"), None);
-        assert_eq!(below("c.py", ""), Some("c.py"));
-        assert_eq!(below("/c.py", ""), None);
-    }
-}

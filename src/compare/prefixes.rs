@@ -321,31 +321,3 @@ fn paired<'t>(
     pairs.sort_unstable();
     pairs
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn beginnings_end_with_a_separator() {
-        let table = [
-            (
-                "a/work.P.parse",
-                "a/task.P.parse",
-                Some(("a/work.", "a/task.")),
-            ),
-            ("old::f", "new::f", Some(("old::", "new::"))),
-            (
-                "com/oldshop/P.parse",
-                "com/shop/P.parse",
-                Some(("com/oldshop/", "com/shop/")),
-            ),
-            ("A$B.run", "C$B.run", Some(("A$", "C$"))),
-            ("parse", "sparse", None),
-            ("a.", "b.", None),
-        ];
-        for (base, new, expected) in table {
-            assert_eq!(beginnings(base, new), expected, "{base} {new}");
-        }
-    }
-}

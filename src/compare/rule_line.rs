@@ -52,28 +52,3 @@ pub(super) fn rule(field: &str, old: &str, new: &str) -> Option<String> {
     let put = regex.replace(old, rule.rule.replacement.as_str());
     (put == new && !new.is_empty() && !old.is_empty()).then_some(line)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_put_one_text_for_another_whatever_is_in_it() {
-        let table = [
-            ("fmt", "fmt_fast", Some("name /^fmt$/ -> fmt_fast")),
-            ("a.b/c", "x$1", Some("name /^a\\.b\\/c$/ -> x$$1")),
-            (
-                "f(int, char*)",
-                "f[...]",
-                Some("name /^f\\(int, char\\*\\)$/ -> f[...]"),
-            ),
-            ("⎕FIX \\d", "Größe", Some("name /^⎕FIX \\\\d$/ -> Größe")),
-            ("f", " f", None),
-            ("f", "g\nh", None),
-            ("", "f", None),
-        ];
-        for (old, new, expected) in table {
-            assert_eq!(rule("name", old, new).as_deref(), expected, "{old} {new}");
-        }
-    }
-}

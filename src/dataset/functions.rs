@@ -115,33 +115,3 @@ pub(super) fn check(row: &[Cell<'_>]) -> Result<(), DatasetError> {
         _ => Ok(()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Cell, key};
-
-    #[test]
-    fn keys_are_of_every_part_and_its_length() {
-        let parts = |texts: [&'static str; 4], line, col| {
-            let mut parts: Vec<Cell<'static>> = texts
-                .iter()
-                .map(|text| Cell::Text(text.as_bytes()))
-                .collect();
-            parts.extend([Cell::Integer(line), Cell::Integer(col)]);
-            key(&parts)
-        };
-        let one = parts(["function", "main", "app", "app.rs"], 12, 3);
-        // printf '\10\0\0\0function\4\0\0\0main\3\0\0\0app\6\0\0\0app.rs\2\0\0\00012\1\0\0\0003' | sha256sum
-        assert_eq!(one, KEY);
-        for other in [
-            parts(["pseudo", "main", "app", "app.rs"], 12, 3),
-            parts(["function", "mainapp", "", "app.rs"], 12, 3),
-            parts(["function", "main", "app", "app.rs"], 1, 23),
-            parts(["function", "main", "app", "app.rs"], 12, 0),
-        ] {
-            assert_ne!(one, other);
-        }
-    }
-
-    const KEY: &str = "588d2c384687d86f58538ad1";
-}

@@ -224,38 +224,3 @@ fn tags(dialect: Dialect) -> &'static str {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{TABLES, expression};
-
-    /// Words of an expression that are columns of files.
-    fn stored(expression: &str) -> Vec<&str> {
-        let words =
-            expression.split(|letter: char| !letter.is_alphanumeric() && !"._".contains(letter));
-        words.filter_map(|word| word.strip_prefix("t.")).collect()
-    }
-
-    #[test]
-    fn every_column_is_made_of_columns_of_files_and_every_one_of_these_is_used() {
-        for table in &TABLES {
-            let mut used = Vec::new();
-            for column in table.columns {
-                let expression = expression(table, column.name);
-                assert!(!expression.contains('$'), "{expression}");
-                for name in stored(&expression) {
-                    assert!(table.file_column(name).is_some(), "{}.{name}", table.name);
-                    used.push(name.to_owned());
-                }
-            }
-            for column in table.files() {
-                assert!(
-                    used.iter().any(|used| used == column.name),
-                    "{}.{}",
-                    table.name,
-                    column.name
-                );
-            }
-        }
-    }
-}

@@ -38,28 +38,3 @@ fn step(height: f64) -> usize {
     let last = (BARS.len() - 1) as f64;
     (height.clamp(0.0, 1.0) * last).round() as usize
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bars_go_from_the_smallest_to_the_largest() {
-        let table: [(&[f64], &str); 7] = [
-            (&[], ""),
-            (&[5.0], "▄"),
-            (&[5.0, 5.0], "▄▄"),
-            (&[0.0, 1.0], "▁█"),
-            (&[7.0, 0.0, 3.0, 1.0], "█▁▄▂"),
-            (&[1e308, -1e308], "█▁"),
-            (&[1.0, f64::NAN], "▄▄"),
-        ];
-        for (figures, expected) in table {
-            assert_eq!(sparkline(figures), (expected.to_owned(), 1), "{figures:?}");
-        }
-        let many: Vec<f64> = (0..121).map(f64::from).collect();
-        let (bars, each) = sparkline(&many);
-        assert_eq!((bars.chars().count(), each), (41, 3));
-        assert!(bars.starts_with('▁') && bars.ends_with('█'));
-    }
-}

@@ -16,19 +16,3 @@ pub(super) const DIGESTS: [&str; 2] = [
 
 /// The script of the thread that asks SQLite.
 pub(super) const WORKER: &str = include_str!("../../web/made/sqlite-worker.js");
-
-#[cfg(test)]
-mod tests {
-    use base64::Engine;
-    use base64::prelude::BASE64_STANDARD;
-    use sha2::{Digest as _, Sha256};
-
-    use super::*;
-
-    #[test]
-    fn digests_are_those_of_script_and_style() {
-        for (text, digest) in [SCRIPT, STYLE].into_iter().zip(DIGESTS) {
-            assert_eq!(BASE64_STANDARD.encode(Sha256::digest(text)), digest);
-        }
-    }
-}

@@ -65,20 +65,3 @@ pub(super) fn questions() -> Value {
     }
     json!(all)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn questions_have_their_statements() {
-        let all = questions();
-        let all = all.as_array().expect("a list");
-        assert_eq!(all.len(), QUESTIONS.matches("\n### ").count());
-        assert_eq!(all[0][0], "Which functions cost most by themselves?");
-        for question in all {
-            let statement = question[1].as_str().expect("a statement");
-            assert!(statement.starts_with("SELECT") || statement.starts_with("WITH"));
-        }
-    }
-}

@@ -78,23 +78,3 @@ fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     listener.set_nonblocking(true)?;
     Ok(listener)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_this_machine_is_listened_to() {
-        let bound = Address::bind(0).expect("a port");
-        for listener in &bound.listeners {
-            let at = listener.local_addr().expect("an address");
-            assert!(at.ip().is_loopback(), "{at}");
-            assert_eq!(at.port(), bound.port());
-        }
-        let again = Address::bind(bound.port());
-        assert!(
-            matches!(again, Err(BindError::InUse(port)) if port == bound.port()),
-            "{again:?}"
-        );
-    }
-}

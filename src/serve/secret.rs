@@ -45,24 +45,3 @@ impl Secret {
         own.len() == word.len() && std::hint::black_box(differences) == 0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_long_and_never_the_same() {
-        let [one, other] = [(); 2].map(|()| Secret::new().expect("random numbers"));
-        assert_ne!(one, other);
-        for word in [one.word(), other.word()] {
-            assert_eq!(word.len(), 2 * BYTES);
-            assert!(word.bytes().all(|byte| byte.is_ascii_hexdigit()), "{word}");
-        }
-        assert!(one.is(one.word().as_bytes()));
-        assert!(!one.is(other.word().as_bytes()));
-        assert!(!one.is(b""));
-        assert!(!one.is(&one.word().as_bytes()[1..]));
-        assert!(!one.is([one.word(), "0"].concat().as_bytes()));
-        assert!(!format!("{one:?}").contains(one.word()));
-    }
-}

@@ -114,29 +114,6 @@ impl Fitting {
     }
 }
 
-/// A run that was imported in the order of its number, with tags.
-#[cfg(test)]
-pub(crate) fn run_with_tags(run_id: i64, tags: &[(&str, &str)]) -> RunMarks {
-    RunMarks {
-        run_id,
-        title: None,
-        command: None,
-        format: "folded".to_owned(),
-        tool_version: None,
-        recorded_at: None,
-        recorded_utc: None,
-        imported_at: format!("2026-01-01T00:00:{run_id:02}Z"),
-        recording: None,
-        tags: tags
-            .iter()
-            .map(|(key, value)| Tag {
-                key: (*key).to_owned(),
-                value: (*value).to_owned(),
-            })
-            .collect(),
-    }
-}
-
 impl RunMarks {
     /// The value of a tag.
     #[must_use]

@@ -48,8 +48,6 @@ pub(crate) use file::location::{Followed, follow_links};
 pub use file::lock_wait::LockWait;
 pub use identities::Identified;
 pub use identity::{LONGEST_UID, RunMeta};
-#[cfg(test)]
-pub(crate) use marks::run_with_tags;
 pub use marks::{Fitting, IdentifiedFunction, MetricOfRun, RunMarks};
 pub use merge::Merged;
 pub use nodes::{Below, CallRow, NodeRow};

@@ -143,31 +143,3 @@ fn hexadecimal(bytes: &[u8]) -> String {
     text.push('\'');
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_those_that_sqlite_reads() {
-        let connection = rusqlite::Connection::open_in_memory().expect("room");
-        for value in [
-            ValueRef::Null,
-            ValueRef::Integer(i64::MIN + 1),
-            ValueRef::Real(0.1 + 0.2),
-            ValueRef::Real(5.0),
-            ValueRef::Real(f64::NEG_INFINITY),
-            ValueRef::Real(1e300),
-            ValueRef::Text("it's\n\u{e9}".as_bytes()),
-            ValueRef::Text(b"a\0b"),
-            ValueRef::Blob(b"\x00\xff'"),
-        ] {
-            let mut text = "SELECT ".to_owned();
-            literal(value, &mut text);
-            let mut statement = connection.prepare(&text).expect("a statement");
-            let mut rows = statement.query([]).expect("rows");
-            let row = rows.next().expect("a row").expect("a row");
-            assert_eq!(row.get_ref(0).expect("a value"), value, "{text}");
-        }
-    }
-}

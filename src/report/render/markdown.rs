@@ -86,24 +86,3 @@ fn escaped(text: &str) -> String {
     // A text of blanks only has no core, and all its blanks are counted as before it.
     escaped + &"&#32;".repeat(behind)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_of_a_name_is_markdown() {
-        let table = [
-            ("#.Main[6]", "#.Main\\[6]"),
-            ("a|b", "a\\|b"),
-            ("a\\|b", "a\\\\\\|b"),
-            ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
-            ("__init__ `x` *y*", "\\_\\_init\\_\\_ \\`x\\` \\*y\\*"),
-            (" a ", "&#32;a&#32;"),
-            ("  ", "&#32;&#32;"),
-        ];
-        for (text, expected) in table {
-            assert_eq!(escaped(text), expected);
-        }
-    }
-}

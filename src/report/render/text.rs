@@ -453,24 +453,3 @@ fn taken(characters: impl Iterator<Item = char>, room: usize) -> String {
     };
     characters.take_while(fits).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_lose_their_middle() {
-        let table = [
-            ("#.Main", 6, "#.Main"),
-            ("#.SharpPlot.DrawLineGraph", 16, "#.Sharp…ineGraph"),
-            ("#.SharpPlot.DrawLineGraph", 15, "#.Sharp…neGraph"),
-            ("函数函数函数函数", 9, "函数…函数"),
-        ];
-        for (name, limit, expected) in table {
-            let mut found = name.to_owned();
-            shorten_cell(&mut found, limit);
-            assert_eq!(found, expected);
-            assert!(found.width() <= limit);
-        }
-    }
-}

@@ -73,39 +73,3 @@ fn word(kind: Kind) -> &'static str {
         Kind::Any => "any",
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::header::Medium;
-
-    #[test]
-    fn columns_of_a_measure_beside_the_first_have_its_name() {
-        let column = |shows: Meaning, metric: usize| Column {
-            shows: Some(shows),
-            media: vec![Medium::Text, Medium::Csv],
-            metric,
-            ..Column::plain("cost".to_owned(), Kind::Cost)
-        };
-        let measure = Measure {
-            name: "% of cycles".to_owned(),
-            unit: "count".to_owned(),
-            total: 100.0,
-            selected: None,
-        };
-        let columns = [column(Meaning::Base, 0), column(Meaning::New, 1)];
-        let titled = with_measures(&columns, &[&measure]);
-        // The page knows the first measure itself.
-        for (format, base, new) in [
-            ("markdown", "base @", "new % of cycles"),
-            ("csv", "BaseTime", "New% of cycles"),
-        ] {
-            let titles = |at: usize| titled[format][at][3][0].clone();
-            assert_eq!(
-                (titles(0), titles(1)),
-                (base.into(), new.into()),
-                "{format}"
-            );
-        }
-    }
-}

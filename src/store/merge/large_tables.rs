@@ -363,36 +363,3 @@ fn stretches(functions: &mut [(i64, i64)]) -> Vec<Stretch> {
     }
     stretches
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stretches_are_as_long_as_the_order_allows() {
-        /// By their old and new ids.
-        type Functions = &'static [(i64, i64)];
-        const ALL: Stretch = (i64::MIN, i64::MAX);
-        let table: [(Functions, &[Stretch]); 6] = [
-            (&[], &[]),
-            (&[(4, 9)], &[ALL]),
-            (&[(1, 1), (2, 2), (9, 3)], &[ALL]),
-            (&[(1, 8), (2, 9), (9, 3)], &[(9, i64::MAX), (i64::MIN, 8)]),
-            (
-                &[(1, 3), (2, 2), (3, 1)],
-                &[(3, i64::MAX), (2, 2), (i64::MIN, 1)],
-            ),
-            (
-                &[(1, 1), (3, 5), (5, 2), (7, 3)],
-                &[(i64::MIN, 2), (5, i64::MAX), (3, 4)],
-            ),
-        ];
-        for (functions, expected) in table {
-            assert_eq!(
-                stretches(&mut functions.to_vec()),
-                expected,
-                "{functions:?}"
-            );
-        }
-    }
-}

@@ -57,29 +57,3 @@ impl Database {
         Ok(ShortUids { length })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::RunSet;
-
-    #[test]
-    fn what_is_short_is_read_as_the_start_of_a_uid() {
-        let table = [
-            (8, "3e98ad62d6195c39", "3e98ad62"),
-            (10, "3e98ad62d6195c39", "3e98ad62d6"),
-            (8, "1234567890123a39", "1234567890123a"),
-            (8, "1234567a", "1234567a"),
-            (8, "a", "a"),
-            (8, "1234567890", "1234567890"),
-            (8, "größer als man denkt", "größer als man denkt"),
-        ];
-        for (length, uid, expected) in table {
-            let short = ShortUids { length }.short(uid);
-            assert_eq!(short, expected, "{uid}");
-            if short != uid {
-                assert_eq!(short.parse(), Ok(RunSet::Uid(short.to_owned())));
-            }
-        }
-    }
-}

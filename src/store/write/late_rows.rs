@@ -33,7 +33,6 @@ pub(super) struct LateKey {
 /// Late rows in the order in which they come: a payload for each key.
 pub(super) struct LateRows {
     spill: Spill,
-    limit: usize,
     payloads: Vec<u8>,
     waiting: Vec<Waiting>,
     /// Where the sorted runs in the file end.
@@ -51,13 +50,8 @@ struct Waiting {
 impl LateRows {
     /// No row yet. Without a place for a temporary file, all of them wait in memory.
     pub(super) fn beside(place: Option<PathBuf>) -> Self {
-        Self::with_limit(place, IN_MEMORY)
-    }
-
-    fn with_limit(place: Option<PathBuf>, limit: usize) -> Self {
         Self {
             spill: Spill::beside(place),
-            limit,
             payloads: Vec::new(),
             waiting: Vec::new(),
             ends: Vec::new(),
@@ -74,7 +68,7 @@ impl LateRows {
         });
         self.payloads.extend_from_slice(payload);
         let bytes = self.payloads.len() + self.waiting.len() * size_of::<Waiting>();
-        if bytes >= self.limit && self.spill.is_possible() {
+        if bytes >= IN_MEMORY && self.spill.is_possible() {
             let sorted = self.sorted();
             self.spill.append(&sorted)?;
             self.ends.push(self.spill.length());
@@ -236,52 +230,5 @@ impl LateCells for Group<'_> {
 
     fn take(&mut self, cell: &mut Vec<u8>) -> io::Result<()> {
         self.rows.take(cell)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LateKey, LateRows};
-
-    /// Adds rows in no order, so many of which fit in memory, and compares what comes out.
-    fn check(rows: u64, limit: usize, longest: u64) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let place = Some(folder.path().join("x.db"));
-        let mut late = LateRows::with_limit(place, limit);
-        let mut expected: Vec<(LateKey, Vec<u8>)> = (0..rows)
-            .map(|at| {
-                let number = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                let length = usize::try_from(number % (longest + 1)).expect("a short payload");
-                let key = LateKey {
-                    group: number % 3,
-                    number,
-                };
-                (key, vec![number.to_le_bytes()[0]; length])
-            })
-            .collect();
-        for (key, payload) in &expected {
-            late.add(*key, payload).expect("space on the disk");
-        }
-        let left = std::fs::read_dir(folder.path()).expect("it is there");
-        assert_eq!(left.count(), 0, "a temporary file has a name");
-        expected.sort();
-        let mut sorted = late.into_sorted().expect("it can be read");
-        for (key, payload) in expected {
-            let mut found = Vec::new();
-            assert_eq!(sorted.key(), Some(key));
-            sorted.take(&mut found).expect("it can be read");
-            assert_eq!(found, payload);
-        }
-        assert_eq!(sorted.key(), None);
-    }
-
-    #[test]
-    fn rows_come_out_sorted_from_memory_and_from_disk() {
-        for rows in [0, 1, 2, 99, 1000] {
-            check(rows, usize::MAX, 40);
-            check(rows, 1, 40);
-            check(rows, 1000, 40);
-            check(rows, 20_000, 9000);
-        }
     }
 }

@@ -14,8 +14,13 @@ use super::spill::Spill;
 use crate::events::FunctionId;
 use crate::profile::NodeRow;
 
-/// Function nodes whose numbers are collected in memory.
-const IN_MEMORY: usize = 2 << 20;
+/// Maximum number of function nodes that are collected in memory.
+const IN_MEMORY: usize = if cfg!(debug_assertions) {
+    // Lists of short runs are written to disk in tests, too.
+    1 << 11
+} else {
+    2 << 20
+};
 
 /// The shortest list that is worth its place on disk: shorter ones stay in memory, and are part of
 /// what is known of each function.
@@ -39,7 +44,6 @@ pub(super) struct Postings {
     /// Nodes that were open when later ones came, by function and node; they have no payload.
     late: LateRows,
     spill: Spill,
-    limit: usize,
     /// How many nodes have come since lists were written.
     collected: usize,
     /// By number in the run: where the last list is that has been written.
@@ -64,7 +68,6 @@ impl Postings {
             last: 0,
             late: LateRows::beside(place.clone()),
             spill: Spill::beside(place),
-            limit: IN_MEMORY,
             collected: 0,
             written: Vec::new(),
         }
@@ -98,7 +101,7 @@ impl Postings {
                 self.collected += 1;
             }
         }
-        if self.collected >= self.limit && self.spill.is_possible() {
+        if self.collected >= IN_MEMORY && self.spill.is_possible() {
             self.write_lists()?;
         }
         Ok(())
@@ -255,85 +258,5 @@ impl Ascending {
             .then(|| numbers(self.first, &self.bytes))
             .into_iter()
             .flatten()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io;
-
-    use super::{Postings, StoredFunction};
-    use crate::events::FunctionId;
-    use crate::identity::IdentityKey;
-    use crate::profile::{NodeCost, NodeRow};
-    use crate::store::write::ids::Ids;
-
-    fn row(node: u64, function: u64) -> NodeRow {
-        NodeRow {
-            node,
-            up: None,
-            size: 0,
-            outer_up: None,
-            depth: 0,
-            function: FunctionId(u32::try_from(function).expect("small")),
-            place: None,
-            calls: None,
-            cost: NodeCost {
-                exclusive: 0.0,
-                cumulative: None,
-            },
-        }
-    }
-
-    /// Learns nodes in batches, every ninth of them a batch late, and compares what comes out.
-    fn check(nodes: u64, functions: u64, limit: usize) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut postings = Postings {
-            limit,
-            ..Postings::beside(Some(folder.path().join("x.db")))
-        };
-        let mut ids = Ids::default();
-        for function in 0..functions {
-            // The order of ids is another than that of numbers.
-            let id = i64::try_from(functions - function).expect("small");
-            let function = FunctionId(u32::try_from(function).expect("small"));
-            ids.learn(function, StoredFunction(id), IdentityKey::default());
-        }
-        let function = |node: u64| (node.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % functions;
-        let mut late = Vec::new();
-        for batch in 0..nodes.div_ceil(100) {
-            let mut rows = std::mem::take(&mut late);
-            for node in 100 * batch + 1..=(100 * batch + 100).min(nodes) {
-                let row = row(node, function(node));
-                if node % 9 == 4 {
-                    late.push(row);
-                } else {
-                    rows.push(row);
-                }
-            }
-            postings.learn(&rows, &ids).expect("space on the disk");
-        }
-        postings.learn(&late, &ids).expect("space on the disk");
-        let mut found = Vec::new();
-        let taken = postings.by_function(&ids, |id, nodes| {
-            found.extend(nodes.iter().map(|node| (id.0, *node)));
-            io::Result::Ok(())
-        });
-        taken.expect("it can be read");
-        let id = |node| i64::try_from(functions - function(node)).expect("small");
-        let mut expected: Vec<(i64, u64)> = (1..=nodes).map(|node| (id(node), node)).collect();
-        expected.sort_unstable();
-        assert!(found == expected, "{nodes}, {functions}, {limit}");
-    }
-
-    #[test]
-    fn nodes_come_out_by_function_from_memory_and_from_disk() {
-        for nodes in [0, 1, 3, 99, 5000, 40_000] {
-            for functions in [1, 3, 100] {
-                check(nodes, functions, usize::MAX);
-                check(nodes, functions, 1);
-                check(nodes, functions, 3000);
-            }
-        }
     }
 }

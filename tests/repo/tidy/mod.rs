@@ -653,7 +653,7 @@ fn tests_start_the_program_with_the_helper() {
 #[test]
 fn every_file_of_tests_is_compiled() {
     let mut faults = Vec::new();
-    for program in ["behaviour", "figures", "repo", "properties"] {
+    for program in ["behaviour", "figures", "library", "repo", "properties"] {
         let main = read(&format!("tests/{program}/main.rs"));
         for file in entries(&format!("tests/{program}"), ".rs") {
             if file != "main" && !main.contains(&format!("mod {file};\n")) {

@@ -1,0 +1,172 @@
+//! Rows of answers, and how tables, Markdown and pages show them.
+
+use profdb::report::header::{Column, Kind, Meaning, Medium};
+use profdb::report::render::{Format, Layout, render, titled_of};
+use profdb::report::{Answer, Heading, Measure, Value, compared, table};
+use profdb::store::{Database, StoreError};
+use serde_json::Map;
+use unicode_width::UnicodeWidthStr;
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn rows_of(answer: &mut Answer<'_>) -> Vec<Vec<Value>> {
+    let mut rows = Vec::new();
+    let read = answer.each(|row| {
+        rows.push(row.to_vec());
+        Ok::<_, StoreError>(())
+    });
+    read.expect("rows in memory");
+    rows
+}
+
+/// The second row is the last one that a reader wants, or the database fails.
+#[derive(Debug)]
+enum Stopped {
+    Second,
+    Failed,
+}
+
+impl From<StoreError> for Stopped {
+    fn from(_: StoreError) -> Self {
+        Self::Failed
+    }
+}
+
+#[test]
+fn kept_rows_are_read_again_unchanged() {
+    let database = Database::in_memory().expect("memory");
+    let rows = [
+        vec![
+            Value::Null,
+            Value::Integer(i64::MIN),
+            text("#.Util.fmt∆Num"),
+        ],
+        vec![text(""), Value::Real(-0.0), text("a")],
+        vec![Value::Integer(-1), Value::Null, Value::Null],
+        vec![text("∆"), text("b"), Value::Real(1.5e300)],
+    ];
+    let mut answer = table(&database, &["a", "b", "c"], rows.to_vec());
+    assert_eq!(rows_of(&mut answer), rows);
+    assert_eq!(rows_of(&mut answer), rows, "second reading");
+    let mut seen = 0;
+    let stopped = answer.each(|_| {
+        seen += 1;
+        if seen == 2 {
+            Err(Stopped::Second)
+        } else {
+            Ok(())
+        }
+    });
+    assert!(matches!(stopped, Err(Stopped::Second)), "{stopped:?}");
+    assert_eq!(seen, 2);
+}
+
+/// A statement may return rows without columns, or no rows.
+#[test]
+fn kept_rows_without_values_are_counted() {
+    let database = Database::in_memory().expect("memory");
+    let rows = |rows: Vec<Vec<Value>>| rows_of(&mut table(&database, &[], rows));
+    assert_eq!(rows(Vec::new()), Vec::<Vec<Value>>::new());
+    assert_eq!(rows(vec![vec![], vec![]]), [vec![], vec![]]);
+}
+
+fn heading(beside: Vec<Measure>) -> Heading {
+    Heading {
+        measure: Measure {
+            name: "time".to_owned(),
+            unit: "ns".to_owned(),
+            total: 100.0,
+            selected: None,
+        },
+        beside,
+        lines: Vec::new(),
+        members: Map::new(),
+    }
+}
+
+/// Returns what a format makes of names in a column.
+fn rendered(names: &[&str], layout: &Layout) -> String {
+    let database = Database::in_memory().expect("memory");
+    let column = Column::plain("function".to_owned(), Kind::Name);
+    let rows = names.iter().map(|name| vec![text(name)]).collect();
+    let mut answer = compared(&database, heading(Vec::new()), vec![column], rows);
+    let mut out = Vec::new();
+    render(&mut answer, layout, &mut out).expect("a table");
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn name_longer_than_the_screen_loses_its_middle() {
+    let table = [
+        ("#.Main", 16, "#.Main"),
+        ("#.SharpPlot.DrawLineGraph", 18, "#.SharpP…ineGraph"),
+        ("#.SharpPlot.DrawLineGraph", 17, "#.Sharp…ineGraph"),
+        ("函数函数函数函数函数", 18, "函数函数…函数函数"),
+        ("函数函数函数函数函数", 17, "函数函…函数函数"),
+    ];
+    for (name, width, expected) in table {
+        let layout = Layout {
+            width: Some(width),
+            ..Layout::default()
+        };
+        let shown = rendered(&[name], &layout);
+        let last = shown.lines().last().expect("a row").trim_end();
+        assert_eq!(last, expected, "{shown}");
+        assert!(last.width() <= width);
+    }
+}
+
+#[test]
+fn markup_in_a_name_is_escaped_in_markdown() {
+    let layout = Layout {
+        format: Format::Markdown,
+        ..Layout::default()
+    };
+    let table = [
+        ("#.Main[6]", "#.Main\\[6]"),
+        ("a|b", "a\\|b"),
+        ("a\\|b", "a\\\\\\|b"),
+        ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
+        ("__init__ `x` *y*", "\\_\\_init\\_\\_ \\`x\\` \\*y\\*"),
+        (" a ", "&#32;a&#32;"),
+        ("  ", "&#32;&#32;"),
+    ];
+    let names = table.map(|(name, _)| name);
+    let shown = rendered(&names, &layout);
+    let cells: Vec<&str> = shown
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"))
+        .collect();
+    assert_eq!(cells[0], "function", "{shown}");
+    assert_eq!(cells[2..], table.map(|(_, escaped)| escaped), "{shown}");
+}
+
+#[test]
+fn column_of_a_second_measure_has_its_name_as_title() {
+    let database = Database::in_memory().expect("memory");
+    let column = |shows: Meaning, metric: usize| Column {
+        shows: Some(shows),
+        media: vec![Medium::Text, Medium::Csv],
+        metric,
+        ..Column::plain("cost".to_owned(), Kind::Cost)
+    };
+    let measure = Measure {
+        name: "% of cycles".to_owned(),
+        unit: "count".to_owned(),
+        total: 100.0,
+        selected: None,
+    };
+    let columns = vec![column(Meaning::Base, 0), column(Meaning::New, 1)];
+    let answer = compared(&database, heading(vec![measure]), columns, Vec::new());
+    let titled = titled_of(&answer);
+    // The page inserts the name of the first measure itself.
+    for (format, base, new) in [
+        ("markdown", "base @", "new % of cycles"),
+        ("csv", "BaseTime", "New% of cycles"),
+    ] {
+        let title = |at: usize| titled[format][at][3][0].clone();
+        assert_eq!((title(0), title(1)), (base.into(), new.into()), "{format}");
+    }
+}
