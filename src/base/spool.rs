@@ -10,12 +10,23 @@ use std::ops::Range;
 /// Bytes that go to an output at once.
 pub(crate) const PIECE: usize = 64 * 1024;
 
-/// Bytes of a column that stay in memory: a writer holds several of them.
-const OF_COLUMN: usize = 2 << 20;
+/// Number of bytes of a column that stay in memory: a writer holds several columns. Few in debug
+/// builds, so that tests write files.
+const OF_COLUMN: usize = if cfg!(debug_assertions) {
+    8 << 10
+} else {
+    2 << 20
+};
 
-/// Bytes of cells that stay in memory, and bytes that cells take at all: a folder for temporary files may
-/// itself be memory.
-const OF_CELLS: usize = 8 << 20;
+/// Number of bytes of cells that stay in memory. Few in debug builds, so that tests write files.
+const OF_CELLS: usize = if cfg!(debug_assertions) {
+    64 << 10
+} else {
+    8 << 20
+};
+
+/// Maximum number of bytes of cells in memory and in the file, since a folder for temporary files may
+/// be in memory itself.
 const MOST_OF_CELLS: u64 = 256 << 20;
 
 /// Of zstd: 200 MB of a trace take a quarter of a second and become 13.
