@@ -1,5 +1,7 @@
 //! Damaged Parquet files of a dataset.
 
+#![cfg(feature = "parquet")]
+
 use std::cell::Cell;
 use std::io::{Seek, Write};
 use std::panic;

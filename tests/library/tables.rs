@@ -1,8 +1,10 @@
 //! Tables in all formats: numbers, units, text that is escaped, and cells that wait in a file.
 
-use profdb::events::Noise;
+use profdb::base::error::Stop;
+use profdb::events::{Noise, RunFact, Sink as _, Unit};
+use profdb::profile::TreeBuilder;
 use profdb::report::header::{Column, Kind};
-use profdb::report::render::{Format, Layout, Unit, plain, render, total};
+use profdb::report::render::{self, Format, Layout, plain, render, total};
 use profdb::report::{self, Answer, Heading, Measure, Subject, Value};
 use profdb::store::{Database, MetricInfo, RunInfo};
 use profdb::text::judged::ratio;
@@ -10,6 +12,8 @@ use profdb::text::separators::Separators;
 use serde_json::{Map, Value as Json, json};
 
 use crate::support::imports::import_profile;
+use crate::support::made_runs::{Batches, made_up, write};
+use crate::support::program;
 
 fn database() -> Database {
     Database::in_memory().expect("memory")
@@ -314,7 +318,7 @@ fn costs_have_the_unit_that_is_asked_for() {
     ];
     let (database, run) = import_profile("folded", b"f 1\n");
     for ([name, base, unit], value, decimals, [expected, figure, exact]) in table {
-        let unit = Unit::by_name(unit);
+        let unit = render::Unit::by_name(unit);
         let csv = Layout {
             unit,
             ..in_format(Format::Csv)
@@ -386,7 +390,7 @@ fn unit_of_another_quantity_is_refused() {
         let mut answer = report::compared(&database, heading, vec![column], Vec::new());
         for format in [Format::Text, Format::Csv] {
             let layout = Layout {
-                unit: Unit::by_name(unit),
+                unit: render::Unit::by_name(unit),
                 ..in_format(format)
             };
             let error = render(&mut answer, &layout, &mut Vec::new()).expect_err("another unit");
@@ -632,4 +636,36 @@ fn json_writes_whole_numbers_without_a_point() {
         (&value["whole"], &value["large"]),
         (&json!(3), &json!(1e20))
     );
+}
+
+/// JSON for people has a line for each value, and numbers as all other formats have them.
+#[test]
+fn json_in_lines_writes_whole_numbers_without_a_point() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.db");
+    let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
+    builder.run(RunFact::TimerBias(2.5));
+    let [whole, large, below] =
+        ["whole", "large", "below"].map(|name| builder.metric(name, Unit::Count, Noise::Timed));
+    for (metric, total) in [(whole, 3.0), (large, 1e20), (below, -4.0)] {
+        builder.run(RunFact::Total(metric, total));
+    }
+    builder.run(RunFact::Other("text", "a \"b\"\n\u{202e}"));
+    write(
+        builder,
+        &made_up(),
+        &mut Database::open(&path).expect("a new database"),
+    );
+    let mut command = program::command();
+    command
+        .args(["show", "--format", "json", "--db"])
+        .arg(&path);
+    let done = command.output().expect("the program");
+    let text = String::from_utf8(done.stdout).expect("text");
+    for number in ["3", "100000000000000000000", "-4"] {
+        assert!(text.contains(&format!("\"total\": {number}")), "{text}");
+    }
+    let read: Json = serde_json::from_str(&text).expect("JSON");
+    let again = format!("{read:#}").replace("1e+20", "100000000000000000000");
+    assert_eq!(text.trim_end(), again);
 }
