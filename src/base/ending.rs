@@ -83,34 +83,3 @@ impl Doing {
         waited >= GRACE || (waited >= NOTICE && !ends_by_itself)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_changes_and_what_ends_by_itself_are_waited_for() {
-        let doing = |changes, reads, is_noticed| Doing {
-            changes,
-            reads,
-            is_noticed,
-        };
-        let table = [
-            // A loop that does not look.
-            (doing(false, false, false), NOTICE),
-            // A read that does not return.
-            (doing(false, true, false), NOTICE),
-            (doing(false, true, true), NOTICE),
-            // Something is said at the end.
-            (doing(false, false, true), GRACE),
-            // Something is taken back, whoever else waits.
-            (doing(true, false, false), GRACE),
-            (doing(true, true, true), GRACE),
-        ];
-        for (doing, limit) in table {
-            let before = limit.saturating_sub(Duration::from_millis(1));
-            assert!(!doing.is_given_up(before), "{doing:?}");
-            assert!(doing.is_given_up(limit), "{doing:?}");
-        }
-    }
-}

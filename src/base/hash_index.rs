@@ -112,31 +112,3 @@ fn half(hash: u64) -> u32 {
     let [first, second, third, fourth, ..] = hash.to_be_bytes();
     u32::from_be_bytes([first, second, third, fourth])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Hashes many of which have the same upper half: `is_it` tells their entries apart.
-    #[test]
-    fn entries_with_one_hash_are_told_apart() {
-        let hash = |entry: u32| u64::from(entry % 7) << 32 | u64::from(entry);
-        let mut index = HashIndex::default();
-        for entry in 0..1000 {
-            assert_eq!(index.find(hash(entry), |found| found == entry), None);
-            index.insert(hash(entry), entry);
-        }
-        for entry in 0..1000 {
-            assert_eq!(index.find(hash(entry), |found| found == entry), Some(entry));
-            assert_eq!(
-                index.guess(hash(entry)).map(|found| found % 7),
-                Some(entry % 7)
-            );
-        }
-        assert_eq!(index.guess(7 << 32), None);
-        index.clear();
-        assert_eq!(index.guess(hash(1)), None);
-        index.insert(hash(1), 1);
-        assert_eq!(index.guess(hash(1)), Some(1));
-    }
-}

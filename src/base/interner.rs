@@ -338,31 +338,3 @@ impl TextInterner {
             .unwrap_or_default()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_have_ids_in_their_order() {
-        let texts = ["", "a", "ab", "b", "⎕SE"];
-        let mut interner = TextInterner::default();
-        let mut ids = Vec::new();
-        for text in texts {
-            assert_eq!(interner.find(text.as_bytes()), None, "{text:?}");
-            ids.push(interner.add(text.as_bytes()));
-        }
-        assert_eq!(ids, [0, 1, 2, 3, 4].map(TextId));
-        for (id, text) in ids.iter().copied().zip(texts) {
-            assert_eq!(interner.find(text.as_bytes()), Some(id), "{text:?}");
-            assert_eq!(interner.text(id), text.as_bytes());
-            let hash = interner.hash(text.as_bytes());
-            for guess in [None, Some(id), Some(TextId(4 - id.0))] {
-                let found = interner.confirm(guess, text.as_bytes(), hash);
-                assert_eq!(found, Some(id), "{text:?} by {guess:?}");
-            }
-        }
-        let hash = interner.hash(b"c");
-        assert_eq!(interner.confirm(Some(ids[0]), b"c", hash), None);
-    }
-}

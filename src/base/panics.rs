@@ -35,18 +35,3 @@ fn message(panic: &(dyn Any + Send)) -> String {
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("it is damaged").to_owned()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{IS_CAUGHT, caught};
-
-    #[test]
-    fn a_panic_is_its_message_and_the_next_one_is_shown() {
-        assert_eq!(caught(|| 1), Ok(1));
-        let outcome: Result<(), String> = caught(|| panic!("page {} is missing", 7));
-        assert_eq!(outcome, Err("page 7 is missing".to_owned()));
-        let within = caught(|| (caught(|| panic!("inner")), IS_CAUGHT.get()));
-        assert_eq!(within, Ok((Err::<(), _>("inner".to_owned()), true)));
-        assert!(!IS_CAUGHT.get());
-    }
-}

@@ -81,24 +81,3 @@ fn by_caller(functions: usize, calls: &[(u32, u32)]) -> (Vec<usize>, Vec<u32>) {
     }
     (starts, callees)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A million functions that call each other in a row, and the last one calls the first: one
-    /// component. Without that call each is its own.
-    #[test]
-    fn long_chains_need_no_stack() {
-        let functions = 1_000_000;
-        let mut calls: Vec<(u32, u32)> = (1..functions).map(|at| (at - 1, at)).collect();
-        let apart = components(functions as usize, &calls);
-        assert!(apart.iter().rev().copied().eq(0..functions));
-        calls.push((functions - 1, 0));
-        assert!(
-            components(functions as usize, &calls)
-                .iter()
-                .all(|component| *component == 0)
-        );
-    }
-}

@@ -9,17 +9,3 @@
 pub(crate) fn same<T: PartialEq>(one: &[T], other: &[T]) -> bool {
     one.len() == other.len() && (one.is_empty() || one == other)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::same;
-
-    #[test]
-    fn slices_are_compared() {
-        assert!(same::<u8>(&[], &[]));
-        assert!(same(&[1, 2], &[1, 2]));
-        assert!(!same(&[1, 2], &[1, 3]));
-        assert!(!same(&[1, 2], &[1]));
-        assert!(!same(&[], &[1]));
-    }
-}

@@ -10,19 +10,27 @@ use std::ops::Range;
 /// Bytes that go to an output at once.
 pub(crate) const PIECE: usize = 64 * 1024;
 
-/// Bytes of a column that stay in memory: a writer holds several of them.
-const OF_COLUMN: usize = 2 << 20;
+/// Number of bytes of a column that stay in memory: a writer holds several columns. Few in debug
+/// builds, so that tests write files.
+const OF_COLUMN: usize = if cfg!(debug_assertions) {
+    8 << 10
+} else {
+    2 << 20
+};
 
-/// Bytes of cells that stay in memory, and bytes that cells take at all: a folder for temporary files may
-/// itself be memory.
-const OF_CELLS: usize = 8 << 20;
+/// Number of bytes of cells that stay in memory. Few in debug builds, so that tests write files.
+const OF_CELLS: usize = if cfg!(debug_assertions) {
+    64 << 10
+} else {
+    8 << 20
+};
+
+/// Maximum number of bytes of cells in memory and in the file, since a folder for temporary files may
+/// be in memory itself.
 const MOST_OF_CELLS: u64 = 256 << 20;
 
 /// Of zstd: 200 MB of a trace take a quarter of a second and become 13.
 const LEVEL: i32 = 1;
-
-/// Makes a file that ends with the program.
-pub(crate) type Spill = fn() -> io::Result<File>;
 
 /// What comes of writing and reading such a file, for those who have nothing else to do with files.
 pub(crate) type SpillResult<T> = io::Result<T>;
@@ -33,24 +41,15 @@ pub(crate) fn cut_short() -> io::Error {
 }
 
 /// Segments of bytes in a file, of which any part is read again.
+#[derive(Default)]
 pub(crate) struct Segments {
-    spill: Spill,
     file: Option<File>,
     /// The bytes of all segments.
     length: u64,
 }
 
 impl Segments {
-    /// No segment yet; the first one makes the file.
-    pub(crate) fn new(spill: Spill) -> Self {
-        Self {
-            spill,
-            file: None,
-            length: 0,
-        }
-    }
-
-    /// Adds a segment; says where it is.
+    /// Adds a segment; the first one makes the file. Returns the range of its bytes.
     ///
     /// # Errors
     /// When no file can be made, or it takes no more: then there is no such segment.
@@ -60,7 +59,7 @@ impl Segments {
     ) -> SpillResult<Range<u64>> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert((self.spill)()?),
+            none => none.insert(tempfile::tempfile()?),
         };
         let start = self.length;
         file.seek(SeekFrom::Start(start))?;
@@ -114,7 +113,6 @@ pub(crate) struct Spool {
     memory: Vec<u8>,
     /// Bytes in memory at most.
     in_memory: usize,
-    spill: Spill,
     /// What came before those in memory.
     file: Option<File>,
     /// Whether they are packed in the file.
@@ -127,11 +125,10 @@ pub(crate) struct Spool {
 
 impl Spool {
     /// For bytes that are written to the file as they are.
-    pub(crate) fn new(in_memory: usize, spill: Spill) -> Self {
+    pub(crate) fn new(in_memory: usize) -> Self {
         Self {
             memory: Vec::new(),
             in_memory,
-            spill,
             file: None,
             is_packed: false,
             in_file: 0,
@@ -140,10 +137,10 @@ impl Spool {
     }
 
     /// For text, which is packed for the file.
-    pub(crate) fn packed(in_memory: usize, spill: Spill) -> Self {
+    pub(crate) fn packed(in_memory: usize) -> Self {
         Self {
             is_packed: true,
-            ..Self::new(in_memory, spill)
+            ..Self::new(in_memory)
         }
     }
 
@@ -181,7 +178,7 @@ impl Spool {
     fn move_into_file(&mut self) -> io::Result<()> {
         let mut file = match self.file.take() {
             Some(file) => file,
-            None => (self.spill)()?,
+            None => tempfile::tempfile()?,
         };
         let written = self.write_to(&mut file);
         self.file = Some(file);
@@ -252,7 +249,7 @@ pub(crate) struct Column<const N: usize> {
 impl<const N: usize> Default for Column<N> {
     fn default() -> Self {
         Self {
-            spool: Spool::new(OF_COLUMN, tempfile::tempfile),
+            spool: Spool::new(OF_COLUMN),
             count: 0,
             is_full: false,
         }
@@ -305,7 +302,7 @@ pub(crate) struct Cells {
 impl Default for Cells {
     fn default() -> Self {
         Self {
-            spool: Spool::packed(OF_CELLS, tempfile::tempfile),
+            spool: Spool::packed(OF_CELLS),
             are_lost: false,
         }
     }
@@ -397,82 +394,4 @@ fn push_utf8(bytes: &[u8], text: &mut String) -> io::Result<()> {
     let found = str::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
     text.push_str(found);
     Ok(())
-}
-
-/// Files that are none, for tests.
-#[cfg(test)]
-pub(crate) mod failing {
-    use super::{File, Spill, io};
-
-    /// None can be made, and one takes nothing.
-    pub(crate) const NO_ROOM: [Spill; 2] = [
-        || Err(io::ErrorKind::StorageFull.into()),
-        || File::open("Cargo.toml"),
-    ];
-
-    /// What is written is gone when it is read.
-    #[cfg(unix)]
-    pub(crate) const FORGETS: Spill = || File::options().read(true).write(true).open("/dev/null");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn all<const N: usize>(column: &mut Column<N>) -> Vec<u64> {
-        let mut all = Vec::new();
-        let read = column.each(|number| {
-            all.push(number);
-            Ok::<_, io::Error>(())
-        });
-        assert!(read.is_ok());
-        all
-    }
-
-    #[test]
-    fn cells_come_back_or_none_does() {
-        let texts = ["", "a", "∆ ⍙", &"long".repeat(OF_CELLS / 16), "end"];
-        let spills: [(Spill, bool); 2] = [
-            (tempfile::tempfile, true),
-            (|| Err(io::ErrorKind::StorageFull.into()), false),
-        ];
-        for (spill, is_kept) in spills {
-            let mut cells = Cells::default();
-            cells.spool.spill = spill;
-            (0..9).for_each(|_| texts.iter().for_each(|text| cells.push(text)));
-            let mut reader = cells.reader().expect("a file");
-            assert_eq!(reader.is_some(), is_kept);
-            let mut count = 0;
-            while let Some(cells) = reader.as_mut().filter(|cells| !cells.is_at_end()) {
-                let mut text = String::new();
-                cells.next(&mut text).expect("a text");
-                assert!(text == texts[count % texts.len()]);
-                count += 1;
-            }
-            assert_eq!(count, if is_kept { 9 * texts.len() } else { 0 });
-        }
-    }
-
-    /// More than memory holds, with a file and where none can be made or takes nothing; read twice.
-    #[test]
-    fn columns_come_back() {
-        let numbers: Vec<u64> = (0..1_000_003).map(|at| at * 4_000).collect();
-        let spills: [Spill; 3] = [
-            tempfile::tempfile,
-            || Err(io::ErrorKind::StorageFull.into()),
-            || File::open("Cargo.toml"),
-        ];
-        for spill in spills {
-            let (mut column, mut short) = (Column::<8>::default(), Column::<4>::default());
-            (column.spool.spill, short.spool.spill) = (spill, spill);
-            for number in &numbers {
-                column.push(*number);
-                short.push(*number);
-            }
-            assert_eq!(column.count(), numbers.len() as u64);
-            assert!(all(&mut column) == numbers && all(&mut column) == numbers);
-            let low: Vec<u64> = numbers.iter().map(|number| number & 0xffff_ffff).collect();
-            assert!(all(&mut short) == low);
-        }
-    }
 }

@@ -477,23 +477,3 @@ pub struct Note<'a> {
     /// The text: a lower-case fragment.
     pub message: &'a str,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Noise::{self, Exact, Sampled, Timed, Unknown};
-
-    #[test]
-    fn several_runs_vary_as_the_least_certain_one() {
-        for (runs, common) in [
-            (vec![], Unknown),
-            (vec![Exact], Exact),
-            (vec![Sampled, Sampled, Sampled], Sampled),
-            (vec![Exact, Sampled], Timed),
-            (vec![Sampled, Exact, Sampled], Timed),
-            (vec![Exact, Unknown, Exact], Unknown),
-            (vec![Unknown, Timed, Sampled], Unknown),
-        ] {
-            assert_eq!(Noise::common(runs.iter().copied()), common, "{runs:?}");
-        }
-    }
-}

@@ -59,33 +59,3 @@ impl Deref for Buffer {
         &self.now
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shared_bytes_stay() {
-        let mut buffer = Buffer::new(4);
-        buffer.turn(0..0).copy_from_slice(b"abcd");
-        let first = buffer.share();
-        buffer.turn(2..4)[2..].copy_from_slice(b"ef");
-        let second = buffer.share();
-        assert_eq!(
-            (&*first, &*second, &*buffer),
-            (b"abcd".as_slice(), b"cdef".as_slice(), b"cdef".as_slice())
-        );
-        drop(first);
-        buffer.turn(1..4)[3..].copy_from_slice(b"g");
-        assert_eq!(
-            (&*second, &*buffer),
-            (b"cdef".as_slice(), b"defg".as_slice())
-        );
-        assert_eq!(buffer.before.len(), 1, "the first bytes are free again");
-        buffer.turn(3..4)[1..].copy_from_slice(b"hij");
-        assert_eq!(
-            (&*second, &*buffer),
-            (b"cdef".as_slice(), b"ghij".as_slice())
-        );
-    }
-}

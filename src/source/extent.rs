@@ -56,35 +56,3 @@ impl Extent {
         after > 0 && line <= self.0[after - 1].1
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_function_has_its_lines_up_to_the_next_known_one_of_another() {
-        let known = BTreeSet::from([2, 4, 10, 12, 20]);
-        let extent = |own: &[i64]| Extent::between(&own.iter().copied().collect(), &known).0;
-        assert_eq!(extent(&[2, 4]), [(2, 9)]);
-        assert_eq!(extent(&[2, 12]), [(2, 3), (12, 19)]);
-        assert_eq!(extent(&[20]), [(20, i64::MAX)]);
-        assert_eq!(extent(&[]), []);
-        let all = Extent::between(&BTreeSet::from([2, 12]), &known);
-        let within: Vec<i64> = (0..25).filter(|line| all.contains(*line)).collect();
-        assert_eq!(within, [2, 3, 12, 13, 14, 15, 16, 17, 18, 19]);
-        assert!(Extent::all().contains(0) && !Extent::default().contains(0));
-    }
-
-    #[test]
-    fn extents_are_put_together() {
-        let parts = [
-            Extent(vec![(1, 2), (8, 9)]),
-            Extent(vec![(3, 3), (12, 20)]),
-            Extent(vec![(8, 8), (13, 14)]),
-        ];
-        assert_eq!(Extent::of_all(parts.iter()).0, [(1, 3), (8, 9), (12, 20)]);
-        assert_eq!(Extent::of_all([].into_iter()), Extent::default());
-        let all = [Extent::all(), Extent(vec![(1, 2)])];
-        assert_eq!(Extent::of_all(all.iter()), Extent::all());
-    }
-}

@@ -214,38 +214,3 @@ fn add(text: &str, style: QuoteStyle, separators: Separators, line: &mut Vec<u8>
     let (_, written) = writer.finish(&mut room);
     line.extend(&room[..written]);
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_in_a_field_ends_it() {
-        let mut line = Vec::new();
-        add_between_tabs("a\tb\nc\rd\\e\"∆", &mut line);
-        assert_eq!(String::from_utf8_lossy(&line), "a\\tb\\nc\\rd\\\\e\"∆");
-    }
-
-    #[test]
-    fn long_texts_are_written_piece_by_piece() {
-        let comma = Separators::default();
-        let mut line = Vec::new();
-        add("", QuoteStyle::Always, comma, &mut line);
-        assert_eq!(line, b"\"\"");
-        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
-            // Quotes where pieces meet, and a letter of two bytes that is cut.
-            let text = format!("{}\"é\"", "\"".repeat(length));
-            let mut line = Vec::new();
-            add(&text, QuoteStyle::Always, comma, &mut line);
-            assert!(
-                line == format!("\"{}\"", text.replace('"', "\"\"")).into_bytes(),
-                "{length}"
-            );
-        }
-        for (figure, expected) in [("-5", "-5"), ("1,5", "\"1,5\""), ("a\"b", "\"a\"\"b\"")] {
-            let mut line = Vec::new();
-            add(figure, QuoteStyle::Necessary, comma, &mut line);
-            assert_eq!(String::from_utf8_lossy(&line), expected);
-        }
-    }
-}

@@ -66,30 +66,3 @@ fn push_members<'v>(
     push_line(depth, text);
     text.push(end);
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn numbers_are_as_in_other_texts_and_all_else_as_everywhere() {
-        let value = json!({
-            "whole": 3.0, "part": 2.5, "counted": 3, "large": 1e20, "most": u64::MAX, "below": -4.0,
-            "text": "a \"b\"\n\u{202e}", "none": null, "yes": true, "empty": [{}, []],
-            "list": [1.0, [2.0], {"a b": 0.5}],
-        });
-        let figures = |text: &str| {
-            let whole = text
-                .replace("3.0", "3")
-                .replace("-4.0", "-4")
-                .replace("1e+20", "100000000000000000000");
-            whole.replace("1.0", "1").replace("2.0", "2")
-        };
-        assert_eq!(compact(&value), figures(&value.to_string()));
-        assert_eq!(pretty(&value), figures(&format!("{value:#}")));
-        let read: Value = serde_json::from_str(&compact(&value)).expect("JSON");
-        assert_eq!((&read["whole"], &read["large"]), (&json!(3), &json!(1e20)));
-    }
-}

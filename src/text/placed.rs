@@ -12,31 +12,3 @@ pub(crate) fn placed(text: &str) -> impl Iterator<Item = (&str, &str)> {
         marks.map(|(at, mark)| (&open[..at], &open[at + mark.len()..]))
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_read_in_every_way() {
-        let table: &[(&str, &[(&str, &str)])] = &[
-            ("f (a.c)", &[("f", "a.c")]),
-            (
-                "f (x) (a (1).c)",
-                &[
-                    ("f", "x) (a (1).c"),
-                    ("f (x)", "a (1).c"),
-                    ("f (x) (a", "1).c"),
-                ],
-            ),
-            (" (a.c)", &[("", "a.c")]),
-            ("f(a.c)", &[]),
-            ("f (a.c) ", &[]),
-            ("f", &[]),
-            ("", &[]),
-        ];
-        for (text, expected) in table {
-            assert_eq!(placed(text).collect::<Vec<_>>(), *expected, "{text}");
-        }
-    }
-}

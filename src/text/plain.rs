@@ -37,15 +37,3 @@ pub fn is_unsafe(character: char) -> bool {
             | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e007f}')
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_of_strangers_cannot_move_the_cursor() {
-        assert_eq!(plain("a\tb\n\u{1b}[2Jc"), "a\\tb\\n\\u{1b}[2Jc");
-        assert_eq!(plain("a\u{202e}b\u{2028}"), "a\\u{202e}b\\u{2028}");
-        assert_eq!(plain("∆ ⍙ \"x\" | <y>"), "∆ ⍙ \"x\" | <y>");
-    }
-}

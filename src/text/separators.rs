@@ -57,36 +57,3 @@ impl FromStr for Separators {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_characters_that_numbers_and_names_leave_free() {
-        let table: &[(&str, Option<(char, u8)>)] = &[
-            (".,", Some(('.', b','))),
-            (",;", Some((',', b';'))),
-            (".\t", Some(('.', b'\t'))),
-            (",|", Some((',', b'|'))),
-            (",,", None),
-            ("", None),
-            (",", None),
-            (".,;", None),
-            (";,", None),
-            (".\"", None),
-            (".-", None),
-            (".5", None),
-            (".x", None),
-            (".\n", None),
-            (".¯", None),
-        ];
-        for (text, expected) in table {
-            let found = text
-                .parse::<Separators>()
-                .ok()
-                .map(|found| (found.decimal, found.field));
-            assert_eq!(found, *expected, "{text:?}");
-        }
-    }
-}

@@ -148,22 +148,3 @@ fn push_escaped(text: &str, escaped: &mut String) {
 pub(crate) fn is_held(character: char) -> bool {
     !matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_what_xml_can_hold() {
-        let table = [
-            ("a]]>b", "a]]&gt;b"),
-            ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
-            ("a\tb\r\nc", "a&#9;b&#13;&#10;c"),
-            ("a\0b\u{1b}c", "a␀b␛c"),
-            ("\u{ffff}\u{202e}∆", "\u{fffd}\u{202e}∆"),
-        ];
-        for (text, expected) in table {
-            assert_eq!(escaped(text), expected);
-        }
-    }
-}

@@ -100,3 +100,49 @@ fn what_goes_wrong_with_late_rows_leaves_nothing() {
         }
     }
 }
+
+/// Merged stacks that leave memory stay there when their temporary file takes nothing.
+#[test]
+fn merged_stacks_stay_in_memory_when_their_file_is_full() {
+    let place = tempfile::tempdir().expect("a folder");
+    // More nodes than debug builds keep in memory: a stack for each set of three functions.
+    let profile = place.path().join("p.folded");
+    let mut stacks = String::new();
+    for one in 0..32 {
+        for two in 0..one {
+            for three in 0..two {
+                let _ = writeln!(stacks, "f{one};f{two};f{three} {}", one + two + three);
+            }
+        }
+    }
+    fs::write(&profile, &stacks).expect("space on the disk");
+    // Nothing happens, then the file takes nothing.
+    for (at, what) in [(0, ""), (1, "28+")] {
+        let (folder, temporary) = (tempfile::tempdir(), tempfile::tempdir());
+        let (folder, temporary) = (folder.expect("a folder"), temporary.expect("a folder"));
+        let log = tempfile::NamedTempFile::new().expect("a file");
+        let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
+        with_fault(
+            command.arg(&profile),
+            temporary.path(),
+            log.path(),
+            at,
+            what,
+        );
+        command
+            .env("FAULT_ENDS", NAMELESS)
+            .env("TMPDIR", temporary.path());
+        let done = command.output().expect("the program is there");
+        assert!(done.status.success(), "{what}: {}", text(&done.stderr));
+        let writes = calls(log.path());
+        assert!(
+            writes.iter().any(|(call, _)| call == "write"),
+            "{what}: {writes:?}"
+        );
+        let arguments = ["export", "--db", DATABASE, "--format", "folded"];
+        let exported = profdb(folder.path(), &arguments).output();
+        let exported = exported.expect("the program is there");
+        assert!(text(&exported.stdout) == stacks, "{what}");
+        assert_eq!(entries(temporary.path()), BTreeSet::new(), "{what}");
+    }
+}

@@ -1,42 +1,74 @@
-//! Facts about single modules, asserted by what the library and the program do.
+//! Facts about single modules, asserted through the library and the program.
+
+#[macro_use]
+extern crate profdb_test_attribute;
 
 mod answers;
 mod budgets;
 mod call_paths;
+mod call_tree;
 mod changed_trees;
 mod command_words;
 mod comparisons;
 mod databases;
 mod dataset_files;
+mod datasets;
+mod dates;
 mod dialects;
 mod documents;
+mod dyalog;
 mod earlier_runs;
+mod events;
+mod exports;
+mod folded;
+mod ghc;
 mod histories;
 mod identity_rules;
+mod input;
+mod json;
+mod lisp;
 mod merges;
+mod names;
 mod page_columns;
+mod perf_script;
+mod profile;
 mod report_headers;
 mod run_identities;
 mod run_sets;
 mod series;
 mod servers;
+mod shutdown;
 mod source_folders;
+mod sources;
+mod speedscope;
 mod statements;
+mod tables;
+mod temporary_files;
 mod terminals;
 mod web_questions;
 mod written_trees;
 
-#[path = "../../src/sqlite/mod.rs"]
-#[expect(dead_code, reason = "a part of it is tested here")]
-mod sqlite;
-
 #[path = "../support"]
 mod support {
+    #[expect(
+        dead_code,
+        unsafe_code,
+        reason = "an allocator that counts is unsafe, and this program does not use all counts"
+    )]
+    pub(crate) mod allocation;
     pub(crate) mod described_runs;
+    pub(crate) mod harness;
     pub(crate) mod http;
+    pub(crate) mod imports;
     pub(crate) mod made_runs;
     pub(crate) mod program;
+    pub(crate) mod protobuf;
+    pub(crate) mod protobuf_reader;
     pub(crate) mod random;
-    #[expect(dead_code, reason = "one function is used")]
+    #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
+}
+
+fn main() -> std::process::ExitCode {
+    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new())
 }

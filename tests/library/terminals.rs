@@ -43,9 +43,11 @@ fn bytes_of_any_kind_are_shown_as_text_on_a_terminal() {
     );
     assert_eq!(shown(b"\xff\x9b\xe2\x88x"), "\\xff\\x9b\\xe2\\x88x");
     assert_eq!(shown(b"a\xe2\x88"), "a\\xe2\\x88");
-    let Some(script) = tools::find("script") else {
-        return;
-    };
+}
+
+#[test]
+fn terminals_show_controls_and_pipes_keep_them() {
+    let script = tools::require("script");
     let folder = tempfile::tempdir().expect("a folder");
     // Characters of three bytes lie across the pieces in which a long output is written.
     let long = format!("main;x{} 5\n", "\u{2206}".repeat(9000));
@@ -67,7 +69,7 @@ fn bytes_of_any_kind_are_shown_as_text_on_a_terminal() {
         assert_eq!(String::from_utf8(bytes.clone()).is_ok(), is_text);
         let words = words.iter().map(|word| format!("\"{word}\" "));
         let line = format!("\"$PROGRAM\" {} 2>/dev/null", words.collect::<String>());
-        let mut terminal = Command::new(&script);
+        let mut terminal = tools::command_at(&script);
         terminal
             .args(["-qec", &line, "/dev/null"])
             .stdin(Stdio::null());

@@ -78,33 +78,3 @@ impl Counted {
 pub(in crate::formats) fn many(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_place_is_that_of_the_smallest_byte() {
-        let at = |byte| Position { byte, line: None };
-        let (mut one, mut other) = (Counted::default(), Counted::default());
-        for (byte, example) in [(7, "a"), (5, "b"), (5, "c"), (9, "d")] {
-            one.add_with(at(byte), || example.to_owned());
-        }
-        assert_eq!(
-            (one.count(), one.first(), one.example.as_str()),
-            (4, Some(at(5)), "b")
-        );
-        one.add_all(&other);
-        other.add_with(at(6), || "e".to_owned());
-        one.add_all(&other);
-        assert_eq!(
-            (one.count(), one.first(), one.example.as_str()),
-            (5, Some(at(5)), "b")
-        );
-        other.add_all(&one);
-        assert_eq!(
-            (other.count(), other.first(), other.example.as_str()),
-            (6, Some(at(5)), "b")
-        );
-    }
-}

@@ -118,38 +118,3 @@ impl Sink for Demangler<'_> {
         self.sink.note(note);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::events::recorder::Recorder;
-
-    #[test]
-    fn instances_of_a_function_stay_apart() {
-        let mut told = Vec::new();
-        let mut recorder = Recorder::new(|_, text| told.push(text));
-        let mut demangler = Demangler::new(&mut recorder);
-        let mut function = |name: &str| demangler.function(FunctionDef::named(name));
-        let first = function("_ZN1a1b17h0000000000000001E");
-        let second = function("_ZN1a1b17h0000000000000002E");
-        assert_ne!(first, second);
-        assert_eq!(function("_ZN1a1b17h0000000000000001E"), first);
-        // Two functions of one raw name stay two.
-        let number = |first_col| FunctionDef {
-            first_col,
-            ..FunctionDef::named("_ZL1fv")
-        };
-        assert_eq!(demangler.function(number(0)), demangler.function(number(0)));
-        assert_ne!(demangler.function(number(0)), demangler.function(number(1)));
-        let mut function = |name: &str| demangler.function(FunctionDef::named(name));
-        assert_ne!(function("a::b.c"), first);
-        let expected = [
-            "function a::b, raw name _ZN1a1b17h0000000000000001E",
-            "function a::b number 1, raw name _ZN1a1b17h0000000000000002E",
-            "function f(), raw name _ZL1fv",
-            "function f() number 1, raw name _ZL1fv",
-            "function a::b.c",
-        ];
-        assert_eq!(told, expected);
-    }
-}

@@ -28,26 +28,3 @@ impl MetricNames {
         free
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_name_is_given_twice() {
-        let table = [
-            ("a", "a"),
-            ("a 3", "a 3"),
-            ("a", "a 2"),
-            // `a 3` is taken by a metric that is called so.
-            ("a", "a 4"),
-            ("a 2", "a 2 2"),
-            ("", ""),
-            ("", " 2"),
-        ];
-        let mut names = MetricNames::default();
-        for (name, expected) in table {
-            assert_eq!(names.take(name), expected, "{name}");
-        }
-    }
-}

@@ -247,28 +247,3 @@ impl Parts {
         part
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_does_not_fit_is_cut() {
-        let table = [
-            (0.0, 0, false),
-            (-1.0, -1, false),
-            (-TWO_TO_63, i64::MIN, false),
-            // The next REALs beyond, and before.
-            (-TWO_TO_63 - 2048.0, i64::MIN, true),
-            (TWO_TO_63, i64::MAX, true),
-            (TWO_TO_63 - 1024.0, i64::MAX - 1023, false),
-            (f64::INFINITY, i64::MAX, true),
-            (f64::NEG_INFINITY, i64::MIN, true),
-        ];
-        for (whole, expected, cut) in table {
-            let mut losses = Losses::new("of a test", &[LARGE]);
-            assert_eq!(saturated(whole, &mut losses), expected, "{whole}");
-            assert_eq!(losses.each().count(), usize::from(cut), "{whole}");
-        }
-    }
-}

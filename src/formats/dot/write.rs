@@ -653,22 +653,3 @@ fn escaped(text: &str) -> String {
 fn cost_of(metric: &MetricInfo, cost: f64) -> String {
     scale::figure(&metric.name, &metric.unit, cost)
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::formats::dot::write::quoted_lines;
-
-    #[test]
-    fn texts_stay_what_they_are() {
-        let table = [
-            (&["plain"][..], "\"plain\""),
-            (&["a\"b", "c\\"], "\"a\\\"b\\nc\\\\\""),
-            (&["a\nb\0", "&lt; &"], "\"a␊b␀\\n&amp;lt; &amp;\""),
-            (&["<b>]]>|{}"], "\"<b>]]>|{}\""),
-        ];
-        for (lines, expected) in table {
-            let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-            assert_eq!(quoted_lines(&lines), expected);
-        }
-    }
-}

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 use super::error::ExportError;
 use super::request::Output;
-use crate::base::spool::{Spill, Spool};
+use crate::base::spool::Spool;
 
 /// Bytes that a file has at most unless more are asked for (limit: size of the output).
 pub const MOST_BYTES: u64 = 4 << 30;
@@ -25,7 +25,7 @@ pub const LARGE_OUTPUT: u64 = 1 << 30;
 const IN_MEMORY: usize = 8 << 20;
 
 /// Bytes that what is held back takes at all, packed. A folder for temporary files may itself be memory.
-pub(super) const HELD_BACK: u64 = LARGE_OUTPUT;
+const HELD_BACK: u64 = LARGE_OUTPUT;
 
 /// Writes everything to the output it is given.
 type WriteAll<'w> = dyn FnMut(&mut dyn Write) -> Result<(), ExportError> + 'w;
@@ -37,10 +37,6 @@ pub(super) struct Bound<'s> {
     pub(super) output: Output,
     /// Whether to give up. What is held back or counted goes to no output that would say so.
     pub(super) is_stopped: &'s dyn Fn() -> bool,
-    /// Makes the file for what is held back.
-    pub(super) spill: Spill,
-    /// Bytes that what is held back may take: [`HELD_BACK`].
-    pub(super) held_back: u64,
     /// Is told how many bytes there will be, if they are many.
     pub(super) tell: fn(u64),
 }
@@ -58,7 +54,7 @@ impl Bound<'_> {
         }
         let mut bounded = Bounded {
             bound: self,
-            held: Some(Spool::packed(IN_MEMORY, self.spill)),
+            held: Some(Spool::packed(IN_MEMORY)),
             again,
             out,
             refused: None,
@@ -171,7 +167,7 @@ impl Write for Bounded<'_, '_> {
         }
         stop_if((self.bound.is_stopped)())?;
         let stored = held.stored() + bytes.len() as u64;
-        let has_room = stored <= self.bound.held_back && held.add(bytes).is_ok();
+        let has_room = stored <= HELD_BACK && held.add(bytes).is_ok();
         if has_room {
             return Ok(bytes.len());
         }
@@ -219,141 +215,5 @@ impl Write for Counted<'_> {
     fn flush(&mut self) -> io::Result<()> {
         // Whoever gave the output flushes it: what packs would begin a new block.
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs::File;
-
-    use super::*;
-    use crate::base::spool::PIECE;
-
-    /// More than one file for what is held back would need.
-    const PIECES: u8 = 200;
-
-    fn bound(is_stopped: &dyn Fn() -> bool) -> Bound<'_> {
-        Bound {
-            most: u64::MAX,
-            output: Output::Stream,
-            is_stopped,
-            spill: tempfile::tempfile,
-            held_back: HELD_BACK,
-            tell: |_| (),
-        }
-    }
-
-    /// Writes pieces that differ, and of which nothing can be packed.
-    fn pieces(out: &mut dyn Write) -> Result<(), ExportError> {
-        let mut random = 1_u64;
-        let mut next = || {
-            // Knuth's MMIX; the high bytes are the best.
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            random.to_le_bytes()[7]
-        };
-        (0..PIECES).try_for_each(|_| {
-            let piece: Vec<u8> = (0..PIECE).map(|_| next()).collect();
-            Ok(out.write_all(&piece)?)
-        })
-    }
-
-    /// What a writer writes, and how often it has to begin.
-    fn written(bound: &Bound<'_>) -> (Result<Vec<u8>, ExportError>, usize) {
-        let (mut out, mut begun) = (Vec::new(), 1);
-        let mut again = |out: &mut dyn Write| {
-            begun += 1;
-            pieces(out)
-        };
-        let written = bound.write(pieces, &mut again, &mut out);
-        assert!(written.is_ok() || out.is_empty());
-        (written.map(|()| out), begun)
-    }
-
-    #[test]
-    fn what_memory_does_not_hold_is_written_once() {
-        let mut expected = Vec::new();
-        assert!(pieces(&mut expected).is_ok() && expected.len() > IN_MEMORY);
-        let (all, begun) = written(&bound(&|| false));
-        assert!(all.is_ok_and(|all| all == expected));
-        assert_eq!(begun, 1);
-        // Without a file, or with one that takes nothing, or not all of it.
-        let read_only = || File::open("Cargo.toml");
-        let more_than_memory = IN_MEMORY as u64 + 3 * PIECE as u64;
-        let no_room: [(Spill, u64); 3] = [
-            (|| Err(io::ErrorKind::StorageFull.into()), HELD_BACK),
-            (read_only, HELD_BACK),
-            (tempfile::tempfile, more_than_memory),
-        ];
-        for (spill, held_back) in no_room {
-            let (all, begun) = written(&Bound {
-                spill,
-                held_back,
-                ..bound(&|| false)
-            });
-            assert!(all.is_ok_and(|all| all == expected));
-            assert_eq!(begun, 2);
-        }
-    }
-
-    #[test]
-    fn what_is_packed_into_the_file_is_written_once() {
-        let lines = |out: &mut dyn Write| -> Result<(), ExportError> {
-            (0..PIECES).try_for_each(|line| Ok(out.write_all(&vec![line; PIECE])?))
-        };
-        let bound = Bound {
-            held_back: IN_MEMORY as u64 + PIECE as u64,
-            ..bound(&|| false)
-        };
-        let mut again = |_: &mut dyn Write| -> Result<(), ExportError> {
-            Err(io::Error::other("it began again").into())
-        };
-        let (mut out, mut expected) = (Vec::new(), Vec::new());
-        assert!(bound.write(lines, &mut again, &mut out).is_ok() && lines(&mut expected).is_ok());
-        assert!(out == expected && out.len() as u64 > bound.held_back);
-    }
-
-    #[test]
-    fn too_much_is_not_seen() {
-        let all = u64::from(PIECES) * PIECE as u64;
-        for most in [0, 1, IN_MEMORY as u64, all - 1] {
-            for held_back in [0, HELD_BACK] {
-                let (refused, _) = written(&Bound {
-                    most,
-                    held_back,
-                    ..bound(&|| false)
-                });
-                assert!(matches!(refused, Err(ExportError::TooLarge(_))), "{most}");
-            }
-        }
-        let (exactly, begun) = written(&Bound {
-            most: all,
-            ..bound(&|| false)
-        });
-        assert!(exactly.is_ok() && begun == 1);
-    }
-
-    /// A writer whose file has no end is asked to stop where its bytes are held back or counted,
-    /// too.
-    #[test]
-    fn what_nobody_sees_can_be_interrupted() {
-        let endless = |out: &mut dyn Write| -> Result<(), ExportError> {
-            loop {
-                out.write_all(&[b' '; 4096])?;
-            }
-        };
-        for (held_back, looks) in [(HELD_BACK, 0), (0, 1)] {
-            let left = std::cell::Cell::new(looks);
-            let is_stopped = || left.replace(left.get() - 1) <= 0;
-            let bound = Bound {
-                held_back,
-                ..bound(&is_stopped)
-            };
-            let mut out = Vec::new();
-            let written = bound.write(endless, &mut { endless }, &mut out);
-            assert!(matches!(written, Err(ExportError::Output(_))));
-            assert!(out.is_empty());
-        }
     }
 }

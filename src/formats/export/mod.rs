@@ -23,7 +23,7 @@ pub use losses::{Loss, Losses};
 pub(in crate::formats) use request::Metrics;
 pub use request::{Layout, Output, Request};
 
-use self::bound::{Bound, HELD_BACK};
+use self::bound::Bound;
 use self::profile::Profile;
 use super::options::OptionDef;
 use crate::base::spool::PIECE;
@@ -189,8 +189,6 @@ impl Export {
             most: request.max_size.unwrap_or(MOST_BYTES),
             output: request.output,
             is_stopped,
-            spill: tempfile::tempfile,
-            held_back: HELD_BACK,
             tell: request.tell.unwrap_or(|_| ()),
         };
         // A pass that only counts bytes loses the same things, which would be counted twice.

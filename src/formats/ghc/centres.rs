@@ -492,25 +492,3 @@ impl Stacks {
 pub(super) fn real(count: u128) -> f64 {
     count as f64
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::formats::ghc::centres::place;
-
-    #[test]
-    fn spans_start_somewhere() {
-        let check =
-            |src: &str, expected: (&str, u32, u32)| assert_eq!(place(src), expected, "{src}");
-        check("Calc/Ops.hs:12:5", ("Calc/Ops.hs", 12, 5));
-        check("Calc/Ops.hs:12:5-17", ("Calc/Ops.hs", 12, 5));
-        check("Calc/Ops.hs:(19,5)-(21,57)", ("Calc/Ops.hs", 19, 5));
-        check("C:\\My Files\\A.hs:1:2-3", ("C:\\My Files\\A.hs", 1, 2));
-        check("a:b.hs:(3,4)-(5,6)", ("a:b.hs", 3, 4));
-        check("<entire-module>", ("", 0, 0));
-        check("<no location info>", ("", 0, 0));
-        check("<interactive>:1:2-3", ("<interactive>", 1, 2));
-        check("A.hs", ("A.hs", 0, 0));
-        check("A.hs:99999999999:1", ("A.hs:99999999999:1", 0, 0));
-        check("", ("", 0, 0));
-    }
-}

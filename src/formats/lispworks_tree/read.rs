@@ -574,31 +574,3 @@ fn is_quoted(name: &str) -> bool {
 fn as_cost(count: u64) -> f64 {
     count as f64
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_digits_within_63_bits() {
-        let table: &[(&str, Option<u64>)] = &[
-            ("0", Some(0)),
-            ("007", Some(7)),
-            ("9223372036854775807", Some(LARGEST)),
-            ("0009223372036854775807", Some(LARGEST)),
-            ("9223372036854775808", None),
-            ("99999999999999999999", None),
-            ("", None),
-            ("-1", None),
-            ("+1", None),
-            (" 1", None),
-            ("1 ", None),
-            ("1.0", None),
-            ("1e3", None),
-            ("٣", None),
-        ];
-        for (text, expected) in table {
-            assert_eq!(whole_number(text.as_bytes()), *expected, "{text:?}");
-        }
-    }
-}

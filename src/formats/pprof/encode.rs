@@ -71,28 +71,3 @@ fn length(number: u64) -> u64 {
     let bits = u64::from(64 - (number | 1).leading_zeros());
     bits.div_ceil(7)
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::formats::pprof::encode::Message;
-
-    #[test]
-    fn fields() {
-        let mut message = Message::default();
-        message.number(1, 300);
-        message.number(2, 0);
-        message.field(3, b"ab");
-        message.field(4, b"");
-        message.numbers(5, [1, 128, u64::MAX].into_iter());
-        message.numbers(6, std::iter::empty());
-        let numbers = [
-            0x2a, 13, 1, 0x80, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1,
-        ];
-        let expected = [
-            &[0x08, 0xac, 0x02, 0x1a, 2, b'a', b'b', 0x22, 0][..],
-            &numbers[..],
-        ]
-        .concat();
-        assert_eq!(message.bytes(), expected);
-    }
-}

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::memory::MemoryPart;
 use crate::base::interner::Id;
-use crate::base::spool::{Segments, Spill, SpillResult, cut_short};
+use crate::base::spool::{Segments, SpillResult, cut_short};
 use crate::events::FunctionId;
 use crate::profile::ids::{CallKey, LineId};
 
@@ -23,6 +23,7 @@ const FIGURE: u64 = size_of::<f64>() as u64;
 const UNKNOWN_CALLS: u64 = u64::MAX;
 
 /// Trees in a file.
+#[derive(Default)]
 pub(super) struct Parts {
     segments: Segments,
     parts: Vec<Part>,
@@ -54,14 +55,6 @@ struct Head {
 }
 
 impl Parts {
-    /// No part yet; the first one makes the file.
-    pub(super) fn new(spill: Spill) -> Self {
-        Self {
-            segments: Segments::new(spill),
-            parts: Vec::new(),
-        }
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
