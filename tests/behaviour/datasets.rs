@@ -1062,49 +1062,6 @@ fn figures_that_are_not_those_of_the_fingerprint_are_refused() {
     assert!(!path.join("c.db").exists(), "nothing was imported");
 }
 
-/// Runs that were stored by any version before come back from a dataset, also those whose fingerprint is unknown: there is none
-/// before version 10.
-#[test]
-fn runs_of_every_version_come_back() {
-    for version in 1_i64.. {
-        let packed = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join(format!("tests/old/version-{version}.db.gz"));
-        let Ok(packed) = fs::File::open(packed) else {
-            let database = Database::in_memory().expect("an empty database");
-            let latest = database
-                .connection()
-                .query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
-            assert_eq!(latest, Ok(version - 1), "every version has a file");
-            break;
-        };
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path();
-        let mut old = fs::File::create(path.join("a.db")).expect("room");
-        io::copy(&mut GzDecoder::new(packed), &mut old).expect("a gzip file");
-        done(
-            path,
-            &[
-                "export", "--db", "a.db", "--format", "parquet", "--out", "d",
-            ],
-        );
-        done(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
-        let sql = "SELECT r.run_uid, r.fingerprint IS NULL AS is_unknown, s.metric, s.function, s.calls, s.exclusive, s.cumulative
-                   FROM summary AS s
-                   JOIN runs AS r ON r.run_id = s.run_id
-                   ORDER BY 1, 2, 3, 4, 5, 6, 7";
-        let asked = |db| done(path, &["sql", "--db", db, "--format", "csv", sql]);
-        let found = asked("b.db");
-        assert_eq!(found, asked("a.db"), "version {version}");
-        let is_unknown = if version < 10 { ",1," } else { ",0," };
-        let rows: Vec<_> = found.lines().skip(1).collect();
-        assert!(rows.len() > 10, "version {version}: {found}");
-        assert!(
-            rows.iter().all(|row| row[34..].starts_with(is_unknown)),
-            "version {version}: {found}"
-        );
-    }
-}
-
 /// Earlier versions have written an empty text for a fingerprint that is unknown, and such files are there.
 #[test]
 fn an_empty_fingerprint_is_an_unknown_one() {

@@ -31,7 +31,6 @@ mod labels;
 mod limits;
 mod long_files;
 mod merge;
-mod old;
 mod output;
 mod pager;
 mod pages;
@@ -51,6 +50,7 @@ mod strangers;
 mod streams;
 mod system;
 mod temporary;
+mod versions;
 mod writers;
 
 #[path = "../support"]

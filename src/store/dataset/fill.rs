@@ -125,7 +125,7 @@ impl Database {
         let database = Self::open_waiting(path, lock_wait)?;
         database.begin()?;
         let filled = (|| {
-            super::super::database::bring_up_to_date(&database.connection)
+            crate::store::schema::migrate(&database.connection)
                 .map_err(|cause| database.failed(cause))?;
             let rules = super::super::identities::rules(&database.connection)
                 .map_err(|cause| database.failed(cause))?;

@@ -1,0 +1,4 @@
+//! Tests of the library's public functions.
+
+mod migrations;
+mod schema;
