@@ -20,7 +20,7 @@ impl Database {
     }
 
     /// SHA-256 of the rules in force: identities of two databases can be compared if it is the same.
-    /// `None` of a database that is older than identities and has not been brought up to date.
+    /// `None` if the database has no rules.
     ///
     /// # Errors
     /// When the database cannot be read.
