@@ -6,13 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::SystemTime;
 
-use flate2::read::GzDecoder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use profdb::dataset::DatasetError;
@@ -222,57 +220,6 @@ fn runs_of_all_cases_come_back_table_by_table() {
     let database = fs::read(path.join("b.db")).expect("it is there");
     done(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
     assert_eq!(fs::read(path.join("b.db")).expect("it is there"), database);
-}
-
-/// Datasets of the first layout, whose files had the columns of SQL, are read and not added to.
-#[test]
-fn a_dataset_of_version_1_is_read_and_not_added_to() {
-    is_read_and_not_added_to(1);
-}
-
-/// So are those of the second one, in which only nodes had costs as digits.
-#[test]
-fn a_dataset_of_version_2_is_read_and_not_added_to() {
-    is_read_and_not_added_to(2);
-}
-
-fn is_read_and_not_added_to(version: u32) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path();
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
-    let old = format!("{root}/old/dataset-{version}");
-    let profile = format!("{root}/cases/dyalog_xml/shop-tree/case.in/run.xml");
-    done(path, &["import", "--from", "dataset", "--db", "a.db", &old]);
-    done(path, &["check", "--db", "a.db"]);
-    done(path, &["import", "--db", "b.db", &profile]);
-    for question in [
-        "SELECT * FROM nodes",
-        "SELECT * FROM node_costs",
-        "SELECT * FROM edges",
-        "SELECT * FROM line_info",
-        "SELECT * FROM function_info",
-        "SELECT * FROM function_nodes",
-        "SELECT * FROM functions",
-    ] {
-        let asked = |db| done(path, &["sql", "--db", db, "--format", "csv", question]);
-        let found = asked("a.db");
-        assert!(found.lines().count() > 10, "{question}: {found}");
-        assert_eq!(found, asked("b.db"), "{question}");
-    }
-    let before = bytes(Path::new(&old));
-    let refused = tried(
-        path,
-        &[
-            "export", "--db", "b.db", "--format", "parquet", "--out", &old,
-        ],
-    );
-    let said = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{said}");
-    let expected = format!(
-        "the dataset has version {version}, this profdb writes version 3: export into another folder; `profdb import --from dataset` brings its runs into a database"
-    );
-    assert!(said.contains(&expected), "{said}");
-    assert_eq!(bytes(Path::new(&old)), before);
 }
 
 #[test]
@@ -498,17 +445,36 @@ fn other_folders_and_links_are_left_alone() {
         "photos is not empty and has no profdb-dataset.json: expected a dataset, or a folder without files",
     );
     refused("a.db", 2, "a.db is a file: expected a folder");
-    fs::create_dir(path.join("newer")).expect("a folder");
-    fs::write(
-        path.join("newer/profdb-dataset.json"),
-        r#"{"format": "profdb-dataset", "version": 4}"#,
-    )
-    .expect("room");
-    refused(
-        "newer",
-        2,
-        "the dataset has version 4, this profdb knows versions up to 3: use a newer profdb",
-    );
+    let other = [
+        (
+            4,
+            "the dataset has version 4, this profdb knows versions up to 3: use a newer profdb",
+        ),
+        (
+            2,
+            "the dataset has version 2, this profdb reads and writes version 3: export the runs again into an empty folder",
+        ),
+        (
+            1,
+            "the dataset has version 1, this profdb reads and writes version 3: export the runs again into an empty folder",
+        ),
+    ];
+    for (version, expected) in other {
+        let name = format!("version{version}");
+        fs::create_dir(path.join(&name)).expect("a folder");
+        let about = format!("{{\"format\": \"profdb-dataset\", \"version\": {version}}}");
+        fs::write(path.join(&name).join("profdb-dataset.json"), about).expect("room");
+        refused(&name, 2, expected);
+        let read = tried(
+            path,
+            &["import", "--from", "dataset", "--db", "b.db", &name],
+        );
+        let stderr = text(&read.stderr);
+        assert!(
+            read.status.code() == Some(3) && stderr.contains(expected),
+            "{stderr}"
+        );
+    }
     fs::create_dir(path.join("other")).expect("a folder");
     fs::write(path.join("other/profdb-dataset.json"), "{}").expect("room");
     refused("other", 2, "expected a file whose format is profdb-dataset");
@@ -1062,11 +1028,11 @@ fn figures_that_are_not_those_of_the_fingerprint_are_refused() {
     assert!(!path.join("c.db").exists(), "nothing was imported");
 }
 
-/// Earlier versions have written an empty text for a fingerprint that is unknown, and such files are there.
+/// A fingerprint that a dataset does not state is computed, and a stated one is compared.
 #[test]
-fn an_empty_fingerprint_is_an_unknown_one() {
+fn missing_fingerprint_is_computed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let filled = |name: &str, fingerprint: Cell<'_>| -> Result<Option<Vec<u8>>, String> {
+    let filled = |name: &str, fingerprint: Cell<'_>| -> Result<Vec<u8>, String> {
         let file = folder.path().join(name);
         let text = |text: &'static str| Cell::Text(text.as_bytes());
         let cells = [
@@ -1100,8 +1066,14 @@ fn an_empty_fingerprint_is_an_unknown_one() {
         let found = database.connection().query_row(sql, [], |row| row.get(0));
         Ok(found.expect("a run"))
     };
-    assert_eq!(filled("unknown.db", Cell::Null), Ok(None));
-    assert_eq!(filled("empty.db", Cell::Text(b"")), Ok(None));
+    // A run without metrics: the hash of the number 0.
+    let computed = Sha256::digest([0; 8])[..16].to_vec();
+    let hexadecimal: String = computed.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(filled("computed.db", Cell::Null), Ok(computed.clone()));
+    assert_eq!(
+        filled("stated.db", Cell::Text(hexadecimal.as_bytes())),
+        Ok(computed)
+    );
     let refused = filled("other.db", Cell::Text(b"00")).expect_err("it is another");
     assert!(refused.contains("has other figures"), "{refused}");
 }
