@@ -13,7 +13,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use profdb::events::{FunctionDef, Kind};
-use profdb::identity::{Class, Field, Identity, NO_NAME, Origin, Rule, Rules, read_rules};
+use profdb::identity::{Class, Identity, NO_NAME, Rule, Rules, read_rules};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::support::case_files::{entries, files};

@@ -11,7 +11,7 @@ use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{Failure, Imported, import, meta};
 use profdb::source::Folder;
-use profdb::store::{APPLICATION_ID, CHECKS, Database, RunMeta};
+use profdb::store::{Database, RunMeta};
 
 const PROFILE: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\
                        0,\"#.main\",¯1,1,1,1\n1,\"#.main\",1,1,0.75,0.75\n1,\"#.main\",2,1,0.25,0.25\n";

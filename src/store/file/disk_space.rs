@@ -46,30 +46,3 @@ fn free(path: &Path) -> Option<u64> {
 fn free(_path: &Path) -> Option<u64> {
     None
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn compacting_needs_a_copy_and_a_journal() {
-        for (used, expected) in [
-            (0, 64),
-            (1, 66),
-            (1000, 2064),
-            (u64::MAX / 2, u64::MAX / 4096),
-        ] {
-            assert_eq!(needed_to_compact(4096, used) / 4096, expected, "{used}");
-        }
-    }
-
-    #[test]
-    fn the_system_tells_what_is_free() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let free = free(folder.path());
-        assert!(
-            free.is_none_or(|free| free > 0) && (free.is_some() || !cfg!(unix)),
-            "{free:?}"
-        );
-    }
-}
