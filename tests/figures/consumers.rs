@@ -6,7 +6,6 @@
 use crate::support::program;
 use crate::support::tools;
 use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -65,7 +65,7 @@ impl Migrations {
             return Ok(SchemaState::Newer(version));
         }
         let (applied, _) = self.scripts.split_at(self.applied_scripts(version));
-        let difference = first_difference(connection, applied, self)?;
+        let difference = first_difference(connection, applied, self.views)?;
         Ok(difference.map_or(SchemaState::Version(version), SchemaState::Altered))
     }
 

@@ -3,8 +3,10 @@
 mod definition;
 mod migrations;
 mod objects;
+mod upgrade;
 mod views;
 
 pub use definition::{APPLICATION_ID, SCHEMA, versions};
-pub(super) use definition::{VERSION, make, migrate, stale_views, statements, tables};
+pub(super) use definition::{VERSION, stale_views, tables};
 pub use migrations::{Migrations, SchemaState};
+pub(super) use upgrade::{make, migrate, statements};

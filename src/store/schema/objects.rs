@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 use memchr::memmem;
 use rusqlite::Connection;
 
-use super::migrations::Migrations;
-
 /// Beginnings of the statements that create the objects a user may add, as SQLite stores them.
 const ALLOWED: [(&str, &str); 5] = [
     ("table", "CREATE TABLE "),
@@ -29,12 +27,12 @@ pub(super) struct SchemaObject {
     sql: &'static str,
 }
 
-/// Returns the first difference between the schema of a database and the given scripts, as a text for users. Views of
-/// profdb with another text are not a difference, because they are replaced.
+/// Returns the first difference between the schema of a database and the given scripts, as a text for users. A view of the
+/// given names with another text is not a difference, because it is replaced.
 pub(super) fn first_difference(
     connection: &Connection,
     scripts: &[&'static str],
-    migrations: &Migrations,
+    views: &[(&str, &str)],
 ) -> rusqlite::Result<Option<String>> {
     let mut missing = created_objects(scripts);
     let mut statement =
@@ -46,8 +44,7 @@ pub(super) fn first_difference(
         let sql = sql.unwrap_or_default();
         // SQLite compares names of tables without regard to case.
         let object = missing.remove(&*name.to_ascii_lowercase());
-        let is_view = migrations
-            .views
+        let is_view = views
             .iter()
             .any(|(view, _)| name.eq_ignore_ascii_case(view));
         let expected = match &object {

@@ -866,7 +866,7 @@ fn reports_are_registered() {
 
 #[test]
 fn migrations_are_numbered_and_registered() {
-    let files = entries("migrations", ".sql");
+    let files: Vec<String> = entries("migrations", ".sql").into_iter().collect();
     for (number, file) in (1..).zip(&files) {
         let expected = format!("{number:04}_");
         assert!(
