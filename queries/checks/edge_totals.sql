@@ -13,13 +13,6 @@ ancestor_walk (node_id, at_id) AS (
   JOIN functions AS f ON f.function_id = n.function_id
   WHERE f.kind NOT IN ('function', 'pseudo') AND (n.parent_id IS NULL OR n.parent_id < n.node_id)
 ),
--- Edges that were stored before version 12 do not say from which file they come: these runs have none that does.
-with_files AS MATERIALIZED (
-  SELECT DISTINCT m.run_id
-  FROM metrics AS m
-  JOIN edges AS e ON e.metric_id = m.metric_id
-  WHERE e.line_file <> ''
-),
 called AS (
   SELECT
     r.run_id,
@@ -28,7 +21,7 @@ called AS (
     n.outer_id,
     n.function_id AS callee_id,
     COALESCE(p.function_id, 0) AS caller_id,
-    IIF(r.run_id IN (SELECT run_id FROM with_files), COALESCE(p.file, ''), '') AS line_file,
+    COALESCE(p.file, '') AS line_file,
     COALESCE(p.line, -1) AS caller_line,
     COALESCE(p.col, 0) AS caller_col
   FROM ancestor_walk AS c

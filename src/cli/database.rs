@@ -146,12 +146,6 @@ pub(super) fn opened_to_read(
 ) -> Result<Database, StoreError> {
     let mut source = Database::open_read_only_waiting(&arguments.path(), &lock_wait(stop))?;
     source.heed(stop.clone())?;
-    if let Some(found) = source.migrated_from() {
-        say(format!(
-            "{}: brought up to date from schema version {found}",
-            source.path().display()
-        ));
-    }
     Ok(source)
 }
 

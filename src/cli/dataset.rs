@@ -134,7 +134,7 @@ fn begin(out: &Path) -> Result<(), Failure> {
     let is_empty = is_without_files(out).map_err(failed)?;
     match read_about(out) {
         Ok(Some(found)) => {
-            if let Err(fault) = about::check_for_more(&found) {
+            if let Err(fault) = about::check(&found) {
                 return refuse(format!("{}: {fault}", out.join(ABOUT).display()));
             }
             if found == text.as_bytes() {
@@ -399,7 +399,7 @@ fn import_one(folder: &Path, target: &Path, wait: &WaitArgs, stop: &Stop) -> Res
         Ok(None) => Err(format!("{name} has no {ABOUT}: expected a dataset")),
         Err(fault) => Err(fault),
     };
-    let tables = fault.map_err(|fault| complain(fault, Failure::Input))?;
+    fault.map_err(|fault| complain(fault, Failure::Input))?;
     let days = days(folder)?;
     if days.iter().all(|day| day.runs.is_empty()) {
         let fault = format!("{name} has no runs: its table `runs` has no files");
@@ -413,7 +413,7 @@ fn import_one(folder: &Path, target: &Path, wait: &WaitArgs, stop: &Stop) -> Res
         return Err(complain(fault, Failure::Input));
     }
     for day in &days {
-        if let Some(missing) = missing(folder, &tables, day)? {
+        if let Some(missing) = missing(folder, day)? {
             let fault = format!(
                 "{} is missing: each run has a file in every table",
                 missing.display()
@@ -466,13 +466,9 @@ fn days(folder: &Path) -> Result<Vec<Day>, Failure> {
 
 /// A file of a run that is not there though others of the run are. Engines that make large files of small ones give them other names,
 /// and none to tables without rows: of a day with such files, only tables are looked at whose files are those of runs.
-fn missing(
-    folder: &Path,
-    tables: &[&'static Table],
-    day: &Day,
-) -> Result<Option<PathBuf>, Failure> {
+fn missing(folder: &Path, day: &Day) -> Result<Option<PathBuf>, Failure> {
     let mut found = Vec::new();
-    for table in tables {
+    for table in &dataset::TABLES {
         found.push((table, files(folder, table, &day.name)?));
     }
     let mut all = found.iter().flat_map(|(_, files)| files);

@@ -8,11 +8,8 @@ use super::tables::{Column, TABLES, Table};
 /// The name of the file, beside the folders of the tables.
 pub const ABOUT: &str = "profdb-dataset.json";
 
-/// The version of the layout. A higher one may add tables and columns; what is there keeps its meaning.
+/// The version of the layout. Versions 1 and 2 were never released.
 pub const VERSION: u64 = 3;
-
-/// The oldest version whose files are read, and which no files are added to.
-const OLDEST: u64 = 1;
 
 /// The word by which the file is known.
 pub(super) const FORMAT: &str = "profdb-dataset";
@@ -53,45 +50,24 @@ pub fn about() -> String {
     serde_json::to_string_pretty(&Value::Object(about)).expect("text and numbers") + "\n"
 }
 
-/// Reads such a file: a dataset that can be read. Gives the tables that it has, of those that are known here.
+/// Checks the text of such a file: runs can be read from the dataset and added to it.
 ///
 /// # Errors
-/// What is wrong with it, in words.
-pub fn check(text: &[u8]) -> Result<Vec<&'static Table>, String> {
-    let (about, _) = read(text)?;
-    let listed = about.get("tables").and_then(Value::as_array);
-    let is_listed = |table: &&Table| {
-        let mut listed = listed.into_iter().flatten();
-        listed.any(|one| one.get("name").and_then(Value::as_str) == Some(table.name))
-    };
-    Ok(TABLES.iter().filter(is_listed).collect())
-}
-
-/// Reads such a file: a dataset that runs can be added to.
-///
-/// # Errors
-/// What is wrong with it, in words.
-pub fn check_for_more(text: &[u8]) -> Result<(), String> {
-    match read(text)?.1 {
-        VERSION => Ok(()),
-        older => Err(format!(
-            "the dataset has version {older}, this profdb writes version {VERSION}: export into another folder; `profdb import --from dataset` brings its runs into a database"
-        )),
-    }
-}
-
-/// What such a file says, and the version of the layout that it is of.
-fn read(text: &[u8]) -> Result<(Value, u64), String> {
+/// A message that says what is wrong.
+pub fn check(text: &[u8]) -> Result<(), String> {
     let about: Value = serde_json::from_slice(text)
         .map_err(|error| format!("expected JSON that profdb has written: {error}"))?;
     if about.get("format").and_then(Value::as_str) != Some(FORMAT) {
         return Err(format!("expected a file whose format is {FORMAT}"));
     }
     match about.get("version").and_then(Value::as_u64) {
-        Some(version @ OLDEST..=VERSION) => Ok((about, version)),
+        Some(VERSION) => Ok(()),
         Some(version) if version > VERSION => Err(format!(
             "the dataset has version {version}, this profdb knows versions up to {VERSION}: use a newer profdb"
         )),
-        _ => Err("expected a version, a whole number from 1 on".to_owned()),
+        Some(version) => Err(format!(
+            "the dataset has version {version}, this profdb reads and writes version {VERSION}: export the runs again into an empty folder"
+        )),
+        None => Err("expected a version, a whole number".to_owned()),
     }
 }

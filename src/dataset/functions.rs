@@ -68,15 +68,9 @@ impl Functions {
 /// How many bytes of the hash are the key: of 10,000,000,000 functions no two have the same one, but for one chance in 1,000,000,000.
 const KEY_BYTES: usize = 12;
 
-/// The key of a function: of kind, name, module, file, and the line and the column of its definition.
+/// Returns the key of a function: the beginning of a hash of kind, name, module, file, and the line and the column of its
+/// definition.
 fn key(parts: &[Cell<'_>]) -> String {
-    let mut key = digest(parts);
-    key.truncate(2 * KEY_BYTES);
-    key
-}
-
-/// The whole hash, of which the key is the beginning. Keys of earlier versions had more of it.
-fn digest(parts: &[Cell<'_>]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         let number;
@@ -91,7 +85,7 @@ fn digest(parts: &[Cell<'_>]) -> String {
         hash.update(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
         hash.update(bytes);
     }
-    hex(&hash.finalize())
+    hex(&hash.finalize()[..KEY_BYTES])
 }
 
 /// Refuses a row of `functions` whose key is that of another function: all that is said by the key would be said of this one.
@@ -99,13 +93,10 @@ fn digest(parts: &[Cell<'_>]) -> String {
 /// # Errors
 /// When it is none of it; what has no key is refused where functions are taken.
 pub(super) fn check(row: &[Cell<'_>]) -> Result<(), DatasetError> {
-    let expected = digest(&row[2..8]);
-    let is_key =
-        |found: &[u8]| found.len() >= 2 * KEY_BYTES && expected.as_bytes().starts_with(found);
+    let expected = key(&row[2..8]);
     match row[1] {
-        Cell::Text(found) if !is_key(found) => Err(DatasetError::Content(format!(
-            "expected the key {} of the function {}, found {}",
-            &expected[..2 * KEY_BYTES],
+        Cell::Text(found) if found != expected.as_bytes() => Err(DatasetError::Content(format!(
+            "expected the key {expected} of the function {}, found {}",
             match row[3] {
                 Cell::Text(name) => String::from_utf8_lossy(name),
                 _ => "".into(),

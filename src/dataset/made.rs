@@ -1,6 +1,5 @@
-//! Rows of a file as SQL shows them. Which columns a file has, and which are made of others, is known when it is opened; the rules are
-//! those of the tables, whose expressions for engines are in `queries/dataset/columns.sql`. Layouts of earlier versions have more of
-//! the columns as they are, so that the same rules read them.
+//! Rows of a file as SQL shows them: columns of the table that files do not have are computed from those that they have. The rules are
+//! those of the tables; their expressions for engines are in `queries/dataset/columns.sql`.
 
 use super::digits::{SCALES, number};
 use super::error::DatasetError;
@@ -43,8 +42,8 @@ enum Source {
 }
 
 impl Layout {
-    /// The layout of a file that has some columns. What it should have and has not is among those to be read.
-    pub(super) fn of(table: &'static Table, has: impl Fn(&str) -> bool) -> Self {
+    /// Returns the layout of the files of a table.
+    pub(super) fn of(table: &'static Table) -> Self {
         let mut layout = Self {
             stored: Vec::new(),
             made: Vec::new(),
@@ -54,8 +53,8 @@ impl Layout {
             columns.position(|column| column.name == name)
         };
         for column in table.columns {
-            let rule = table.rule(column.name).filter(|_| !has(column.name));
-            let from = rule.and_then(|rule| layout.rule(table, rule, &has, place));
+            let rule = table.rule(column.name);
+            let from = rule.and_then(|rule| layout.rule(table, rule, place));
             let from = from.unwrap_or_else(|| Source::Stored(layout.read(column)));
             layout.made.push(from);
         }
@@ -77,7 +76,6 @@ impl Layout {
         &mut self,
         table: &'static Table,
         rule: Rule,
-        has: impl Fn(&str) -> bool,
         place: impl Fn(&str) -> Option<usize>,
     ) -> Option<Source> {
         let mut read = |name: &str| {
@@ -93,12 +91,6 @@ impl Layout {
                 node: place("node_id")?,
                 by: read(by.name)?,
             },
-            Rule::CostOr(cost, usual) if !has(cost.digits.name) && has(cost.other.name) => {
-                Source::Other {
-                    other: read(cost.other.name)?,
-                    usual: place(usual)?,
-                }
-            }
             Rule::Cost(cost) | Rule::CostOr(cost, _) => Source::Cost {
                 digits: read(cost.digits.name)?,
                 scale: read(cost.scale.name)?,

@@ -234,9 +234,7 @@ fn each_row(
 ) -> Result<(), DatasetError> {
     let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let layout = Layout::of(table, |name| {
-        (0..schema.num_columns()).any(|leaf| schema.column(leaf).name() == name)
-    });
+    let layout = Layout::of(table);
     let places = places(&schema, &layout.stored)?;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;

@@ -176,8 +176,7 @@ pub enum Rule {
     After(Column),
     /// A cost.
     Cost(CostColumns),
-    /// The same; where its columns have none, the cost in a column of SQL that comes before. A scale of 0 means unknown. Files of
-    /// version 2 that have no digits go by the next rule.
+    /// A cost that equals the cost in a previous column of SQL if its own columns are NULL. A scale of 0 means unknown.
     CostOr(CostColumns, &'static str),
     /// A cost by one column: infinite is unknown, NULL is the cost in a column of SQL that comes before.
     Other(Column, &'static str),

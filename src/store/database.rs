@@ -9,11 +9,9 @@ use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
 use super::error::{Cause, StoreError, failed};
-use super::file::disk_space;
 use super::file::identity::{Identity, Stamp};
 use super::file::lock_wait::{LockWait, unless_locked};
 use super::file::new_file::Claim;
-use super::schema::{VERSION, migrate};
 use super::write::KnownFunctions;
 use crate::base::ending::{Change, noticed};
 use crate::base::error::Stop;
@@ -115,12 +113,6 @@ impl Database {
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
-    }
-
-    /// Schema version that the file had before it was brought up to date, if it was.
-    #[must_use]
-    pub fn migrated_from(&self) -> Option<i64> {
-        (1..VERSION).contains(&self.found).then_some(self.found)
     }
 
     /// How many rows of `nodes` and `node_costs` imports have inserted by SQL, one by one, since the
@@ -236,10 +228,4 @@ impl Database {
             cause => failed(&self.path, cause),
         }
     }
-}
-
-/// Brings tables and views up to date, if the disk has room for what that takes.
-pub(super) fn bring_up_to_date(transaction: &Connection) -> Result<(), Cause> {
-    disk_space::check(transaction)?;
-    migrate(transaction)
 }

@@ -1,45 +1,18 @@
-//! When runs were recorded, in the form whose order is that in time: `runs.recorded_utc`.
+//! `runs.recorded_utc`: the time of the recording in a form that sorts by time.
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use crate::text::dates::{moment, sortable};
 
-/// What `recorded_utc` has of a run whose file says this of its recording.
+/// Returns `recorded_utc` for `recorded_at`, or `None` if its form is unknown.
 pub(super) fn recorded_utc(recorded_at: Option<&str>) -> Option<String> {
     recorded_at.and_then(moment).map(sortable)
 }
 
-/// Fills the column in the runs that an earlier program has stored.
-pub(super) fn fill(transaction: &Connection) -> rusqlite::Result<()> {
-    let mut wrong = Vec::new();
-    each_wrong_run(transaction, |run, _, expected| {
-        wrong.push((run, expected));
-        Ok(())
-    })?;
-    let mut update = transaction.prepare("UPDATE runs SET recorded_utc = ?2 WHERE run_id = ?1")?;
-    for (run, expected) in wrong {
-        update.execute(params![run, expected])?;
-    }
-    Ok(())
-}
-
-/// Calls a function for every run whose `recorded_utc` is not its `recorded_at`.
+/// Calls a function with a message for every run whose `recorded_utc` does not match its `recorded_at`.
 pub(super) fn each_wrong(
     connection: &Connection,
     mut found: impl FnMut(String) -> rusqlite::Result<()>,
-) -> rusqlite::Result<()> {
-    each_wrong_run(connection, |run, stored, expected| {
-        let [stored, expected] = [stored, expected].map(|date| date.unwrap_or("NULL".to_owned()));
-        found(format!(
-            "run_id {run}: recorded_utc is {stored}, and recorded_at means {expected}"
-        ))
-    })
-}
-
-/// Calls a function with the number of every such run, what is stored, and what should be.
-fn each_wrong_run(
-    connection: &Connection,
-    mut found: impl FnMut(i64, Option<String>, Option<String>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let sql = "SELECT run_id, recorded_at, recorded_utc FROM runs
                WHERE recorded_at IS NOT NULL OR recorded_utc IS NOT NULL
@@ -47,10 +20,15 @@ fn each_wrong_run(
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (said, stored): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
-        let expected = recorded_utc(said.as_deref());
+        let (run, recorded_at): (i64, Option<String>) = (row.get(0)?, row.get(1)?);
+        let stored: Option<String> = row.get(2)?;
+        let expected = recorded_utc(recorded_at.as_deref());
         if stored != expected {
-            found(row.get(0)?, stored, expected)?;
+            let [stored, expected] =
+                [stored, expected].map(|date| date.unwrap_or("NULL".to_owned()));
+            found(format!(
+                "run_id {run}: recorded_utc is {stored}, and recorded_at means {expected}"
+            ))?;
         }
     }
     Ok(())

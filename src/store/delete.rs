@@ -4,9 +4,10 @@
 
 use rusqlite::{Connection, Row};
 
-use super::database::{Database, bring_up_to_date};
+use super::database::Database;
 use super::error::{Cause, StoreError};
 use super::file::empty::PAGE_SIZE;
+use super::schema::migrate;
 use super::write::{ROWS_FOR_SEGMENT, cut_ranges, has_our_indexes_only, integer, root};
 use profdb_sqlite_pages::cut::Range;
 
@@ -57,7 +58,7 @@ impl Database {
     /// Whether pages were written past SQLite's b-trees.
     fn delete_and_commit(&self, run_id: i64) -> Result<bool, StoreError> {
         let delete = || -> Result<_, Cause> {
-            bring_up_to_date(&self.connection)?;
+            migrate(&self.connection)?;
             let ranges = ranges(&self.connection, run_id)?;
             delete(&self.connection, run_id, ranges.is_some())?;
             Ok(ranges)

@@ -9,7 +9,7 @@ use rusqlite::{ErrorCode, ffi};
 
 use super::file::lock_wait::READING;
 use super::file::open_files::too_few_files;
-use super::schema::VERSION;
+use super::schema::{SCHEMA, VERSION};
 use crate::identity::Refused;
 use crate::source::Stopped;
 use crate::text::shell::quoted;
@@ -85,49 +85,24 @@ pub enum StoreError {
     /// The file is a database of something else.
     #[error("{} is a database, but not one of profdb", .0.display())]
     NotOurs(PathBuf),
-    /// The file was written by a later version.
-    #[error("{} has schema version {found}, this profdb knows versions up to {known}: use a newer profdb", .path.display())]
+    /// The file has a schema version after the latest one.
+    #[error("{} has schema version {found}, this profdb knows versions up to {VERSION}: use a newer profdb", .path.display())]
     Newer {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: i64,
-        /// The latest version known here.
-        known: usize,
     },
-    /// The file was written by an earlier version, and cannot be brought up to date.
+    /// The file has a schema version before the first one.
     #[error(
-        "{}: schema version {found} has to be brought to version {known} first, and the database cannot be written: copy \
-         it to where it can", .path.display()
+        "{} has schema version {found}, this profdb reads versions from {} on: import the profiles again into a new database",
+        .path.display(), SCHEMA.first_version
     )]
     Older {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: i64,
-        /// The version that is needed.
-        known: usize,
-    },
-    /// The file was written by an earlier version, and is not to be changed.
-    #[error("{} has schema version {found}, expected {VERSION}: `profdb runs --db {}` brings it up to date", .path.display(), word(.path))]
-    OlderSource {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-    },
-    /// The disk is too full for the file to be brought up to date.
-    #[error(
-        "{}: bringing it to schema version {VERSION} may need {} MiB of room on the disk, and {} MiB are free", .path.display(),
-        .needed.div_ceil(MEBIBYTE), .free / MEBIBYTE
-    )]
-    NoRoom {
-        /// The file.
-        path: PathBuf,
-        /// Bytes that may be needed.
-        needed: u64,
-        /// Bytes that there are.
-        free: u64,
     },
     /// The disk is too full for the file to be compacted.
     #[error(
@@ -158,9 +133,9 @@ pub enum StoreError {
         /// What cannot be.
         what: String,
     },
-    /// A view of the file is not what profdb makes, and the file is not to be changed.
-    #[error("{}: its views are not as this profdb makes them; `profdb runs --db {}` renews them", .path.display(), word(.path))]
-    OtherViews {
+    /// The file has tables or views of another version of profdb, and may not be changed.
+    #[error("{}: its views are not those of this profdb; `profdb runs --db {}` replaces them", .path.display(), word(.path))]
+    NotCurrent {
         /// The file.
         path: PathBuf,
     },
@@ -289,10 +264,6 @@ impl StoreError {
 pub(super) enum Cause {
     Sqlite(rusqlite::Error),
     File(io::Error),
-    NoRoom {
-        needed: u64,
-        free: u64,
-    },
     NoRoomToCompact {
         needed: u64,
         free: u64,
@@ -429,7 +400,6 @@ pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
             (Some(TOO_MANY_FILES), Some(limit)) => StoreError::TooFewFiles { path, limit },
             _ => StoreError::File { path, source },
         },
-        Cause::NoRoom { needed, free } => StoreError::NoRoom { path, needed, free },
         Cause::NoRoomToCompact { needed, free } => {
             StoreError::NoRoomToCompact { path, needed, free }
         }

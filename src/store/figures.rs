@@ -133,7 +133,7 @@ pub struct RunFacts {
     pub imported_at: String,
     /// What has been subtracted from its times, in ns per reading of the timer.
     pub bias_applied: Option<f64>,
-    /// The hash of its figures; `None` for runs that were stored before there was one.
+    /// The hash of its figures; `None` if another program has removed it.
     pub fingerprint: Option<String>,
     /// What only copies of its recording have as well: its figures, and when it was recorded, if that is known. `None` where there is
     /// no hash of figures.

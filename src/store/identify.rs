@@ -1,8 +1,9 @@
 //! What others ask of the identities of a database: to make them anew, and by which rules they are made.
 
-use super::database::{Database, bring_up_to_date};
+use super::database::Database;
 use super::error::StoreError;
 use super::identities::{Identified, digest, renew, rules};
+use super::schema::migrate;
 use crate::identity::Rules;
 
 impl Database {
@@ -13,13 +14,13 @@ impl Database {
     /// When rules turn in a circle, or the database cannot be written: then nothing has changed.
     pub fn identify_functions(&mut self, rules: &Rules) -> Result<Identified, StoreError> {
         self.change(|transaction| {
-            bring_up_to_date(transaction)?;
+            migrate(transaction)?;
             renew(transaction, rules)
         })
     }
 
     /// SHA-256 of the rules in force: identities of two databases can be compared if it is the same.
-    /// `None` of a database that is older than identities and has not been brought up to date.
+    /// `None` if the database has no rules.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -63,6 +63,6 @@ pub use runs::{
     ChooseError, Deletion, Keep, NoRuns, RunHead, RunSet, SHORTEST_COMMIT, SetError, ShortUids,
     Tag, TagChange, Tagged, is_start_of_commit,
 };
-pub use schema::{APPLICATION_ID, versions};
+pub use schema::{APPLICATION_ID, Migrations, SCHEMA, SchemaState, versions};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, StackRow};
 pub use write::{Outcome, RunWriter, WholeRun, later_runs_by_pages};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::database::{Database, WalkWatch, bring_up_to_date};
+use super::database::{Database, WalkWatch};
 use super::error::{Cause, StoreError, failed};
 use super::file::empty::PAGE_SIZE;
 use super::file::identity::{Identity, Stamp};
@@ -16,7 +16,7 @@ use super::file::lock_wait::{LockWait, READING};
 use super::file::logs::log_beside;
 use super::file::new_file::{Claim, may_become_database};
 use super::file::{connection, growing};
-use super::schema::{self, APPLICATION_ID, MIGRATIONS, VERSION, migrate, stale_views};
+use super::schema::{SCHEMA, SchemaState, VERSION, migrate, stale_views};
 use super::write::KnownFunctions;
 
 /// The path of a database in memory.
@@ -40,7 +40,7 @@ impl Database {
     /// Opens a file for writing; it need not exist. Nothing is written before the first import.
     ///
     /// # Errors
-    /// When it cannot be opened, is not ours, or is newer than this program.
+    /// When it cannot be opened, belongs to another application, or has an unknown schema version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_waiting(path, LockWait::default())
     }
@@ -113,11 +113,12 @@ impl Database {
 
     /// Opens an existing file for reading only.
     ///
-    /// A file that an interrupted program has left in the middle of a change, or whose schema is of
-    /// an older version, is brought in order first, which needs the right to write.
+    /// An interrupted change is rolled back first, and tables and views of another version are upgraded. Both need
+    /// permission to write.
     ///
     /// # Errors
-    /// When it does not exist, is empty, cannot be opened, is not ours, or is newer than this program.
+    /// When it does not exist, is empty, cannot be opened, belongs to another application, or has an unknown schema
+    /// version.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         Self::open_read_only_waiting(path, &LockWait::default())
     }
@@ -148,22 +149,12 @@ impl Database {
             Err(error) => return Err(error),
         };
         match (Self::rewrite(path, lock_wait), stale) {
-            (Ok(found), _) => Ok(Self {
-                found,
-                ..read_only()?
-            }),
-            // Only views are of an older version: reports do without them.
+            (Ok(()), _) => read_only(),
+            // Only views differ: reports do not need them.
             (Err(StoreError::Sqlite { source, .. }), Some(database))
-                if is_not_writable(&source) =>
+                if is_not_writable(&source) && database.found == VERSION =>
             {
-                match database.found {
-                    VERSION => Ok(database),
-                    found => Err(StoreError::Older {
-                        path: path.to_owned(),
-                        found,
-                        known: MIGRATIONS.len(),
-                    }),
-                }
+                Ok(database)
             }
             (Err(StoreError::Sqlite { source, .. }), None) if is_not_writable(&source) => {
                 Err(why_not_read(path, source))
@@ -172,17 +163,16 @@ impl Database {
         }
     }
 
-    /// Rolls back what was interrupted, which reading with the right to write does, and migrates.
-    /// Returns the version that was found.
-    fn rewrite(path: &Path, lock_wait: &LockWait) -> Result<i64, StoreError> {
+    /// Rolls back an interrupted change, which reading with permission to write does, and upgrades tables and views.
+    fn rewrite(path: &Path, lock_wait: &LockWait) -> Result<(), StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let mut database = Self::with_flags(path, flags, false, lock_wait.clone())?;
         // What was interrupted may have been its beginning.
         database.is_made()?;
         if !database.is_current()? {
-            database.change(bring_up_to_date)?;
+            database.change(migrate)?;
         }
-        Ok(database.found)
+        Ok(())
     }
 
     /// A database without runs, in memory.
@@ -293,35 +283,24 @@ impl Database {
         }
     }
 
-    /// The schema version of a file that is ours, or empty.
+    /// Returns the schema version of the file, 0 if it is empty.
     fn identify(&self) -> Result<i64, StoreError> {
         // Reading rolls back what an interrupted program has left, which others may be about to do,
         // too.
         self.sync_folder()?;
-        let (application, version, objects) = self.wait(|| self.marks())?;
+        let state = self.wait(|| SCHEMA.state(&self.connection))?;
         self.connection
             .busy_timeout(READING)
             .map_err(|source| self.failed(source))?;
-        if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0)
-        {
-            return Err(StoreError::NotOurs(self.path.clone()));
+        let path = self.path.clone();
+        match state {
+            SchemaState::Empty => Ok(0),
+            SchemaState::Version(version) => Ok(version),
+            SchemaState::Older(found) => Err(StoreError::Older { path, found }),
+            SchemaState::Newer(found) => Err(StoreError::Newer { path, found }),
+            SchemaState::OtherApplication => Err(StoreError::NotOurs(path)),
+            SchemaState::Altered(what) => Err(StoreError::Altered { path, what }),
         }
-        if version > VERSION {
-            let (path, known) = (self.path.clone(), MIGRATIONS.len());
-            return Err(StoreError::Newer {
-                path,
-                found: version,
-                known,
-            });
-        }
-        let known = usize::try_from(version).unwrap_or(0);
-        let foreign =
-            schema::foreign(&self.connection, known).map_err(|source| self.failed(source))?;
-        let altered = |what| StoreError::Altered {
-            path: self.path.clone(),
-            what,
-        };
-        foreign.map_or(Ok(version), |what| Err(altered(what)))
     }
 
     /// Has the folder synced with each transaction, too: else a loss of power may bring back a journal,
@@ -335,16 +314,6 @@ impl Database {
         Ok(())
     }
 
-    /// What the file says of itself: application id, schema version, number of schema objects.
-    fn marks(&self) -> rusqlite::Result<(i64, i64, i64)> {
-        let one = |sql: &str| self.connection.query_row(sql, [], |row| row.get(0));
-        Ok((
-            one("PRAGMA application_id")?,
-            one("PRAGMA user_version")?,
-            one("SELECT COUNT(*) FROM sqlite_schema")?,
-        ))
-    }
-
     /// Whether there are tables in it.
     ///
     /// # Errors
@@ -356,17 +325,13 @@ impl Database {
         }
     }
 
-    /// Whether tables and views are as this program wants them.
-    fn is_current(&self) -> Result<bool, StoreError> {
-        let current = || -> rusqlite::Result<bool> {
-            let (_, version, _) = self.marks()?;
-            Ok(version == VERSION && stale_views(&self.connection)?.is_empty())
-        };
-        current().map_err(|source| self.failed(source))
+    /// Returns whether tables and views are those of this version of profdb.
+    pub(super) fn is_current(&self) -> Result<bool, StoreError> {
+        let stale = stale_views(&self.connection).map_err(|source| self.failed(source))?;
+        Ok(self.found == VERSION && stale.is_empty())
     }
 
-    /// Opens a database to take runs out of it: for reading only, and nothing in it is brought up
-    /// to date.
+    /// Opens a database to copy runs out of it: read-only and without an upgrade.
     ///
     /// # Errors
     /// When it cannot be read as it is.
@@ -385,12 +350,6 @@ impl Database {
             error => error,
         })?;
         source.is_made()?;
-        if source.found < VERSION {
-            return Err(StoreError::OlderSource {
-                path: path.to_owned(),
-                found: source.found,
-            });
-        }
         Ok(source)
     }
 

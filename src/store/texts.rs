@@ -5,7 +5,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use super::read::lossy;
-use super::schema::{VERSION, tables};
+use super::schema::tables;
 
 /// A type of columns that hold text and, in labels, whole numbers.
 const TEXT_OR_NUMBER: &str = "ANY";
@@ -26,8 +26,7 @@ pub(super) fn each_wrong(
     is_wanted: impl Fn(&str) -> bool,
     mut found: impl FnMut(String) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let tables = tables(usize::try_from(VERSION).unwrap_or_default());
-    for table in tables.into_iter().filter(|table| is_wanted(table)) {
+    for table in tables().filter(|table| is_wanted(table)) {
         let sql = "SELECT name, type, pk > 0 FROM pragma_table_info(?1) ORDER BY cid";
         let mut statement = connection.prepare(sql)?;
         let read = |row: &Row<'_>| {

@@ -48,8 +48,6 @@ const SAID_ONCE: &[(&str, &[&str])] = &[
             "timer_bias",
             "bias_applied",
             "profdb_version",
-            // NULL is what older programs have left.
-            "fingerprint",
         ],
     ),
     ("run_tags", &["run_id", "key", "value"]),

@@ -527,7 +527,7 @@ fn a_schema_that_changes_between_two_files_of_a_command_is_refused() {
         ("CREATE TABLE mine (x)", None),
         (
             "CREATE TRIGGER t AFTER INSERT ON nodes BEGIN SELECT 1; END",
-            Some("the trigger t is none of profdb's"),
+            Some("the trigger t does not belong to profdb"),
         ),
     ] {
         let arguments = ["import", "--db", DATABASE, "--again", "first.csv", "-"];

@@ -6,13 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::SystemTime;
 
-use flate2::read::GzDecoder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use profdb::dataset::DatasetError;
@@ -222,57 +220,6 @@ fn runs_of_all_cases_come_back_table_by_table() {
     let database = fs::read(path.join("b.db")).expect("it is there");
     done(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
     assert_eq!(fs::read(path.join("b.db")).expect("it is there"), database);
-}
-
-/// Datasets of the first layout, whose files had the columns of SQL, are read and not added to.
-#[test]
-fn a_dataset_of_version_1_is_read_and_not_added_to() {
-    is_read_and_not_added_to(1);
-}
-
-/// So are those of the second one, in which only nodes had costs as digits.
-#[test]
-fn a_dataset_of_version_2_is_read_and_not_added_to() {
-    is_read_and_not_added_to(2);
-}
-
-fn is_read_and_not_added_to(version: u32) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path();
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
-    let old = format!("{root}/old/dataset-{version}");
-    let profile = format!("{root}/cases/dyalog_xml/shop-tree/case.in/run.xml");
-    done(path, &["import", "--from", "dataset", "--db", "a.db", &old]);
-    done(path, &["check", "--db", "a.db"]);
-    done(path, &["import", "--db", "b.db", &profile]);
-    for question in [
-        "SELECT * FROM nodes",
-        "SELECT * FROM node_costs",
-        "SELECT * FROM edges",
-        "SELECT * FROM line_info",
-        "SELECT * FROM function_info",
-        "SELECT * FROM function_nodes",
-        "SELECT * FROM functions",
-    ] {
-        let asked = |db| done(path, &["sql", "--db", db, "--format", "csv", question]);
-        let found = asked("a.db");
-        assert!(found.lines().count() > 10, "{question}: {found}");
-        assert_eq!(found, asked("b.db"), "{question}");
-    }
-    let before = bytes(Path::new(&old));
-    let refused = tried(
-        path,
-        &[
-            "export", "--db", "b.db", "--format", "parquet", "--out", &old,
-        ],
-    );
-    let said = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{said}");
-    let expected = format!(
-        "the dataset has version {version}, this profdb writes version 3: export into another folder; `profdb import --from dataset` brings its runs into a database"
-    );
-    assert!(said.contains(&expected), "{said}");
-    assert_eq!(bytes(Path::new(&old)), before);
 }
 
 #[test]
@@ -498,17 +445,36 @@ fn other_folders_and_links_are_left_alone() {
         "photos is not empty and has no profdb-dataset.json: expected a dataset, or a folder without files",
     );
     refused("a.db", 2, "a.db is a file: expected a folder");
-    fs::create_dir(path.join("newer")).expect("a folder");
-    fs::write(
-        path.join("newer/profdb-dataset.json"),
-        r#"{"format": "profdb-dataset", "version": 4}"#,
-    )
-    .expect("room");
-    refused(
-        "newer",
-        2,
-        "the dataset has version 4, this profdb knows versions up to 3: use a newer profdb",
-    );
+    let other = [
+        (
+            4,
+            "the dataset has version 4, this profdb knows versions up to 3: use a newer profdb",
+        ),
+        (
+            2,
+            "the dataset has version 2, this profdb reads and writes version 3: export the runs again into an empty folder",
+        ),
+        (
+            1,
+            "the dataset has version 1, this profdb reads and writes version 3: export the runs again into an empty folder",
+        ),
+    ];
+    for (version, expected) in other {
+        let name = format!("version{version}");
+        fs::create_dir(path.join(&name)).expect("a folder");
+        let about = format!("{{\"format\": \"profdb-dataset\", \"version\": {version}}}");
+        fs::write(path.join(&name).join("profdb-dataset.json"), about).expect("room");
+        refused(&name, 2, expected);
+        let read = tried(
+            path,
+            &["import", "--from", "dataset", "--db", "b.db", &name],
+        );
+        let stderr = text(&read.stderr);
+        assert!(
+            read.status.code() == Some(3) && stderr.contains(expected),
+            "{stderr}"
+        );
+    }
     fs::create_dir(path.join("other")).expect("a folder");
     fs::write(path.join("other/profdb-dataset.json"), "{}").expect("room");
     refused("other", 2, "expected a file whose format is profdb-dataset");
@@ -1062,54 +1028,11 @@ fn figures_that_are_not_those_of_the_fingerprint_are_refused() {
     assert!(!path.join("c.db").exists(), "nothing was imported");
 }
 
-/// Runs that were stored by any version before come back from a dataset, also those whose fingerprint is unknown: there is none
-/// before version 10.
+/// A fingerprint that a dataset does not state is computed, and a stated one is compared.
 #[test]
-fn runs_of_every_version_come_back() {
-    for version in 1_i64.. {
-        let packed = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join(format!("tests/old/version-{version}.db.gz"));
-        let Ok(packed) = fs::File::open(packed) else {
-            let database = Database::in_memory().expect("an empty database");
-            let latest = database
-                .connection()
-                .query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
-            assert_eq!(latest, Ok(version - 1), "every version has a file");
-            break;
-        };
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path();
-        let mut old = fs::File::create(path.join("a.db")).expect("room");
-        io::copy(&mut GzDecoder::new(packed), &mut old).expect("a gzip file");
-        done(
-            path,
-            &[
-                "export", "--db", "a.db", "--format", "parquet", "--out", "d",
-            ],
-        );
-        done(path, &["import", "--from", "dataset", "--db", "b.db", "d"]);
-        let sql = "SELECT r.run_uid, r.fingerprint IS NULL AS is_unknown, s.metric, s.function, s.calls, s.exclusive, s.cumulative
-                   FROM summary AS s
-                   JOIN runs AS r ON r.run_id = s.run_id
-                   ORDER BY 1, 2, 3, 4, 5, 6, 7";
-        let asked = |db| done(path, &["sql", "--db", db, "--format", "csv", sql]);
-        let found = asked("b.db");
-        assert_eq!(found, asked("a.db"), "version {version}");
-        let is_unknown = if version < 10 { ",1," } else { ",0," };
-        let rows: Vec<_> = found.lines().skip(1).collect();
-        assert!(rows.len() > 10, "version {version}: {found}");
-        assert!(
-            rows.iter().all(|row| row[34..].starts_with(is_unknown)),
-            "version {version}: {found}"
-        );
-    }
-}
-
-/// Earlier versions have written an empty text for a fingerprint that is unknown, and such files are there.
-#[test]
-fn an_empty_fingerprint_is_an_unknown_one() {
+fn missing_fingerprint_is_computed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let filled = |name: &str, fingerprint: Cell<'_>| -> Result<Option<Vec<u8>>, String> {
+    let filled = |name: &str, fingerprint: Cell<'_>| -> Result<Vec<u8>, String> {
         let file = folder.path().join(name);
         let text = |text: &'static str| Cell::Text(text.as_bytes());
         let cells = [
@@ -1143,8 +1066,15 @@ fn an_empty_fingerprint_is_an_unknown_one() {
         let found = database.connection().query_row(sql, [], |row| row.get(0));
         Ok(found.expect("a run"))
     };
-    assert_eq!(filled("unknown.db", Cell::Null), Ok(None));
-    assert_eq!(filled("empty.db", Cell::Text(b"")), Ok(None));
+    // A run without metrics: the hash of the number 0.
+    let computed = Sha256::digest([0; 8])[..16].to_vec();
+    let number = u128::from_be_bytes(computed[..].try_into().expect("16 bytes"));
+    let hexadecimal = format!("{number:032x}");
+    assert_eq!(filled("computed.db", Cell::Null), Ok(computed.clone()));
+    assert_eq!(
+        filled("stated.db", Cell::Text(hexadecimal.as_bytes())),
+        Ok(computed)
+    );
     let refused = filled("other.db", Cell::Text(b"00")).expect_err("it is another");
     assert!(refused.contains("has other figures"), "{refused}");
 }

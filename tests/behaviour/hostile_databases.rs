@@ -216,7 +216,7 @@ fn what_is_no_database_of_ours() {
             |path| {
                 drop(open(
                     path,
-                    &ours("PRAGMA user_version = 4; CREATE TABLE runs (x)"),
+                    &ours("PRAGMA user_version = 13; CREATE TABLE runs (x)"),
                 ));
             },
             "runs is not",
@@ -281,7 +281,7 @@ fn every_connection_is_on_its_guard() {
             true,
         ),
         (
-            "to be read, once it is up to date",
+            "to be read, once its views are replaced",
             Database::open_read_only(&old).expect("a database"),
             true,
         ),
@@ -374,7 +374,7 @@ fn what_a_stranger_has_hung_on_our_tables() {
         )
     };
     let hostile = [
-        ("a trigger on our table", "CREATE TRIGGER thief AFTER INSERT ON runs BEGIN DELETE FROM runs WHERE run_id < NEW.run_id; END".to_owned(), "the trigger thief is none of profdb's"),
+        ("a trigger on our table", "CREATE TRIGGER thief AFTER INSERT ON runs BEGIN DELETE FROM runs WHERE run_id < NEW.run_id; END".to_owned(), "the trigger thief does not belong to profdb"),
         ("a trigger on a view of ours", "CREATE TRIGGER thief INSTEAD OF INSERT ON summary BEGIN DELETE FROM runs; END".to_owned(), "the trigger thief"),
         ("a trigger of ours that does something else", rewrite("runs_delete", "DELETE FROM notes WHERE run_id = OLD.run_id", "DELETE FROM runs"), "the trigger runs_delete is not the trigger that"),
         ("a trigger that says it is a table", "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES ('table', 'mine', 'mine', 0, 'CREATE TRIGGER thief AFTER INSERT ON runs BEGIN DELETE FROM runs; END')".to_owned(), "malformed database schema (mine)"),

@@ -13,7 +13,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use profdb::events::{FunctionDef, Kind};
-use profdb::identity::{Class, Field, Identity, NO_NAME, Origin, Rule, Rules, read_rules};
+use profdb::identity::{Class, Identity, NO_NAME, Rule, Rules, read_rules};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::support::case_files::{entries, files};
@@ -841,80 +841,6 @@ fn nothing_that_a_build_or_process_makes_up_changes_an_identity() {
             );
         }
     }
-}
-
-/// The rules in a database.
-fn rules_of(path: &Path) -> Rules {
-    let connection = open(path);
-    let sql = "SELECT field, files, pattern, replacement FROM identity_rules ORDER BY position";
-    let mut statement = connection.prepare(sql).expect("a table");
-    let rules = statement.query_map([], |row| {
-        let field: String = row.get(0)?;
-        Ok(Rule {
-            origin: Origin::BuiltIn,
-            about: String::new(),
-            field: Field::by_word(&field).expect("a field"),
-            files: row.get(1)?,
-            pattern: row.get(2)?,
-            replacement: row.get(3)?,
-        })
-    });
-    let rules: Vec<Rule> = rules
-        .expect("rows")
-        .collect::<Result<_, _>>()
-        .expect("rows");
-    assert!(!rules.is_empty());
-    Rules::new(rules).expect("right patterns")
-}
-
-#[test]
-fn files_of_every_age_have_identities_but_no_fingerprints() {
-    let mut old = 0;
-    for packed in entries(Path::new("tests/old")) {
-        if packed.extension().is_none_or(|end| end != "gz") {
-            continue;
-        }
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("old.db");
-        let mut bytes = Vec::new();
-        let file = fs::File::open(&packed).expect("a file");
-        GzDecoder::new(file).read_to_end(&mut bytes).expect("gzip");
-        fs::write(&path, bytes).expect("a file");
-        let version = |path: &Path| -> i64 {
-            open(path)
-                .query_row("PRAGMA user_version", [], |row| row.get(0))
-                .expect("a number")
-        };
-        let had_none = version(&path) < 10;
-        done(folder.path(), &["runs", "--db", "old.db"]);
-        // A file that has rules keeps them; the others get those of today.
-        let rules = if had_none {
-            Rules::built_in()
-        } else {
-            rules_of(&path)
-        };
-        for ([kind, name, module, file, ..], key) in identities(&path) {
-            let kind = Kind::by_name(&kind).expect("a kind");
-            assert_eq!(
-                key,
-                of(&rules, kind, [&name, &module, &file]).key(),
-                "{name}"
-            );
-        }
-        let noise: i64 = open(&path)
-            .query_row(
-                "SELECT COUNT(*) FROM metrics WHERE noise <> 'unknown'",
-                [],
-                |row| row.get(0),
-            )
-            .expect("a number");
-        if had_none {
-            old += 1;
-            assert_eq!(noise, 0);
-            assert!(fingerprints(&path).iter().all(Option::is_none));
-        }
-    }
-    assert_eq!(old, 9);
 }
 
 #[test]

@@ -34,7 +34,6 @@ mod labels;
 mod limits;
 mod long_files;
 mod merge;
-mod old;
 mod output;
 mod pager;
 mod pages;
@@ -54,6 +53,7 @@ mod strangers;
 mod streams;
 mod system;
 mod temporary;
+mod versions;
 mod writers;
 
 #[path = "../support"]

@@ -220,15 +220,15 @@ fn refuses_what_it_cannot_trust() {
         // Checks would see what it shows them.
         (
             "DROP VIEW tree; CREATE VIEW tree AS SELECT * FROM nodes WHERE 0",
-            "its views are not as this profdb makes them",
+            "its views are not those of this profdb",
         ),
         (
             "CREATE TRIGGER odd AFTER INSERT ON nodes BEGIN DELETE FROM runs; END",
-            "the trigger odd is none of profdb's",
+            "the trigger odd does not belong to profdb",
         ),
         (
             "PRAGMA user_version = 3",
-            "is not the table that profdb makes",
+            "has schema version 3, this profdb reads versions from 13 on: import the profiles again into a new database",
         ),
         ("PRAGMA user_version = 99", "has schema version 99"),
         ("PRAGMA application_id = 1", "not one of profdb"),

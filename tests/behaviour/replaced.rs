@@ -159,7 +159,7 @@ fn under_an_import() {
         State::JournalLeft,
         State::JournalKept,
         State::Empty,
-        State::Old,
+        State::OtherView,
     ];
     let (_other, other_path, other_content) = other();
     let mut tally: BTreeMap<&str, usize> = BTreeMap::new();
@@ -196,7 +196,7 @@ fn under_an_import() {
         // file is replaced.
         let is_left = matches!(
             state,
-            State::LogLeft | State::JournalLeft | State::Old | State::Empty
+            State::LogLeft | State::JournalLeft | State::OtherView | State::Empty
         );
         if calls == 0 || !story.is_new() || way.left == Left::Within && (is_log || is_left) {
             continue;
@@ -323,7 +323,7 @@ fn a_folder_that_is_renamed() {
     }
 }
 
-/// Whoever deletes, merges or brings up to date says so only of the file that is there.
+/// Commands that change a database, also by replacing its views, report success only for the file that is there.
 #[test]
 fn under_other_changes() {
     if !has_commands() {
@@ -334,7 +334,7 @@ fn under_other_changes() {
         (State::Runs, &["delete", "--db", DATABASE, "2"]),
         (State::Runs, &["merge", DATABASE, "from.db"]),
         (State::Runs, &["compact", "--db", DATABASE]),
-        (State::Old, &["runs", "--db", DATABASE]),
+        (State::OtherView, &["runs", "--db", DATABASE]),
     ];
     for (state, arguments) in commands {
         let story = Story::of(state, &profiles().short[0]);

@@ -11,7 +11,7 @@ use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{Failure, Imported, import, meta};
 use profdb::source::Folder;
-use profdb::store::{APPLICATION_ID, CHECKS, Database, RunMeta};
+use profdb::store::{Database, RunMeta};
 
 const PROFILE: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\
                        0,\"#.main\",¯1,1,1,1\n1,\"#.main\",1,1,0.75,0.75\n1,\"#.main\",2,1,0.25,0.25\n";
@@ -121,58 +121,4 @@ fn a_file_that_cannot_be_read_is_a_note_and_an_interrupt_ends_the_import() {
     );
     let stopped = closed(io::ErrorKind::Interrupted).expect_err("nobody waits");
     assert_eq!(stopped.to_string(), "interrupted");
-}
-
-/// A file of version 1 gets the tables for source, and keeps its runs.
-#[test]
-fn a_file_without_source_is_brought_up_to_date() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("profdb.db");
-    let old = rusqlite::Connection::open(&path).expect("a database");
-    old.pragma_update(None, "foreign_keys", false)
-        .expect("a setting");
-    let first = include_str!("../../migrations/0001_core.sql");
-    let run = "INSERT INTO runs (run_uid, format, fidelity, source_name, source_sha256, source_bytes, imported_at,
-                                 default_metric_id, profdb_version)
-               VALUES ('uid', 'dyalog_csv', 'flat', 'run.csv', 'hash', 1, '2026-01-31T09:30:00Z', 1, '0.1.0');
-               INSERT INTO metrics VALUES (1, 1, 'time', 'ns', 1, 5.0);
-               INSERT INTO functions (function_id, kind, name) VALUES (1, 'function', '#.main');
-               INSERT INTO function_info VALUES (1, 1, 1, 1, 5.0, 5.0, 5.0, 1);
-               INSERT INTO line_info VALUES (1, 1, '', 2, 0, 1, 5.0, 5.0, 1);";
-    old.execute_batch(first)
-        .and_then(|()| old.execute_batch(run))
-        .expect("the first version");
-    old.pragma_update(None, "application_id", APPLICATION_ID)
-        .expect("a number");
-    old.pragma_update(None, "user_version", 1)
-        .expect("a number");
-    drop(old);
-    fs::create_dir(folder.path().join("apl")).expect("a folder");
-    fs::write(folder.path().join("apl/main.aplf"), "main\none\ntwo\n").expect("a file");
-    let table = |code| format!("\"Element\",\"Line\",\"Time\",\"PctOfTot\",\"Calls\"{code}\n");
-    let report = |more: &[&str]| {
-        profdb(
-            folder.path(),
-            &[&["report", "lines", "--format", "csv"], more].concat(),
-        )
-    };
-    let told = "profdb: profdb.db: brought up to date from schema version 1\n";
-    assert_eq!(
-        report(&[]),
-        table("") + "\"#.main\",2,0.000005,100,1\n" + told
-    );
-    let shown = report(&["--code", "--source", "apl"]);
-    assert_eq!(
-        shown,
-        table(",\"Code\"") + "\"#.main\",2,0.000005,100,1,\"two\"\n"
-    );
-    let mut database = Database::open(&path).expect("a database");
-    assert_eq!(
-        database.broken_rules().expect("checks"),
-        [],
-        "of {}",
-        CHECKS.len()
-    );
-    database.delete_run(1).expect("the run goes");
-    assert_eq!(database.broken_rules().expect("checks"), []);
 }

@@ -5,13 +5,14 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use profdb::formats::export::{Output, Request};
 use serde_json::Value as Json;
 
 use crate::support::imports::{export_run, import_profile};
 use crate::support::program::{self, PROFDB};
+use crate::support::tools;
 
 /// A place for temporary files.
 #[derive(Clone, Copy, Debug)]

@@ -222,8 +222,8 @@ pub(crate) enum State {
     JournalLeft,
     /// Somebody keeps journals: there is one, with nothing to be undone.
     JournalKept,
-    /// A file of the first version.
-    Old,
+    /// It has runs, and a view with another text.
+    OtherView,
 }
 
 impl State {
@@ -235,7 +235,7 @@ impl State {
         Self::LogLeft,
         Self::JournalLeft,
         Self::JournalKept,
-        Self::Old,
+        Self::OtherView,
     ];
 }
 
@@ -422,12 +422,12 @@ fn template(state: State) -> TempDir {
             drop(connection);
             assert!(folder.path().join("x.db-journal").exists());
         }
-        State::Old => {
-            let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/old/version-1.db.gz");
-            let packed = fs::File::open(packed).expect("every version has a file");
-            let mut file = fs::File::create(&path).expect("a folder that can be written");
-            std::io::copy(&mut flate2::read::GzDecoder::new(packed), &mut file)
-                .expect("a gzip file");
+        State::OtherView => {
+            runs();
+            let sql = "DROP VIEW summary; CREATE VIEW summary AS SELECT run_id FROM runs";
+            Connection::open(&path)
+                .and_then(|connection| connection.execute_batch(sql))
+                .expect("a database without other users");
         }
     }
     folder

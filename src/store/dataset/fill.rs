@@ -36,7 +36,6 @@ pub(super) struct FilledRun {
     number: i64,
     /// What is added to the numbers of its nodes.
     nodes: i64,
-    has_fingerprint: bool,
 }
 
 /// Takes rows of runs: first all of `runs`, then those of `metrics`, then those of `functions`, then all others, in any order.
@@ -125,7 +124,7 @@ impl Database {
         let database = Self::open_waiting(path, lock_wait)?;
         database.begin()?;
         let filled = (|| {
-            super::super::database::bring_up_to_date(&database.connection)
+            crate::store::schema::migrate(&database.connection)
                 .map_err(|cause| database.failed(cause))?;
             let rules = super::super::identities::rules(&database.connection)
                 .map_err(|cause| database.failed(cause))?;
@@ -283,11 +282,6 @@ impl RowsOfRuns<'_> {
         else {
             panic!("columns of runs");
         };
-        // Earlier versions of profdb have written an empty text for one that is unknown.
-        let fingerprint = match fingerprint {
-            Cell::Text([]) => Cell::Null,
-            stated => stated,
-        };
         if self.runs.contains_key(uid) {
             return Err(row_error("it is there twice"));
         }
@@ -340,7 +334,6 @@ impl RowsOfRuns<'_> {
         let run = FilledRun {
             number,
             nodes: first - 1,
-            has_fingerprint: fingerprint != Cell::Null,
         };
         if let (Cell::Text(fingerprint), Cell::Text(rules)) = (fingerprint, rules) {
             let is_by_ours = rules == hex(&self.rules.digest()).as_bytes();
@@ -645,11 +638,7 @@ impl RowsOfRuns<'_> {
                    WHERE n.line IS NULL
                    ORDER BY r.run_id, n.function_id, n.node_id";
         self.connection.execute(sql, [])?;
-        let mut runs: Vec<_> = self
-            .runs
-            .values()
-            .filter(|run| run.has_fingerprint)
-            .collect();
+        let mut runs: Vec<_> = self.runs.values().collect();
         // Of several, the first one is named.
         runs.sort_unstable_by_key(|run| run.number);
         for run in runs {

@@ -1,32 +1,13 @@
-//! Whether the disk has room for a migration, or for compacting a database.
+//! Free space on the disk for compacting a database.
 
 use std::path::Path;
 
 use rusqlite::Connection;
 
 use crate::store::error::Cause;
-use crate::store::schema::{MIGRATIONS, Migration, MigrationKind};
 
-/// Pages that new tables, indexes and views need.
+/// Number of additional pages for the schema and partly filled pages.
 const PAGES: u64 = 64;
-
-/// Fails if the migrations that a file lacks may need more room than its disk has.
-pub(in crate::store) fn check(connection: &Connection) -> Result<(), Cause> {
-    let one = |sql: &str| {
-        connection.query_row(sql, [], |row| row.get::<_, i64>(0).map(i64::unsigned_abs))
-    };
-    let version = one("PRAGMA user_version")?;
-    let pending = MIGRATIONS
-        .iter()
-        .skip(usize::try_from(version).unwrap_or(usize::MAX));
-    let (page, pages) = (one("PRAGMA page_size")?, one("PRAGMA page_count")?);
-    let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
-    let needed = needed(pending, page, pages, &journal);
-    match free_beside(connection) {
-        Some(free) if free < needed => Err(Cause::NoRoom { needed, free }),
-        _ => Ok(()),
-    }
-}
 
 /// Fails if compacting a database may need more room than its disk has: `used` is the number of
 /// pages that are on no freelist.
@@ -52,31 +33,6 @@ fn needed_to_compact(page: u64, used: u64) -> u64 {
 fn free_beside(connection: &Connection) -> Option<u64> {
     let path = connection.path().filter(|path| !path.is_empty())?;
     free(Path::new(path))
-}
-
-/// Bytes that migrations may need besides those that the file has, until they are committed.
-fn needed<'m>(
-    migrations: impl Iterator<Item = &'m Migration>,
-    page: u64,
-    pages: u64,
-    journal: &str,
-) -> u64 {
-    let mut migrations = migrations.peekable();
-    if migrations.peek().is_none() || pages == 0 {
-        return 0;
-    }
-    let copies = match (
-        migrations.any(|migration| migration.kind == MigrationKind::Rewrites),
-        journal,
-    ) {
-        (false, _) => 0,
-        // The new tables in the log, the old ones' pages that they take over, and the new ones in
-        // the file.
-        (true, "wal") => 3,
-        // The new tables, after the old ones in the file, and the old pages in the journal.
-        (true, _) => 2,
-    };
-    page.saturating_mul(pages.saturating_mul(copies).saturating_add(PAGES))
 }
 
 /// Free bytes on the disk of a file, for this user; `None` if the system does not say.

@@ -252,14 +252,10 @@ impl<'d> RunCopy<'d> {
         Ok(identities)
     }
 
-    /// Computes the fingerprint of the run anew, if it has one: it is one of identities.
+    /// Computes the fingerprint of the run again, because it depends on the identities.
     fn fingerprint(&self, identities: &Identities) -> Result<(), StoreError> {
-        let read = || -> rusqlite::Result<Option<Figures>> {
-            let sql = "SELECT fingerprint IS NOT NULL FROM runs WHERE run_id = ?1";
+        let read = || -> rusqlite::Result<Figures> {
             let connection = &self.source.connection;
-            if !connection.query_row(sql, [self.old_run], |row| row.get::<_, bool>(0))? {
-                return Ok(None);
-            }
             let mut figures = Figures::new();
             let mut metric =
                 connection.prepare("SELECT name, unit FROM metrics WHERE metric_id = ?1")?;
@@ -278,12 +274,11 @@ impl<'d> RunCopy<'d> {
                     figures.row(key, row.get(1)?, row.get(2)?);
                 }
             }
-            Ok(Some(figures))
+            Ok(figures)
         };
-        let figures = read().map_err(|error| self.source.failed(error))?;
-        let stored = figures.map(|figures| figures.store(&self.target.connection, self.new_run));
-        stored
-            .unwrap_or(Ok(()))
+        read()
+            .map_err(|error| self.source.failed(error))?
+            .store(&self.target.connection, self.new_run)
             .map_err(|error| self.target.failed(error))
     }
 

@@ -15,11 +15,11 @@ mod tables;
 
 use rusqlite::Connection;
 
-use super::database::{Database, bring_up_to_date};
+use super::database::Database;
 use super::error::StoreError;
 use super::identities;
 use super::identity::{RunMeta, run_with_uid};
-use super::schema::stale_views;
+use super::schema::migrate;
 use super::write::{CopiedRows, Ids, Outcome, ROWS_FOR_SEGMENT, integer};
 use copy::{RunCopy, TargetIdentities};
 use differences::Differences;
@@ -149,7 +149,7 @@ impl Database {
         pages: &mut Option<CopiedRows>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(Vec<Merged>, bool), StoreError> {
-        bring_up_to_date(&self.connection).map_err(|cause| self.failed(cause))?;
+        migrate(&self.connection).map_err(|cause| self.failed(cause))?;
         let rules = identities::rules(&self.connection).map_err(|cause| self.failed(cause))?;
         let mut merged = Vec::new();
         let mut has_changed = false;
@@ -206,14 +206,10 @@ impl Database {
         Ok((merged, has_changed))
     }
 
-    /// Fails unless the views, which checks read, are ours, and no check finds anything. Tables
-    /// were looked at when the database was opened.
+    /// Fails unless the database has the current tables and views, which the checks read, and passes all checks.
     fn is_sound(&self) -> Result<(), StoreError> {
-        if !stale_views(&self.connection)
-            .map_err(|error| self.failed(error))?
-            .is_empty()
-        {
-            return Err(StoreError::OtherViews {
+        if !self.is_current()? {
+            return Err(StoreError::NotCurrent {
                 path: self.path.clone(),
             });
         }

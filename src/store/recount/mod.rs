@@ -21,7 +21,7 @@ use catalogue::{Functions, runs};
 pub(super) use doubt::Doubt;
 use doubt::expect;
 use stored::{RowsSeen, compare};
-use tree::{EdgeFiles, Tree};
+use tree::Tree;
 
 /// Checks by other tables than those of nodes and their totals.
 pub(super) const NOT_RECOUNTED: [&str; 2] = ["sources", "labels"];
@@ -42,10 +42,7 @@ pub(super) fn recount(connection: &Connection, stop: &Stop) -> Result<(), Doubt>
             .saturating_sub(first)
             .saturating_add(1)
             .saturating_add(nodes);
-        let mut tree = Tree::read(&tables, &run, &functions, EdgeFiles::Known)?;
-        if !tree.files.is_empty() && !has_edge_files(connection, run.id)? {
-            tree = Tree::read(&tables, &run, &functions, EdgeFiles::Unknown)?;
-        }
+        let mut tree = Tree::read(&tables, &run, &functions)?;
         compare(&tables, &run, &mut tree, &mut functions, &mut seen)?;
     }
     expect(functions.are_listed())?;
@@ -64,15 +61,4 @@ pub(super) fn recount(connection: &Connection, stop: &Stop) -> Result<(), Doubt>
         expect(all.unsigned_abs() == rows)?;
     }
     Ok(())
-}
-
-/// Whether an edge of a run says from which file a call is made.
-fn has_edge_files(connection: &Connection, run: i64) -> rusqlite::Result<bool> {
-    let sql = "SELECT EXISTS (
-                 SELECT 1
-                 FROM metrics AS m
-                 CROSS JOIN edges AS e ON e.metric_id = m.metric_id
-                 WHERE m.run_id = ?1 AND e.line_file <> ''
-               )";
-    connection.query_row(sql, [run], |row| row.get(0))
 }

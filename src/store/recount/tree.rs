@@ -39,14 +39,6 @@ const NO_CALLER: Caller = Caller {
     col: 0,
 };
 
-/// Whether the edges of a run say from which file a call is made. Those that were stored before
-/// version 12 of the tables do not: lines of one number are one, whatever their files.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum EdgeFiles {
-    Known,
-    Unknown,
-}
-
 /// What the nodes of a run add up to.
 pub(super) struct Tree {
     /// By number of the function.
@@ -67,11 +59,6 @@ pub(super) struct Tree {
 pub(super) struct Files(HashMap<Vec<u8>, u32, DefaultHashBuilder>);
 
 impl Files {
-    /// Whether no line is in another file than its function.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The number of a file; that of none is 0.
     pub(super) fn number(&mut self, name: &[u8]) -> Result<u32, Doubt> {
         if name.is_empty() {
@@ -139,7 +126,6 @@ impl Tree {
         tables: &Tables<'_>,
         run: &Run,
         functions: &Functions,
-        edge_files: EdgeFiles,
     ) -> Result<Self, Doubt> {
         let metrics = run.metrics.len();
         let mut tree = Self {
@@ -239,10 +225,7 @@ impl Tree {
             } else {
                 Caller {
                     function: Some(function),
-                    file: match edge_files {
-                        EdgeFiles::Known => file,
-                        EdgeFiles::Unknown => NO_CALLER.file,
-                    },
+                    file,
                     line: node.line.unwrap_or(NO_CALLER.line),
                     col: node.col.unwrap_or(NO_CALLER.col),
                 }

@@ -7,8 +7,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::choose::{ChooseError, NoRuns, choose, tags, unknown_key};
 use super::set::{RunSet, Tag};
-use crate::store::database::{Database, bring_up_to_date};
+use crate::store::database::Database;
 use crate::store::error::Cause;
+use crate::store::schema::migrate;
 
 /// What is to be said of runs, and what no longer.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +66,7 @@ impl Database {
     ) -> Result<Vec<Tagged>, ChooseError> {
         // The runs are chosen under the lock: no other program tags or deletes them meanwhile.
         let changed = self.change(|connection| -> Result<_, Cause> {
-            bring_up_to_date(connection)?;
+            migrate(connection)?;
             let runs = match choose(connection, set)? {
                 Ok(runs) => runs,
                 Err(none) => return Ok(Err(none)),

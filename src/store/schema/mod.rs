@@ -1,13 +1,12 @@
-//! The schema of a database: tables and views as profdb makes them, and what a file has instead.
+//! The schema of a database: its tables and views, their versions, and comparing a file with them.
 
-mod declared;
-mod migrate;
+mod definition;
 mod migrations;
-mod restate;
+mod objects;
+mod upgrade;
 mod views;
 
-pub(super) use declared::{foreign, tables};
-pub(super) use migrate::{make, migrate, statements};
-pub use migrations::{APPLICATION_ID, versions};
-pub(super) use migrations::{MIGRATIONS, Migration, MigrationKind, VERSION};
-pub(super) use views::stale_views;
+pub use definition::{APPLICATION_ID, SCHEMA, versions};
+pub(super) use definition::{VERSION, stale_views, tables};
+pub use migrations::{Migrations, SchemaState};
+pub(super) use upgrade::{make, migrate, statements};

@@ -15,10 +15,11 @@ use super::segment::SegmentFile;
 use crate::identity::Rules;
 use crate::profile::{Batch, RunSummary};
 use crate::source::Stopped;
-use crate::store::database::{Database, bring_up_to_date};
+use crate::store::database::Database;
 use crate::store::error::{Cause, StoreError};
 use crate::store::identities;
 use crate::store::identity::RunMeta;
+use crate::store::schema::migrate;
 use crate::store::sources;
 
 /// A run that is in memory as a whole.
@@ -104,7 +105,7 @@ impl Database {
         runs: &[WholeRun],
     ) -> Result<(Rules, Ids, Option<GroupPages>), Cause> {
         let connection = &self.connection;
-        bring_up_to_date(connection)?;
+        migrate(connection)?;
         self.known_functions.check(connection)?;
         let rules = identities::rules(connection)?;
         let ids = Ids::after(connection)?;

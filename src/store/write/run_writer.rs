@@ -12,10 +12,11 @@ use super::rows::{SqlRows, function};
 use super::segment::{Segment, SegmentFile};
 use crate::identity::Rules;
 use crate::profile::{Batch, RunSummary};
-use crate::store::database::{Database, bring_up_to_date};
+use crate::store::database::Database;
 use crate::store::error::{Cause, StoreError};
 use crate::store::identities;
 use crate::store::identity::RunMeta;
+use crate::store::schema::migrate;
 use crate::store::sources;
 
 /// Nodes in the first batch of a run that is worth a segment, with those that are still open: in a
@@ -265,7 +266,7 @@ impl RunWriter<'_> {
     /// Starts the transaction.
     fn begin_sql(&mut self) -> Result<(), StoreError> {
         self.database.begin()?;
-        let begun = bring_up_to_date(&self.database.connection);
+        let begun = migrate(&self.database.connection);
         begun.map_err(|cause| self.database.failed(cause))
     }
 
