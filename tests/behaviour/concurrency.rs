@@ -5,13 +5,12 @@
     clippy::disallowed_methods,
     reason = "small files of our own, and bounded waits"
 )]
-#![expect(clippy::print_stderr, reason = "says what has been tried")]
 
 use crate::support::tools;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use crate::support::faults::{DATABASE, check, csv, entries, growing, import, profdb, text};
@@ -39,11 +38,11 @@ fn interrupt(child: &Child, signal: &str) {
 
 /// A line for each run that somebody sees who has nothing but the stock shell: its nodes, and how
 /// many of them are there. `None` if the database is locked at the moment.
-fn seen(sqlite3: &Path, folder: &Path) -> Option<Vec<String>> {
+fn seen(folder: &Path) -> Option<Vec<String>> {
     let sql = "SELECT source_name, last_node - first_node + 1,
                       (SELECT COUNT(*) FROM nodes WHERE node_id BETWEEN first_node AND last_node)
                FROM runs ORDER BY run_id";
-    let done = Command::new(sqlite3)
+    let done = tools::command("sqlite3")
         .arg(folder.join(DATABASE))
         .arg(sql)
         .output()
@@ -67,9 +66,7 @@ fn write_profiles(folder: &Path) -> Vec<(String, usize)> {
 
 /// Each profile is imported by two programs at once.
 fn many_imports(journal: Option<&str>) {
-    let Some(sqlite3) = tools::find("sqlite3") else {
-        return;
-    };
+    tools::require("sqlite3");
     let inputs = tempfile::tempdir().expect("a folder");
     let profiles = write_profiles(inputs.path());
     let folder = tempfile::tempdir().expect("a folder");
@@ -99,7 +96,6 @@ fn many_imports(journal: Option<&str>) {
             &["import", "--db", DATABASE, &path(name)],
         ));
     }
-    let mut looks = 0;
     while imports
         .iter_mut()
         .any(|import| import.try_wait().expect("a child").is_none())
@@ -107,10 +103,9 @@ fn many_imports(journal: Option<&str>) {
         if !folder.path().join(DATABASE).exists() {
             continue;
         }
-        let Some(runs) = seen(&sqlite3, folder.path()) else {
+        let Some(runs) = seen(folder.path()) else {
             continue;
         };
-        looks += 1;
         assert!(
             runs.len() >= before.len() && runs[..before.len()] == before,
             "{before:?} has become {runs:?}"
@@ -136,13 +131,12 @@ fn many_imports(journal: Option<&str>) {
         .iter()
         .map(|(name, rows)| format!("{name}|{rows}|{rows}"))
         .collect();
-    let mut found = seen(&sqlite3, folder.path()).expect("nobody else is here");
+    let mut found = seen(folder.path()).expect("nobody else is here");
     found.retain(|run| !run.starts_with("first.csv"));
     expected.sort();
     found.sort();
     assert_eq!(found, expected);
     check(folder.path(), "many");
-    eprintln!("{journal:?}: {} imports, {looks} looks", 2 * profiles.len());
     // Whoever reads a database with a log has to leave two files beside it.
     let ours = entries(folder.path())
         .into_iter()

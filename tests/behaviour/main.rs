@@ -58,7 +58,6 @@ mod writers;
 
 #[path = "../support"]
 mod support {
-    pub(crate) mod harness;
     #[expect(
         unsafe_code,
         reason = "an allocator that counts can be written in no other way"
@@ -70,6 +69,7 @@ mod support {
     pub(crate) mod faults;
     #[expect(dead_code, reason = "fuzzers look at the time, tests do not")]
     pub(crate) mod fuzzing;
+    pub(crate) mod harness;
     pub(crate) mod kept;
     pub(crate) mod long;
     pub(crate) mod made_runs;
@@ -82,5 +82,9 @@ mod support {
 }
 
 fn main() -> std::process::ExitCode {
-    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new())
+    #[cfg(unix)]
+    let recipes = recipes::trials();
+    #[cfg(not(unix))]
+    let recipes = Vec::new();
+    support::harness::run(env!("CARGO_CRATE_NAME"), recipes)
 }

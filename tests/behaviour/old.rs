@@ -9,7 +9,7 @@ use crate::support::{long, tools};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use flate2::read::GzDecoder;
 use profdb::store::Database;
@@ -603,9 +603,6 @@ fn a_newer_file_is_refused_untouched() {
 #[test]
 fn a_file_is_not_touched_where_there_is_no_room_for_its_migration() {
     const GIB: u64 = 1 << 30;
-    let Some(unshare) = tools::find("unshare") else {
-        return;
-    };
     let folder = tempfile::tempdir().expect("a folder");
     let mut bytes = bytes_of(2);
     assert_eq!(bytes[16..18], 4096_u16.to_be_bytes(), "page size");
@@ -619,26 +616,17 @@ fn a_file_is_not_touched_where_there_is_no_room_for_its_migration() {
     let mount = "mount -t tmpfs -o size=8m tmpfs m";
     let commands = "cp old.db m/x.db; truncate -s 1G m/x.db; cd m
                     for command in runs \"import $1\" 'delete 1'; do \"$0\" $command --db x.db || echo $?; done 2>&1
-                    ls; head -c $2 x.db | cmp - ../old.db; stat -c %s x.db";
+                    ls; test \"$(head -c $2 x.db | sha256sum)\" = \"$(sha256sum <../old.db)\"; stat -c %s x.db";
     let name_space = |script: &str| {
-        let mut command = Command::new(&unshare);
-        command.args([
-            "-rm",
-            "/bin/sh",
-            "-ec",
-            script,
-            PROFDB,
-            case,
-            &bytes.len().to_string(),
-        ]);
-        command
+        tools::namespace(script)
+            .args([case, &bytes.len().to_string()])
             .current_dir(folder.path())
             .env_remove("PROFDB_DB")
             .output()
             .expect("it was found")
     };
     if !name_space(mount).status.success() {
-        return tools::not_possible_here("mounts of one's own");
+        tools::skip_unsupported("mounts in a user namespace");
     }
     let done = name_space(&format!("{mount}; {commands}"));
     let shown = String::from_utf8_lossy(&done.stdout);
@@ -682,7 +670,7 @@ fn a_migration_that_fails_leaves_the_file_as_it_was() {
                 "ulimit -c 0; ulimit -f {}; exec \"$0\" runs --db \"$1\"",
                 blocks + more
             );
-            let tried = Command::new("/bin/sh")
+            let tried = tools::shell()
                 .args(["-c", &script, PROFDB])
                 .env_remove("PROFDB_DB")
                 .arg(&path)
@@ -720,33 +708,21 @@ fn a_migration_that_fails_leaves_the_file_as_it_was() {
 #[cfg(unix)]
 #[test]
 fn an_old_file_that_cannot_be_written_is_not_guessed_at() {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::fs::PermissionsExt;
 
-    let Some(setpriv) = tools::find("setpriv") else {
-        return;
-    };
     let (folder, path) = old_file(3);
     // The superuser may write everything: somebody else asks, who need not be allowed to run what
     // is built here.
     let program = folder.path().join("profdb");
-    fs::copy(PROFDB, &program).expect("a copy");
+    tools::copy_program(&program);
     let mode = |path: &Path, mode| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
     };
     mode(&path, 0o444);
     mode(&program, 0o555);
     mode(folder.path(), 0o555);
-    let is_root = fs::metadata(&path).expect("it is there").uid() == 0;
-    let mut command = if is_root {
-        Command::new(setpriv)
-    } else {
-        Command::new(&program)
-    };
-    if is_root {
-        command
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-            .arg(&program);
-    }
+    let mut command = tools::command_at(&program);
+    tools::drop_rights(&mut command);
     let refused = command
         .args(["report", "summary", "--db"])
         .arg(&path)

@@ -60,9 +60,9 @@ mod v8;
 
 #[path = "../support"]
 mod support {
-    pub(crate) mod harness;
     pub(crate) mod answers;
     pub(crate) mod browser;
+    pub(crate) mod harness;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
     pub(crate) mod made_runs;

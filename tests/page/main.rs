@@ -77,9 +77,9 @@ mod served {
 
 #[path = "../support"]
 mod support {
-    pub(crate) mod harness;
     #[expect(dead_code, reason = "flame graphs ask it more")]
     pub(crate) mod browser;
+    pub(crate) mod harness;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
     pub(crate) mod program;

@@ -14,11 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{env, fs};
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+
+use crate::support::tools;
 
 /// The bill of materials is about the program that is built for this platform.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";

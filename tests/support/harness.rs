@@ -48,6 +48,9 @@ thread_local! {
 /// a program that fails (Cargo stops there), and where the command line selects tests.
 pub(crate) fn run(program: &str, trials: Vec<Trial>) -> ExitCode {
     let arguments = Arguments::from_args();
+    // Files and folders of tests are readable by other users, whatever the umask outside.
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     let print_panic = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         if IS_TEST.get() {
@@ -106,7 +109,11 @@ pub(crate) fn skip(reason: String) -> ! {
 fn failure(payload: &(dyn std::any::Any + Send)) -> Failed {
     let message = PANIC_MESSAGE.take().or_else(|| {
         let text = payload.downcast_ref::<String>().cloned();
-        text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+        text.or_else(|| {
+            payload
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+        })
     });
     message.unwrap_or_else(|| "panicked".to_owned()).into()
 }

@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use profdb::base::error::Stop;
 use profdb::cli;

@@ -16,6 +16,8 @@ use profdb::formats::{EXPORTS, FORMATS};
 use profdb::report::REPORTS;
 use profdb::store::CHECKS;
 
+use crate::support::tools;
+
 use self::reading::{Kind, Language, Token, code, headings, inline_code, is_name, names, tokens};
 
 pub(crate) mod reading;
@@ -680,24 +682,84 @@ fn every_format_is_shown_to_be_right() {
     );
 }
 
-/// With the variable `PROFDB_DB` of whoever runs the tests, commands without `--db` would write to their database.
+/// A program that a test starts elsewhere may be missing, and profdb would use the database that
+/// `PROFDB_DB` names.
 #[test]
-fn tests_start_the_program_in_one_place() {
-    const PLACE: &str = "tests/support/program.rs";
-    let name = concat!("CARGO_BIN_EXE_", "profdb");
-    assert!(read(PLACE).contains(name) && read(PLACE).contains(".env_remove(\"PROFDB_DB\")"));
-    let tests = sources().filter(|(path, _)| path.starts_with("tests/") && path != PLACE);
+fn tests_start_programs_in_one_place() {
+    const PLACES: [&str; 2] = ["tests/support/program.rs", "tests/support/tools.rs"];
+    let forms = [
+        concat!("Command", "::new"),
+        concat!("Command", ">::new"),
+        concat!("Command", "as"),
+        concat!("=std::process::", "Command"),
+        concat!("CARGO_BIN_EXE_", "profdb"),
+    ];
+    assert!(read(PLACES[0]).contains(".env_remove(\"PROFDB_DB\")"));
     let mut found = Vec::new();
-    for (path, text) in tests {
+    for (path, text) in sources() {
+        if !path.starts_with("tests/") || PLACES.contains(&path.as_str()) {
+            continue;
+        }
         for (line, text) in (1..).zip(text.lines()) {
-            if text.contains(name) || text.contains(concat!("Command::", "new(PROFDB)")) {
+            let packed = text.replace(' ', "");
+            if forms.iter().any(|form| packed.contains(form)) {
                 found.push(format!("{path}:{line}: {}", text.trim()));
             }
         }
     }
     nothing(
-        &format!("Tests start the program by `program::command()` of {PLACE}."),
+        "Tests start profdb by tests/support/program.rs and other programs by tests/support/tools.rs.",
         &found,
+    );
+}
+
+/// Returns what stands between a text and a quote, wherever the text occurs.
+fn quoted<'a>(text: &'a str, before: &str) -> impl Iterator<Item = &'a str> {
+    let rests = text.split(before).skip(1).collect::<Vec<_>>();
+    rests.into_iter().filter_map(|rest| rest.split('"').next())
+}
+
+#[test]
+fn providers_list_the_programs_that_tests_require() {
+    const TOOLS: &str = "tests/support/tools.rs";
+    let tools = read(TOOLS);
+    let (_, list) = tools.split_once("const PROVIDERS").expect("the list");
+    let (list, _) = list.split_once("];").expect("its end");
+    let listed: BTreeSet<&str> = quoted(list, "    (\"").collect();
+    let mut required = BTreeSet::new();
+    for (path, text) in sources() {
+        if path.starts_with("tests/cases/") {
+            // Programs of cases.
+            let commands = text.lines().filter_map(|line| line.strip_prefix("$ "));
+            required.extend(commands.filter_map(|line| Some(line.split(' ').next()?.to_owned())));
+        } else if path.starts_with("tests/") {
+            for call in [concat!("require", "(\""), concat!("command", "(\"")] {
+                required.extend(quoted(&text, call).map(str::to_owned));
+            }
+        } else if path.starts_with("docs/") {
+            for needs in text
+                .lines()
+                .filter_map(|line| line.strip_prefix("<!-- run: needs "))
+            {
+                let needs = needs.trim_end_matches(" -->").split(';').next();
+                required.extend(needs.unwrap_or_default().split(", ").map(str::to_owned));
+            }
+        }
+    }
+    // The first is the tested program, the second is a package of Ruby.
+    for other in ["profdb", "stackprof"] {
+        assert!(required.remove(other), "{other}");
+    }
+    let required: BTreeSet<&str> = required.iter().map(String::as_str).collect();
+    let unlisted = required
+        .difference(&listed)
+        .map(|name| format!("{name}: not listed"));
+    let unused = listed
+        .difference(&required)
+        .map(|name| format!("{name}: not used"));
+    nothing(
+        &format!("PROVIDERS of {TOOLS} has the programs that tests require."),
+        &unlisted.chain(unused).collect::<Vec<_>>(),
     );
 }
 
@@ -1229,7 +1291,9 @@ fn cases_are_small() {
 /// Not higher than it must be, so that `rust-version` is a fact and not a wish.
 #[test]
 fn rust_version_is_that_of_the_dependencies() {
-    let host = run("rustc", &["--print", "host-tuple"]);
+    let mut rustc = tools::command("rustc");
+    rustc.args(["--print", "host-tuple"]);
+    let host = output(rustc);
     // Without a platform, cargo would fetch packages that are never built here.
     let arguments = [
         "metadata",
@@ -1239,8 +1303,10 @@ fn rust_version_is_that_of_the_dependencies() {
         "--filter-platform",
         host.trim(),
     ];
+    let mut cargo = tools::command_at(env!("CARGO"));
+    cargo.args(arguments);
     let metadata: serde_json::Value =
-        serde_json::from_str(&run(env!("CARGO"), &arguments)).expect("cargo writes JSON");
+        serde_json::from_str(&output(cargo)).expect("cargo writes JSON");
     let mut ours = Vec::new();
     let mut highest = (Vec::new(), "no dependency");
     for package in metadata["packages"].as_array().expect("a list of packages") {
@@ -1649,12 +1715,12 @@ fn tracked() -> BTreeSet<String> {
         "--others",
         "--exclude-standard",
     ];
-    let listed = Command::new("git")
-        .args(arguments)
-        .current_dir(at_root(""))
-        .output();
+    let listed = tools::find("git").and_then(|git| {
+        let mut git = tools::command_at(git);
+        git.args(arguments).current_dir(at_root("")).output().ok()
+    });
     match listed {
-        Ok(listed) if listed.status.success() => {
+        Some(listed) if listed.status.success() => {
             let paths = String::from_utf8_lossy(&listed.stdout);
             paths
                 .split_terminator('\0')
@@ -1662,7 +1728,7 @@ fn tracked() -> BTreeSet<String> {
                 .map(str::to_owned)
                 .collect()
         }
-        // An unpacked source archive has no git.
+        // There may be no git, and an unpacked source archive is no repository.
         _ => files_below(""),
     }
 }
@@ -1686,17 +1752,10 @@ fn files_below(folder: &str) -> BTreeSet<String> {
     files
 }
 
-/// What a program prints.
-fn run(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(at_root(""))
-        .output()
-        .expect("the program starts");
-    assert!(
-        output.status.success(),
-        "{program} {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+/// Returns the output of a command that must succeed.
+fn output(mut command: Command) -> String {
+    let output = command.current_dir(at_root("")).output();
+    let output = output.expect("the program starts");
+    assert!(output.status.success(), "{command:?}: {output:?}");
     String::from_utf8(output.stdout).expect("the program prints UTF-8")
 }
