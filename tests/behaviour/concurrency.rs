@@ -19,6 +19,9 @@ use rusqlite::Connection;
 /// Programs that import at the same time.
 const IMPORTS: usize = 16;
 
+/// Seconds that programs wait for each other, however slow the machine is.
+const PATIENCE: &str = "3600";
+
 fn start(folder: &Path, arguments: &[&str]) -> Child {
     let mut command = profdb(folder, arguments);
     command
@@ -33,7 +36,7 @@ fn end(child: Child) -> Output {
 }
 
 fn interrupt(child: &Child, signal: &str) {
-    assert!(tools::kill(child.id(), signal.trim_start_matches('-')));
+    assert!(tools::kill(child.id(), signal));
 }
 
 /// A line for each run that somebody sees who has nothing but the stock shell: its nodes, and how
@@ -93,7 +96,7 @@ fn many_imports(journal: Option<&str>) {
     for (name, _) in profiles.iter().chain(&profiles) {
         imports.push(start(
             folder.path(),
-            &["import", "--db", DATABASE, &path(name)],
+            &["import", "--wait", PATIENCE, "--db", DATABASE, &path(name)],
         ));
     }
     while imports
@@ -172,7 +175,7 @@ fn imports_from_pipes_into_one_new_file_all_succeed() {
             .into_iter()
             .map(|rows| {
                 let arguments = [
-                    &["import", "--db", DATABASE, "-"][..],
+                    &["import", "--wait", PATIENCE, "--db", DATABASE, "-"][..],
                     if again { &["--again"] } else { &[] },
                 ]
                 .concat();
@@ -274,9 +277,9 @@ fn a_database_that_is_replaced_while_it_is_waited_for_is_not_spoken_for() {
             let at = |name: &str| folder.path().join(name);
             fs::copy(at("next.csv"), at("there.csv")).expect("space on the disk");
             let import = |database: &str| {
-                let done =
-                    profdb(folder.path(), &["import", "--db", database, "there.csv"]).status();
-                assert!(done.expect("the program is there").success());
+                let arguments = ["import", "--db", database, "there.csv"];
+                let done = profdb(folder.path(), &arguments).output();
+                assert!(done.expect("the program is there").status.success());
             };
             import(DATABASE);
             import("same.db");
@@ -284,8 +287,9 @@ fn a_database_that_is_replaced_while_it_is_waited_for_is_not_spoken_for() {
             let other = ["import", "--db", "other.db", "other.folded"];
             assert!(
                 profdb(folder.path(), &other)
-                    .status()
+                    .output()
                     .expect("the program is there")
+                    .status
                     .success()
             );
             let lock = Connection::open(at(DATABASE)).expect("it is there");
@@ -360,7 +364,7 @@ fn a_program_that_reads_on_is_waited_for_once() {
 
 #[test]
 fn who_waits_for_a_lock_can_be_asked_to_stop() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["INT", "TERM"] {
         let folder = place();
         let other = Connection::open(folder.path().join(DATABASE)).expect("it is there");
         other
@@ -382,7 +386,7 @@ fn who_waits_for_a_lock_can_be_asked_to_stop() {
 /// Standard input that never ends keeps nobody from rolling back.
 #[test]
 fn who_waits_for_input_can_be_asked_to_stop() {
-    for (signal, is_new) in [("-INT", true), ("-TERM", true), ("-INT", false)] {
+    for (signal, is_new) in [("INT", true), ("TERM", true), ("INT", false)] {
         let folder = tempfile::tempdir().expect("a folder");
         if !is_new {
             import(folder.path(), &{
@@ -463,7 +467,7 @@ fn output_that_nobody_reads_can_be_stopped() {
             .expect("a pipe")
             .read_exact(&mut first)
             .expect("it writes");
-        interrupt(&child, "-INT");
+        interrupt(&child, "INT");
         // Its standard output stays open, and full.
         let mut output = child.stdout.take().expect("a pipe");
         assert_eq!(

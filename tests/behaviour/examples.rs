@@ -84,6 +84,7 @@ fn serves(example: &str, folder: &Path, programs: &str) {
         .current_dir(folder)
         .env_remove("PROFDB_DB")
         .stdout(Stdio::piped())
+        .stderr(Stdio::null())
         .spawn()
         .expect("a shell");
     let mut first = String::new();

@@ -119,13 +119,14 @@ fn commands(text: String, mark: &str) -> Result<Item, String> {
     })
 }
 
-/// Returns `PATH` with the folder of profdb first.
+/// Returns `PATH` with profdb first, then the toolchain: its proxies do not work with another `HOME`.
 fn path() -> OsString {
-    let profdb = Path::new(PROFDB)
-        .parent()
-        .expect("a program is in a folder");
+    let ours = [PROFDB, env!("CARGO")].map(|program| {
+        let folder = Path::new(program).parent();
+        folder.expect("a program is in a folder").to_owned()
+    });
     let others = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths(std::iter::once(profdb.to_owned()).chain(std::env::split_paths(&others)))
+    std::env::join_paths(ours.into_iter().chain(std::env::split_paths(&others)))
         .expect("no folder has a colon")
 }
 
@@ -160,13 +161,10 @@ fn parts(page: &str, items: &[Item]) -> Vec<Part> {
         groups.retain(|group| group.iter().any(is_commands));
         for (at, group) in groups.iter().enumerate() {
             let is_sample = matches!(group[0], Item::Sample { .. });
-            let before = groups[..at].iter().flatten();
-            let needs_tools = groups[..at].iter().flatten().any(needs_tools);
+            let before = groups[..at].iter();
+            let before = before.filter(|group| !is_sample || !group.iter().any(needs_tools));
             let mut items = files.clone();
-            if !(is_sample && needs_tools) {
-                items.extend(before.cloned());
-            }
-            items.extend(group.iter().cloned());
+            items.extend(before.chain([group]).flatten().cloned());
             let name = format!("recipes::{page}/{title}/{}", at + 1);
             parts.push(Part { name, items });
         }
@@ -311,7 +309,7 @@ fn part_that_needs_a_tool_is_separate() {
             (part.name.clone(), shown.collect())
         })
         .collect();
-    let expected = [("1", "fb1"), ("2", "fb12"), ("3", "fd3")];
+    let expected = [("1", "fb1"), ("2", "fb12"), ("3", "fb1d3")];
     let expected = expected.map(|(at, shown)| (format!("recipes::p/one/{at}"), shown.to_owned()));
     assert_eq!(found, expected);
 }

@@ -431,8 +431,9 @@ fn leftover_logs_are_refused_by_name() {
                 if makes_files {
                     assert!(
                         profdb(folder.path(), arguments)
-                            .status()
+                            .output()
                             .expect("it is there")
+                            .status
                             .success(),
                         "{about}"
                     );
@@ -452,7 +453,12 @@ fn leftover_names_need_not_be_files() {
         symlink("nowhere", folder.path().join(name)).expect("a file system with links");
         let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
         assert_eq!(
-            command.arg(profile).status().expect("it is there").code(),
+            command
+                .arg(profile)
+                .output()
+                .expect("it is there")
+                .status
+                .code(),
             Some(5),
             "{name}"
         );
@@ -460,7 +466,7 @@ fn leftover_names_need_not_be_files() {
         fs::remove_file(folder.path().join(name)).expect("it is there");
         fs::create_dir(folder.path().join(name)).expect("a folder");
         assert_eq!(
-            command.status().expect("it is there").code(),
+            command.output().expect("it is there").status.code(),
             Some(5),
             "{name}"
         );
@@ -492,7 +498,7 @@ fn logs_that_come_meanwhile_are_refused() {
         let mut command = profdb(folder.path(), arguments);
         with_fault(&mut command, folder.path(), log.path(), 0, "");
         assert!(
-            command.status().expect("it is there").success(),
+            command.output().expect("it is there").status.success(),
             "{arguments:?}"
         );
         let called = calls(log.path());

@@ -1132,7 +1132,7 @@ fn what_cannot_be_served_is_said() {
 #[test]
 fn it_ends_when_it_is_asked_to() {
     let folder = folder();
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["INT", "TERM"] {
         let mut server = Server::start(folder.path(), &["x.db"]);
         // Neither connections that are open nor a statement that has no end keep it.
         let open = server.connect();

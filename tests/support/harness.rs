@@ -9,7 +9,7 @@
 )]
 #![expect(clippy::print_stderr, reason = "reports what was skipped")]
 
-use std::backtrace::Backtrace;
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -123,7 +123,12 @@ fn failure(payload: &(dyn std::any::Any + Send)) -> Failed {
 /// A test that catches a panic therefore prints nothing.
 fn keep_panic_message(panic: &PanicHookInfo<'_>) {
     let backtrace = Backtrace::capture();
-    PANIC_MESSAGE.set(Some(format!("{panic}\n{backtrace}")));
+    let message = if backtrace.status() == BacktraceStatus::Captured {
+        format!("{panic}\n{backtrace}")
+    } else {
+        panic.to_string()
+    };
+    PANIC_MESSAGE.set(Some(message));
 }
 
 /// Adds a line to the notes of this `cargo test`.

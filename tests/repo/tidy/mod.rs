@@ -727,13 +727,19 @@ fn providers_list_the_programs_that_tests_require() {
     let (list, _) = list.split_once("];").expect("its end");
     let listed: BTreeSet<&str> = quoted(list, "    (\"").collect();
     let mut required = BTreeSet::new();
+    for call in [concat!("require", "(\""), concat!("command", "(\"")] {
+        required.extend(quoted(&tools, call).map(str::to_owned));
+    }
     for (path, text) in sources() {
         if path.starts_with("tests/cases/") {
             // Programs of cases.
             let commands = text.lines().filter_map(|line| line.strip_prefix("$ "));
             required.extend(commands.filter_map(|line| Some(line.split(' ').next()?.to_owned())));
         } else if path.starts_with("tests/") {
-            for call in [concat!("require", "(\""), concat!("command", "(\"")] {
+            for call in [
+                concat!("tools::", "require(\""),
+                concat!("tools::", "command(\""),
+            ] {
                 required.extend(quoted(&text, call).map(str::to_owned));
             }
         } else if path.starts_with("docs/") {
