@@ -240,7 +240,6 @@ fn no_command_has_to_come_back_to_be_stopped() {
             .write(true)
             .open(folder.path().join("held"))
             .expect("a pipe");
-        // While a shell runs for it, a program hears no SIGINT.
         assert!(tools::kill(child.id(), "TERM"), "{arguments}");
         // What the shell has inherited stays open until it ends: only the program is waited for.
         let mut child = child;

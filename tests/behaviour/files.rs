@@ -8,10 +8,10 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::support::faults::{calls, with_fault};
 use crate::support::program::{self, PROFDB};
 use crate::support::tools::{self, STRANGER};
 
@@ -435,49 +435,50 @@ fn a_strangers_link_makes_no_file() {
 /// Programs that are ended while they write: in order, at once, and without being asked.
 #[test]
 fn nothing_is_left_of_an_output_that_was_not_finished() {
+    let arguments = ["convert", "p", "--to", "sampler", "-o", "o"];
+    let write_profile = |place: &Place| {
+        fs::write(place.path("p"), "a;b;c;d 20000\n").expect("a file");
+    };
+    let place = Place::new();
+    write_profile(&place);
+    let log = tempfile::NamedTempFile::new().expect("a file");
+    let mut program = place.program(&arguments);
+    with_fault(&mut program, place.folder.path(), log.path(), 0, "");
+    assert!(program.output().expect("it runs").status.success());
+    let called = calls(log.path());
+    let writes = called.iter().filter(|(call, _)| call == "write").count();
+    assert!(writes > 1, "{called:?}");
+    let last = called.iter().rposition(|(call, _)| call == "write");
+    let last = last.expect("it writes") + 1;
     for (signal, code) in [("INT", Some(130)), ("TERM", Some(130)), ("KILL", None)] {
         for old in [None, Some("old")] {
             let place = Place::new();
-            // Some hundred megabytes.
-            fs::write(place.path("p"), "a;b;c;d 20000000\n").expect("a file");
+            write_profile(&place);
             if let Some(old) = old {
                 fs::write(place.path("o"), old).expect("a file");
             }
             let before = place.names();
-            let mut program = place.program(&["convert", "p", "--to", "sampler", "-o", "o"]);
+            // The program is held up at its last write until it has ended.
+            let elsewhere = tempfile::tempdir().expect("a folder");
+            let pipe = elsewhere.path().join("pipe");
+            tools::make_fifo(&pipe).expect("a pipe");
+            let mut program = place.program(&arguments);
+            let log = Path::new("/dev/null");
+            with_fault(&mut program, place.folder.path(), log, last, "run");
             let mut running = program
-                .stderr(Stdio::piped())
+                .env("FAULT_RUN", format!("cat '{}'", pipe.display()))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
                 .spawn()
                 .expect("the program is there");
-            while !writes(running.id(), place.folder.path()) {
-                assert!(
-                    running.try_wait().expect("it is ours").is_none(),
-                    "it ended before"
-                );
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            let held = fs::OpenOptions::new().write(true).open(&pipe);
+            let held = held.expect("a pipe that is being read");
             assert!(tools::kill(running.id(), signal));
-            let done = running.wait_with_output().expect("it ends");
-            assert_eq!(
-                done.status.code(),
-                code,
-                "{signal}: {}",
-                String::from_utf8_lossy(&done.stderr)
-            );
+            let status = running.wait().expect("it ends");
+            drop(held);
+            assert_eq!(status.code(), code, "{signal}");
             assert_eq!(place.names(), before, "{signal}");
             assert_eq!(old, old.map(|_| place.read("o")).as_deref());
         }
     }
-}
-
-/// Whether a program has written to a file in a folder.
-fn writes(process: u32, folder: &Path) -> bool {
-    let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else {
-        return false;
-    };
-    open.flatten().any(|handle| {
-        let leads_there = fs::read_link(handle.path())
-            .is_ok_and(|file| file.starts_with(folder) && !file.ends_with("p"));
-        leads_there && fs::metadata(handle.path()).is_ok_and(|about| about.len() > 0)
-    })
 }

@@ -5,13 +5,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "looks for programs")]
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
 
 use super::harness;
 use super::program::PROFDB;
+pub(crate) use super::program::command_at;
 
 /// Programs that tests start, and the Debian package or other source of each.
 const PROVIDERS: &[(&str, &str)] = &[
@@ -63,13 +63,7 @@ pub(crate) fn require(program: &str) -> PathBuf {
 
 /// Returns a command that starts a program in `PATH`, or skips the test.
 pub(crate) fn command(program: &str) -> Command {
-    Command::new(require(program))
-}
-
-/// Returns a command that starts a program by its path: a copy of profdb, or one that the test has
-/// built.
-pub(crate) fn command_at(path: impl AsRef<OsStr>) -> Command {
-    Command::new(path)
+    command_at(require(program))
 }
 
 /// Returns a command that starts the POSIX shell, which every Unix has.
@@ -77,7 +71,7 @@ pub(crate) fn command_at(path: impl AsRef<OsStr>) -> Command {
 /// Its scripts use built-in commands and coreutils only. A script that needs another program comes
 /// after [`require`].
 pub(crate) fn shell() -> Command {
-    Command::new("/bin/sh")
+    command_at("/bin/sh")
 }
 
 /// Returns a command that runs a line of the shell on a terminal of its own, or skips the test.
