@@ -219,7 +219,8 @@ fn is_there_whole_whenever_it_is_killed() {
         let place = copy();
         let mut command = profdb(place.path(), arguments);
         with_fault(&mut command, place.path(), log.path(), 0, "");
-        assert!(command.status().expect("the program is there").success());
+        let first = command.output().expect("the program is there");
+        assert!(first.status.success(), "{first:?}");
         let whole = content(&place.path().join(DATABASE), i64::MAX);
         let calls = calls(log.path()).len();
         for (at, what) in (1..12)

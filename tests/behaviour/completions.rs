@@ -333,14 +333,13 @@ os.waitpid(pid, 0)
 "#;
 
 /// What lines become when they are completed by a shell that reads `settings` as its file `file`.
-fn completed_by(folder: &Path, shell: &[&str], file: &str, settings: &str) -> Option<Vec<String>> {
-    let (python, _) = (tools::find("python3")?, tools::find(shell[0])?);
+fn completed_by(folder: &Path, shell: &[&str], file: &str, settings: &str) -> Vec<String> {
     fs::write(folder.join(file), settings).expect("a file");
     let lines: Vec<String> = COMPLETED
         .iter()
         .map(|(line, ..)| format!("profdb report {line}"))
         .collect();
-    let typed = Command::new(python)
+    let typed = tools::command("python3")
         .current_dir(folder)
         .args(["-c", TYPIST])
         .args(shell)
@@ -354,7 +353,7 @@ fn completed_by(folder: &Path, shell: &[&str], file: &str, settings: &str) -> Op
     let typed = typed.expect("it runs");
     assert!(typed.status.success(), "{typed:?}");
     let written = fs::read_to_string(folder.join("written")).expect("lines");
-    Some(written.lines().map(str::to_owned).collect())
+    written.lines().map(str::to_owned).collect()
 }
 
 /// The lines as bash and zsh complete them.
@@ -367,6 +366,7 @@ fn expected() -> Vec<String> {
 
 #[test]
 fn bash_completes_names_of_the_database() {
+    tools::require("bash");
     let folder = folder();
     script(folder.path(), "bash", "profdb.bash");
     let settings = r#"
@@ -376,13 +376,13 @@ fn bash_completes_names_of_the_database() {
         PS1=READY
     "#;
     let shell = ["bash", "--noprofile", "--rcfile", "settings", "-i"];
-    if let Some(found) = completed_by(folder.path(), &shell, "settings", settings) {
-        assert_eq!(found, expected());
-    }
+    let found = completed_by(folder.path(), &shell, "settings", settings);
+    assert_eq!(found, expected());
 }
 
 #[test]
 fn zsh_completes_names_of_the_database() {
+    tools::require("zsh");
     let folder = folder();
     script(folder.path(), "zsh", "_profdb");
     let settings = r#"
@@ -394,20 +394,17 @@ fn zsh_completes_names_of_the_database() {
         bindkey '^T' write_down
         PS1=READY
     "#;
-    if let Some(found) = completed_by(folder.path(), &["zsh", "-d", "-i"], ".zshrc", settings) {
-        assert_eq!(found, expected());
-    }
+    let found = completed_by(folder.path(), &["zsh", "-d", "-i"], ".zshrc", settings);
+    assert_eq!(found, expected());
 }
 
 #[test]
 fn fish_completes_names_of_the_database() {
+    tools::require("fish");
     let folder = folder();
-    let Some(fish) = tools::find("fish") else {
-        return;
-    };
     script(folder.path(), "fish", "profdb.fish");
     for (line, _, expected) in COMPLETED.iter().filter(|(.., fish)| !fish.is_empty()) {
-        let offered = Command::new(&fish)
+        let offered = tools::command("fish")
             .current_dir(folder.path())
             .args(["--no-config", "-c"])
             .arg("source profdb.fish; complete -C $argv[1]")
@@ -430,10 +427,8 @@ fn fish_completes_names_of_the_database() {
 /// Names that come without a flag.
 #[test]
 fn fish_completes_formats_and_tables() {
+    tools::require("fish");
     let folder = folder();
-    let Some(fish) = tools::find("fish") else {
-        return;
-    };
     script(folder.path(), "fish", "profdb.fish");
     for (line, expected) in [
         ("formats pst", "pstats"),
@@ -442,7 +437,7 @@ fn fish_completes_formats_and_tables() {
         ("schema run_t", "run_tags"),
         ("completions z", "zsh"),
     ] {
-        let offered = Command::new(&fish)
+        let offered = tools::command("fish")
             .current_dir(folder.path())
             .args(["--no-config", "-c"])
             .arg("source profdb.fish; complete -C $argv[1]")

@@ -5,13 +5,12 @@
     clippy::disallowed_methods,
     reason = "small files of our own, and bounded waits"
 )]
-#![expect(clippy::print_stderr, reason = "says what has been tried")]
 
 use crate::support::tools;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use crate::support::faults::{DATABASE, check, csv, entries, growing, import, profdb, text};
@@ -19,6 +18,9 @@ use rusqlite::Connection;
 
 /// Programs that import at the same time.
 const IMPORTS: usize = 16;
+
+/// Seconds that programs wait for each other, however slow the machine is.
+const PATIENCE: &str = "3600";
 
 fn start(folder: &Path, arguments: &[&str]) -> Child {
     let mut command = profdb(folder, arguments);
@@ -34,16 +36,16 @@ fn end(child: Child) -> Output {
 }
 
 fn interrupt(child: &Child, signal: &str) {
-    assert!(tools::kill(child.id(), signal.trim_start_matches('-')));
+    assert!(tools::kill(child.id(), signal));
 }
 
 /// A line for each run that somebody sees who has nothing but the stock shell: its nodes, and how
 /// many of them are there. `None` if the database is locked at the moment.
-fn seen(sqlite3: &Path, folder: &Path) -> Option<Vec<String>> {
+fn seen(folder: &Path) -> Option<Vec<String>> {
     let sql = "SELECT source_name, last_node - first_node + 1,
                       (SELECT COUNT(*) FROM nodes WHERE node_id BETWEEN first_node AND last_node)
                FROM runs ORDER BY run_id";
-    let done = Command::new(sqlite3)
+    let done = tools::command("sqlite3")
         .arg(folder.join(DATABASE))
         .arg(sql)
         .output()
@@ -67,9 +69,7 @@ fn write_profiles(folder: &Path) -> Vec<(String, usize)> {
 
 /// Each profile is imported by two programs at once.
 fn many_imports(journal: Option<&str>) {
-    let Some(sqlite3) = tools::find("sqlite3") else {
-        return;
-    };
+    tools::require("sqlite3");
     let inputs = tempfile::tempdir().expect("a folder");
     let profiles = write_profiles(inputs.path());
     let folder = tempfile::tempdir().expect("a folder");
@@ -96,10 +96,9 @@ fn many_imports(journal: Option<&str>) {
     for (name, _) in profiles.iter().chain(&profiles) {
         imports.push(start(
             folder.path(),
-            &["import", "--db", DATABASE, &path(name)],
+            &["import", "--wait", PATIENCE, "--db", DATABASE, &path(name)],
         ));
     }
-    let mut looks = 0;
     while imports
         .iter_mut()
         .any(|import| import.try_wait().expect("a child").is_none())
@@ -107,10 +106,9 @@ fn many_imports(journal: Option<&str>) {
         if !folder.path().join(DATABASE).exists() {
             continue;
         }
-        let Some(runs) = seen(&sqlite3, folder.path()) else {
+        let Some(runs) = seen(folder.path()) else {
             continue;
         };
-        looks += 1;
         assert!(
             runs.len() >= before.len() && runs[..before.len()] == before,
             "{before:?} has become {runs:?}"
@@ -136,13 +134,12 @@ fn many_imports(journal: Option<&str>) {
         .iter()
         .map(|(name, rows)| format!("{name}|{rows}|{rows}"))
         .collect();
-    let mut found = seen(&sqlite3, folder.path()).expect("nobody else is here");
+    let mut found = seen(folder.path()).expect("nobody else is here");
     found.retain(|run| !run.starts_with("first.csv"));
     expected.sort();
     found.sort();
     assert_eq!(found, expected);
     check(folder.path(), "many");
-    eprintln!("{journal:?}: {} imports, {looks} looks", 2 * profiles.len());
     // Whoever reads a database with a log has to leave two files beside it.
     let ours = entries(folder.path())
         .into_iter()
@@ -178,7 +175,7 @@ fn imports_from_pipes_into_one_new_file_all_succeed() {
             .into_iter()
             .map(|rows| {
                 let arguments = [
-                    &["import", "--db", DATABASE, "-"][..],
+                    &["import", "--wait", PATIENCE, "--db", DATABASE, "-"][..],
                     if again { &["--again"] } else { &[] },
                 ]
                 .concat();
@@ -280,9 +277,9 @@ fn a_database_that_is_replaced_while_it_is_waited_for_is_not_spoken_for() {
             let at = |name: &str| folder.path().join(name);
             fs::copy(at("next.csv"), at("there.csv")).expect("space on the disk");
             let import = |database: &str| {
-                let done =
-                    profdb(folder.path(), &["import", "--db", database, "there.csv"]).status();
-                assert!(done.expect("the program is there").success());
+                let arguments = ["import", "--db", database, "there.csv"];
+                let done = profdb(folder.path(), &arguments).output();
+                assert!(done.expect("the program is there").status.success());
             };
             import(DATABASE);
             import("same.db");
@@ -290,8 +287,9 @@ fn a_database_that_is_replaced_while_it_is_waited_for_is_not_spoken_for() {
             let other = ["import", "--db", "other.db", "other.folded"];
             assert!(
                 profdb(folder.path(), &other)
-                    .status()
+                    .output()
                     .expect("the program is there")
+                    .status
                     .success()
             );
             let lock = Connection::open(at(DATABASE)).expect("it is there");
@@ -366,7 +364,7 @@ fn a_program_that_reads_on_is_waited_for_once() {
 
 #[test]
 fn who_waits_for_a_lock_can_be_asked_to_stop() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["INT", "TERM"] {
         let folder = place();
         let other = Connection::open(folder.path().join(DATABASE)).expect("it is there");
         other
@@ -388,7 +386,7 @@ fn who_waits_for_a_lock_can_be_asked_to_stop() {
 /// Standard input that never ends keeps nobody from rolling back.
 #[test]
 fn who_waits_for_input_can_be_asked_to_stop() {
-    for (signal, is_new) in [("-INT", true), ("-TERM", true), ("-INT", false)] {
+    for (signal, is_new) in [("INT", true), ("TERM", true), ("INT", false)] {
         let folder = tempfile::tempdir().expect("a folder");
         if !is_new {
             import(folder.path(), &{
@@ -469,7 +467,7 @@ fn output_that_nobody_reads_can_be_stopped() {
             .expect("a pipe")
             .read_exact(&mut first)
             .expect("it writes");
-        interrupt(&child, "-INT");
+        interrupt(&child, "INT");
         // Its standard output stays open, and full.
         let mut output = child.stdout.take().expect("a pipe");
         assert_eq!(

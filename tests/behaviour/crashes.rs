@@ -11,17 +11,14 @@
     clippy::disallowed_methods,
     reason = "tests that measure, and small files of our own"
 )]
-#![expect(clippy::print_stderr, reason = "says what has been tried")]
 
 use crate::support::long::Form;
 use crate::support::tools;
-use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
 use crate::support::disk::{Disk, Files};
 use crate::support::faults::{
@@ -62,11 +59,6 @@ fn some_story(seed: u64, at: u64) -> Arc<Story> {
     }
 }
 
-/// A moment of an import.
-fn some_time(story: &Story, numbers: &mut Numbers) -> Duration {
-    story.time * u32::try_from(numbers.below(1000)).expect("less than 1000") / 1000
-}
-
 /// Does something a number of times, on all processors.
 fn times(number: u64, each: impl Fn(u64) + Sync) {
     let next = AtomicUsize::new(0);
@@ -91,37 +83,12 @@ fn times(number: u64, each: impl Fn(u64) + Sync) {
     });
 }
 
-/// What has happened how often.
-#[derive(Default)]
-struct Tally(Mutex<BTreeMap<String, usize>>);
-
-impl Tally {
-    fn count(&self, what: impl Into<String>) {
-        *self
-            .0
-            .lock()
-            .expect("no panic")
-            .entry(what.into())
-            .or_default() += 1;
-    }
-
-    fn show(&self, title: &str) {
-        let tally = self.0.lock().expect("no panic");
-        let parts: Vec<_> = tally
-            .iter()
-            .map(|(what, number)| format!("{number} {what}"))
-            .collect();
-        eprintln!("{title}: {}", parts.join(", "));
-    }
-}
-
 #[test]
 fn kills() {
     let (number, seed) = (
         Form::Kills.times("KILLS", FEW_KILLS, 200),
         setting("SEED").unwrap_or(1),
     );
-    let tally = Tally::default();
     times(number, |at| {
         let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
         let story = some_story(seed, at);
@@ -136,47 +103,15 @@ fn kills() {
             story.state,
             story.profile.display()
         );
-        let about = if numbers.below(4) == 0 {
-            // At a moment when it may be doing something else than changing files.
-            let time = some_time(&story, &mut numbers);
-            let mut child = command.spawn().expect("the program is there");
-            thread::sleep(time);
-            child.kill().expect("it can be killed, or is dead");
-            let done = child.wait().expect("it is dead");
-            tally.count(if done.success() {
-                "done before they were killed"
-            } else {
-                "killed after a time"
-            });
-            format!("{about}, after {time:?}")
-        } else {
-            let call = numbers.below(story.calls.len()) + 1;
-            let what = ["kill", "torn"][numbers.below(2)];
-            with_fault(
-                &mut command,
-                folder.path(),
-                "/dev/null".as_ref(),
-                call,
-                what,
-            );
-            let done = command.status().expect("the program is there");
-            assert_eq!(
-                done.signal(),
-                Some(9),
-                "{about}, {what} {call} {:?}",
-                story.calls[call - 1]
-            );
-            tally.count(format!("killed at {}", story.calls[call - 1].0));
-            format!("{about}, {what} {call} {:?}", story.calls[call - 1])
-        };
-        let is_there = story.holds(folder.path(), &about);
-        tally.count(if is_there {
-            "runs there"
-        } else {
-            "runs absent"
-        });
+        let call = numbers.below(story.calls.len()) + 1;
+        let what = ["kill", "torn"][numbers.below(2)];
+        let about = format!("{about}, {what} {call} {:?}", story.calls[call - 1]);
+        let log = "/dev/null".as_ref();
+        with_fault(&mut command, folder.path(), log, call, what);
+        let done = command.status().expect("the program is there");
+        assert_eq!(done.signal(), Some(9), "{about}");
+        story.holds(folder.path(), &about);
     });
-    tally.show(&format!("{number} imports, SEED={seed}"));
 }
 
 /// The power is cut: what has not been synced is there in part, in any order.
@@ -186,7 +121,6 @@ fn losses_of_power() {
         Form::Losses.times("LOSSES", FEW_LOSSES, 200),
         setting("SEED").unwrap_or(1),
     );
-    let tally = Tally::default();
     times(number.div_ceil(PER_STORY), |of| {
         let story = some_story(seed, of * PER_STORY);
         let folder = story.folder();
@@ -229,17 +163,8 @@ fn losses_of_power() {
             disk.after_a_loss(after, &mut numbers).write(left.path());
             let is_there = story.holds(left.path(), &about);
             assert!(is_there || at > 0, "{about}: what has been stored is lost");
-            tally.count(if is_there {
-                "runs there"
-            } else {
-                "runs absent"
-            });
         }
     });
-    tally.show(&format!(
-        "{} losses of power, SEED={seed}",
-        number.div_ceil(PER_STORY) * PER_STORY
-    ));
 }
 
 /// Whoever only reads does nothing to the files of a folder but open them, as the system sees it.
@@ -281,7 +206,6 @@ fn interrupts() {
         Form::Interrupts.times("INTERRUPTS", FEW_INTERRUPTS, 100),
         setting("SEED").unwrap_or(1),
     );
-    let tally = Tally::default();
     times(number, |at| {
         let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
         let story = some_story(seed, at);
@@ -297,31 +221,13 @@ fn interrupts() {
             story.state,
             story.profile.display()
         );
-        let (done, about) = if numbers.below(4) == 0 {
-            let time = some_time(&story, &mut numbers);
-            let child = command.spawn().expect("the program is there");
-            thread::sleep(time);
-            signal(&child, "INT");
-            (
-                child.wait_with_output().expect("it ends"),
-                format!("{about}, after {time:?}"),
-            )
-        } else {
-            let call = numbers.below(story.calls.len()) + 1;
-            let what = ["int", "term"][numbers.below(2)];
-            with_fault(
-                &mut command,
-                folder.path(),
-                "/dev/null".as_ref(),
-                call,
-                what,
-            );
-            (
-                command.output().expect("the program is there"),
-                format!("{about}, {what} {call}"),
-            )
-        };
-        // It may come before anybody heeds it, or after all is done.
+        let call = numbers.below(story.calls.len()) + 1;
+        let what = ["int", "term"][numbers.below(2)];
+        let about = format!("{about}, {what} {call}");
+        let log = "/dev/null".as_ref();
+        with_fault(&mut command, folder.path(), log, call, what);
+        let done = command.output().expect("the program is there");
+        // The signal may come before the program handles it, or after all is done.
         let code = done
             .status
             .code()
@@ -339,14 +245,7 @@ fn interrupts() {
         );
         let is_there = story.holds(folder.path(), &about);
         assert_eq!(is_there, code == Some(0), "{about}: {done:?}");
-        tally.count(if is_there { "too late" } else { "interrupted" });
     });
-    tally.show(&format!("{number} imports, SEED={seed}"));
-}
-
-fn signal(child: &std::process::Child, name: &str) {
-    // It may be gone.
-    tools::kill(child.id(), name);
 }
 
 /// What may happen to a call, as the shim knows it.
@@ -400,7 +299,6 @@ fn calls_that_fail() {
             .map(|_| planned[numbers.below(all)].clone())
             .collect();
     }
-    let tally = Tally::default();
     times(planned.len() as u64, |number| {
         let (story, at, fault) = &planned[usize::try_from(number).expect("few")];
         let folder = story.folder();
@@ -437,34 +335,19 @@ fn calls_that_fail() {
             _ => panic!("{about}: {done:?}"),
         }
         let is_there = story.holds(folder.path(), &about);
-        tally.count(match (done.status.success(), is_there) {
-            (true, true) => "without harm",
-            (true, false) => panic!("{about}: it is said to be there"),
-            (false, false) => "refused",
-            (false, true) => "refused, and there",
-        });
-        if !done.status.success() {
-            let line = message.lines().last().unwrap_or_default();
-            let call = called.get(at - 1).map_or("", |(call, _)| call);
-            tally.count(format!(
-                "[{call} {fault}: {}{line}]",
-                if is_there { "THERE " } else { "" }
-            ));
-        }
+        assert!(
+            is_there || !done.status.success(),
+            "{about}: it is said to be there"
+        );
     });
-    tally.show(&format!("{} calls", planned.len()));
 }
 
-/// A command in a place that the system keeps small, or does not let anybody write to. It needs a
-/// name space of its own: where those are forbidden the shim has to do, and that is said.
-fn in_a_mount(mount: &str, commands: &str) -> Option<std::process::Output> {
+/// Runs commands in a file system that is small or read-only, or skips the test.
+fn in_a_mount(mount: &str, commands: &str) -> std::process::Output {
     let folder = tempfile::tempdir().expect("a folder");
-    let unshare = tools::find("unshare")?;
     let name_space = |script: &str| {
-        let mut command = Command::new(&unshare);
-        command
-            .args(["-rm", "sh", "-ec", script, PROFDB])
-            .current_dir(folder.path());
+        let mut command = tools::namespace(script);
+        command.current_dir(folder.path());
         command
             .env("LONG", &profiles().long[1])
             .env("SHORT", &profiles().short[0])
@@ -473,10 +356,9 @@ fn in_a_mount(mount: &str, commands: &str) -> Option<std::process::Output> {
     };
     std::fs::create_dir(folder.path().join("m")).expect("a folder that can be written");
     if !name_space(mount).status.success() {
-        tools::not_possible_here("mounts of one's own");
-        return None;
+        tools::skip_unsupported("mounts in a user namespace");
     }
-    Some(name_space(&format!("{mount}; {commands}")))
+    name_space(&format!("{mount}; {commands}"))
 }
 
 #[test]
@@ -487,9 +369,7 @@ fn a_disk_that_is_full_is_no_loss() {
         let commands = "if \"$0\" import --db x.db \"$SHORT\" >&2; then n=1; else n=0; fi; echo $n
                         code=0; \"$0\" import --db x.db \"$LONG\" >&2 || code=$?; ls; echo $code
                         if [ $n = 1 ]; then \"$0\" check --db x.db; \"$0\" sql --db x.db 'SELECT COUNT(*) FROM runs'; fi";
-        let Some(done) = in_a_mount(&mount, commands) else {
-            return;
-        };
+        let done = in_a_mount(&mount, commands);
         let (said, told) = (text(&done.stdout), text(&done.stderr));
         assert!(done.status.success(), "{size}: {said}{told}");
         assert!(
@@ -514,10 +394,8 @@ fn a_disk_that_is_full_is_called_so_with_a_log() {
                     printf '\\002\\002' | dd of=x.db bs=1 seek=18 conv=notrunc 2>/dev/null
                     cat /dev/zero > fill 2>/dev/null || :
                     code=0; \"$0\" import --db x.db \"$LONG\" 2>&1 || code=$?; echo $code
-                    rm fill y.db; \"$0\" check --db x.db; ls | grep -v -e -wal -e -shm";
-    let Some(done) = in_a_mount(mount, commands) else {
-        return;
-    };
+                    rm fill y.db; \"$0\" check --db x.db; ls --ignore='*-wal' --ignore='*-shm'";
+    let done = in_a_mount(mount, commands);
     let expected = "profdb: x.db: the disk is full\n5\n\
                     x.db: the file is sound, 19 checks find nothing\nx.db\n";
     assert_eq!(text(&done.stdout), expected, "{}", text(&done.stderr));
@@ -531,7 +409,7 @@ fn too_few_open_files_are_called_so() {
     let profile = &profiles().short[0];
     let limited = |limit: u32, command: &str| {
         let script = format!("ulimit -n {limit}; exec \"$0\" {command}");
-        let mut shell = Command::new("/bin/sh");
+        let mut shell = tools::shell();
         shell
             .args(["-c", &script, PROFDB])
             .arg(profile)
@@ -589,9 +467,7 @@ fn a_disk_that_cannot_be_written_is_left_alone() {
     let commands = "\"$0\" sql --db x.db 'SELECT COUNT(*) FROM runs'
                     for db in x.db new.db; do code=0; \"$0\" import --db $db \"$LONG\" 2>&1 || code=$?; echo $code; done
                     code=0; \"$0\" merge new.db x.db 2>&1 || code=$?; echo $code; ls";
-    let Some(done) = in_a_mount(mount, commands) else {
-        return;
-    };
+    let done = in_a_mount(mount, commands);
     let expected = "COUNT(*)\n       1\nprofdb: x.db: the database cannot be written: the file system is read-only\n5\n\
                     profdb: new.db: Read-only file system\n5\n\
                     profdb: new.db: Read-only file system\n5\nb.csv\nx.db\n";

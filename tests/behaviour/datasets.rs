@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::time::SystemTime;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -557,7 +557,8 @@ fn files_are_whole_whenever_the_program_ends() {
     let log = tempfile::NamedTempFile::new().expect("a file");
     let mut command = profdb(&whole, &arguments);
     with_fault(&mut command, &whole, log.path(), 0, "");
-    assert!(command.status().expect("the program is there").success());
+    let first = command.output().expect("the program is there");
+    assert!(first.status.success(), "{first:?}");
     let expected = bytes(&whole.join("d"));
     let calls = calls(log.path()).len();
     let kinds = ["kill", "28", "int", "5"];
@@ -607,7 +608,7 @@ fn two_exports_at_once_give_one_dataset() {
     let path = folder.path();
     import(path, "a.db", &some()[..5]);
     import(path, "b.db", &some()[3..8]);
-    let mut both: Vec<_> = ["a.db", "b.db", "a.db"]
+    let both: Vec<_> = ["a.db", "b.db", "a.db"]
         .iter()
         .map(|database| {
             let mut command = profdb(
@@ -616,11 +617,16 @@ fn two_exports_at_once_give_one_dataset() {
                     "export", "--db", database, "--format", "parquet", "--out", "d",
                 ],
             );
-            command.spawn().expect("the program is there")
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("the program is there")
         })
         .collect();
-    for program in &mut both {
-        assert!(program.wait().expect("it ends").success());
+    for program in both {
+        let done = program.wait_with_output().expect("it ends");
+        assert!(done.status.success(), "{done:?}");
     }
     assert_eq!(runs(&path.join("d")).len(), 10, "tags tell the runs apart");
     done(path, &["import", "--from", "dataset", "--db", "c.db", "d"]);

@@ -106,7 +106,8 @@ fn what_a_killed_import_has_left_is_removed() {
     let log = tempfile::NamedTempFile::new().expect("a file");
     let mut command = profdb(&place, &arguments);
     with_fault(&mut command, &place, log.path(), 0, "");
-    assert!(command.status().expect("the program is there").success());
+    let first = command.output().expect("the program is there");
+    assert!(first.status.success(), "{first:?}");
     fs::remove_file(place.join("b.db")).expect("it was made");
     let calls = calls(log.path()).len();
     let names = || {

@@ -131,9 +131,7 @@ fn with_room() -> &'static Path {
 fn place() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     copy(made(), folder.path());
-    let pipe = folder.path().join("held");
-    let made = Command::new("mkfifo").arg(pipe).status();
-    assert!(made.expect("every Linux has it").success());
+    tools::make_fifo(&folder.path().join("held")).expect("a pipe");
     folder
 }
 
@@ -185,22 +183,17 @@ pub(super) fn left_on_lines(shown: &str) -> String {
 /// screen.
 #[test]
 fn every_command_shows_that_it_is_at_work() {
-    let Some(script) = tools::find("script") else {
-        return;
-    };
     for (arguments, ends, word, code) in COMMANDS {
         let folder = place();
         let line =
             format!("'{PROFDB}' {arguments}; echo code $?").replace("SELECT(1)", "'SELECT 1'");
-        let mut command = Command::new(&script);
+        let mut command = tools::terminal(&line);
         command
-            .args(["-qec", &line, "/dev/null"])
             .current_dir(folder.path())
             .env("TERM", "xterm")
             .env("PAGER", "cat")
             .env_remove("PROFDB_PAGER")
             .env_remove("PROFDB_DB")
-            .stdin(Stdio::null())
             .stdout(Stdio::piped());
         held_up(&mut command, folder.path(), ends);
         let mut child = command.spawn().expect("it is there");
@@ -247,7 +240,6 @@ fn no_command_has_to_come_back_to_be_stopped() {
             .write(true)
             .open(folder.path().join("held"))
             .expect("a pipe");
-        // While a shell runs for it, a program hears no SIGINT.
         assert!(tools::kill(child.id(), "TERM"), "{arguments}");
         // What the shell has inherited stays open until it ends: only the program is waited for.
         let mut child = child;

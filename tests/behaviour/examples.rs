@@ -3,10 +3,11 @@
 #![cfg(unix)]
 
 use crate::support::program::PROFDB;
+use crate::support::tools;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Examples of the long help of a command and of those below it, by command.
 fn examples(command: &clap::Command, above: &str, found: &mut Vec<(String, Vec<String>)>) {
@@ -53,7 +54,7 @@ fn every_command_has_examples_of_itself_and_they_work() {
             .expect("room for a small file");
             let run = |line: &str| {
                 let line = format!("PATH='{programs}':$PATH; {line}");
-                let mut shell = Command::new("sh");
+                let mut shell = tools::shell();
                 let output = shell
                     .args(["-c", &line])
                     .current_dir(folder)
@@ -77,12 +78,13 @@ fn every_command_has_examples_of_itself_and_they_work() {
 /// An example that goes on until it is ended, once it has said where it is.
 fn serves(example: &str, folder: &Path, programs: &str) {
     let line = format!("PATH='{programs}':$PATH; exec {example}");
-    let mut shell = Command::new("sh");
+    let mut shell = tools::shell();
     let mut child = shell
         .args(["-c", &line])
         .current_dir(folder)
         .env_remove("PROFDB_DB")
         .stdout(Stdio::piped())
+        .stderr(Stdio::null())
         .spawn()
         .expect("a shell");
     let mut first = String::new();

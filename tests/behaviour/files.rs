@@ -6,18 +6,14 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::support::faults::{calls, with_fault};
 use crate::support::program::{self, PROFDB};
-use crate::support::tools;
-
-/// Somebody else, where the tests are run by root.
-const STRANGER: u32 = 65_534;
+use crate::support::tools::{self, STRANGER};
 
 const PROFILE: &str = "a;b 5\na;c 7\n";
 
@@ -218,7 +214,7 @@ fn new_files_are_as_umask_has_them() {
         for (maker, _) in &MAKERS[..3] {
             let place = Place::new();
             let script = format!("umask {umask}; exec \"$0\" \"$@\"");
-            let mut command = Command::new("/bin/sh");
+            let mut command = tools::shell();
             command
                 .args(["-c", &script, PROFDB])
                 .env_remove("PROFDB_DB")
@@ -243,8 +239,7 @@ fn extended_attributes_stay() {
     let place = Place::new();
     place.write("o", 0o600);
     if setxattr(place.path("o"), "user.origin", b"here", XattrFlags::empty()).is_err() {
-        tools::not_possible_here("extended attributes");
-        return;
+        tools::skip_unsupported("extended attributes");
     }
     place.ends(0, MAKERS[1].0);
     let mut value = [0; 8];
@@ -252,38 +247,39 @@ fn extended_attributes_stay() {
     assert_eq!(&value[..length], b"here");
 }
 
-/// A file of somebody else, and one in a folder where no others can be made.
+#[test]
+fn file_of_another_user_keeps_its_owner() {
+    tools::require_other_users();
+    let place = Place::new();
+    place.write("o", 0o660);
+    chown(place.path("o"), Some(STRANGER), Some(STRANGER)).expect("root may");
+    place.ends(0, MAKERS[1].0);
+    let about = fs::metadata(place.path("o")).expect("it is there");
+    assert_eq!(
+        (about.uid(), about.gid(), about.mode() & 0o7777),
+        (STRANGER, STRANGER, 0o660)
+    );
+    assert_eq!(place.read("o"), PROFILE);
+}
+
+/// A file in a folder where no others can be made.
 #[test]
 fn what_cannot_be_replaced_is_written_to() {
     let place = Place::new();
-    let is_root = fs::metadata(place.folder.path()).expect("a folder").uid() == 0;
-    fs::copy(PROFDB, place.path("program")).expect("space on the disk");
+    tools::copy_program(&place.path("program"));
     fs::create_dir(place.path("closed")).expect("a folder");
     place.write("closed/o", 0o666);
     let number = fs::metadata(place.path("closed/o"))
         .expect("it is there")
         .ino();
-    if is_root {
-        place.write("o", 0o660);
-        chown(place.path("o"), Some(STRANGER), Some(STRANGER)).expect("root may");
-        place.ends(0, MAKERS[1].0);
-        let about = fs::metadata(place.path("o")).expect("it is there");
-        assert_eq!(
-            (about.uid(), about.gid(), about.mode() & 0o7777),
-            (STRANGER, STRANGER, 0o660)
-        );
-        assert_eq!(place.read("o"), PROFILE);
-    }
     place.mode("closed", 0o555);
     place.mode(".", 0o755);
     let run = |output: &str| {
-        let mut command = Command::new("./program");
+        let mut command = tools::command_at("./program");
         command
             .args(["convert", "p", "--to", "folded", "-o", output])
             .current_dir(place.folder.path());
-        if is_root {
-            command.uid(STRANGER).gid(STRANGER);
-        }
+        tools::drop_rights(&mut command);
         command.output().expect("the program is there")
     };
     let done = run("closed/o");
@@ -323,7 +319,7 @@ fn what_is_no_file_is_written_straight() {
         let direct = place.ends(0, &["convert", "p", "--to", "folded", "-o", name]);
         let script =
             format!("{{ echo before; \"$0\" convert p --to folded -o {name}; echo after; }} > out");
-        let mut shell = Command::new("/bin/sh");
+        let mut shell = tools::shell();
         shell
             .args(["-c", &script, PROFDB])
             .env_remove("PROFDB_DB")
@@ -337,14 +333,7 @@ fn what_is_no_file_is_written_straight() {
             "{name}"
         );
     }
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        place.path("pipe"),
-        rustix::fs::FileType::Fifo,
-        0o600.into(),
-        0,
-    )
-    .expect("a pipe");
+    tools::make_fifo(&place.path("pipe")).expect("a pipe");
     let mut writer = place.program(&["convert", "p", "--to", "folded", "-o", "pipe"]);
     let writer = writer
         .stderr(Stdio::null())
@@ -409,22 +398,25 @@ fn a_database_is_no_output_whatever_it_is_called() {
     );
 }
 
-/// Where there is no file, the link of another user does not say where one is made with our rights.
 #[test]
-fn a_strangers_link_makes_no_file() {
+fn link_of_the_same_user_makes_a_file() {
     let place = Place::new();
     symlink("new", place.path("own")).expect("a link");
     place.ends(0, &["convert", "p", "--to", "folded", "-o", "own"]);
     assert!(place.read("new").starts_with("a;b 5"));
+}
+
+/// Where there is no file, the link of another user does not say where one is made with our rights.
+#[test]
+fn a_strangers_link_makes_no_file() {
+    tools::require_other_users();
+    let place = Place::new();
     symlink("newer", place.path("theirs")).expect("a link");
-    if lchown(place.path("theirs"), Some(STRANGER), Some(STRANGER)).is_err() {
-        tools::not_tried_here("root, to be another user");
-        return;
-    }
+    lchown(place.path("theirs"), Some(STRANGER), Some(STRANGER)).expect("this is root");
     let refused = place.ends(1, &["convert", "p", "--to", "folded", "-o", "theirs"]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(said.contains("a symbolic link of another user"), "{said}");
-    assert_eq!(place.names(), ["new", "own", "p", "theirs"]);
+    assert_eq!(place.names(), ["p", "theirs"]);
     // Nor does one that is a folder of the path, where everybody may make such links.
     let open = place.path("open");
     fs::create_dir(&open).expect("a folder");
@@ -437,55 +429,56 @@ fn a_strangers_link_makes_no_file() {
     );
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(said.contains("a symbolic link of another user"), "{said}");
-    assert_eq!(place.names(), ["new", "open", "own", "p", "theirs"]);
+    assert_eq!(place.names(), ["open", "p", "theirs"]);
 }
 
 /// Programs that are ended while they write: in order, at once, and without being asked.
 #[test]
 fn nothing_is_left_of_an_output_that_was_not_finished() {
+    let arguments = ["convert", "p", "--to", "sampler", "-o", "o"];
+    let write_profile = |place: &Place| {
+        fs::write(place.path("p"), "a;b;c;d 20000\n").expect("a file");
+    };
+    let place = Place::new();
+    write_profile(&place);
+    let log = tempfile::NamedTempFile::new().expect("a file");
+    let mut program = place.program(&arguments);
+    with_fault(&mut program, place.folder.path(), log.path(), 0, "");
+    assert!(program.output().expect("it runs").status.success());
+    let called = calls(log.path());
+    let writes = called.iter().filter(|(call, _)| call == "write").count();
+    assert!(writes > 1, "{called:?}");
+    let last = called.iter().rposition(|(call, _)| call == "write");
+    let last = last.expect("it writes") + 1;
     for (signal, code) in [("INT", Some(130)), ("TERM", Some(130)), ("KILL", None)] {
         for old in [None, Some("old")] {
             let place = Place::new();
-            // Some hundred megabytes.
-            fs::write(place.path("p"), "a;b;c;d 20000000\n").expect("a file");
+            write_profile(&place);
             if let Some(old) = old {
                 fs::write(place.path("o"), old).expect("a file");
             }
             let before = place.names();
-            let mut program = place.program(&["convert", "p", "--to", "sampler", "-o", "o"]);
+            // The program is held up at its last write until it has ended.
+            let elsewhere = tempfile::tempdir().expect("a folder");
+            let pipe = elsewhere.path().join("pipe");
+            tools::make_fifo(&pipe).expect("a pipe");
+            let mut program = place.program(&arguments);
+            let log = Path::new("/dev/null");
+            with_fault(&mut program, place.folder.path(), log, last, "run");
             let mut running = program
-                .stderr(Stdio::piped())
+                .env("FAULT_RUN", format!("cat '{}'", pipe.display()))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
                 .spawn()
                 .expect("the program is there");
-            while !writes(running.id(), place.folder.path()) {
-                assert!(
-                    running.try_wait().expect("it is ours").is_none(),
-                    "it ended before"
-                );
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            let held = fs::OpenOptions::new().write(true).open(&pipe);
+            let held = held.expect("a pipe that is being read");
             assert!(tools::kill(running.id(), signal));
-            let done = running.wait_with_output().expect("it ends");
-            assert_eq!(
-                done.status.code(),
-                code,
-                "{signal}: {}",
-                String::from_utf8_lossy(&done.stderr)
-            );
+            let status = running.wait().expect("it ends");
+            drop(held);
+            assert_eq!(status.code(), code, "{signal}");
             assert_eq!(place.names(), before, "{signal}");
             assert_eq!(old, old.map(|_| place.read("o")).as_deref());
         }
     }
-}
-
-/// Whether a program has written to a file in a folder.
-fn writes(process: u32, folder: &Path) -> bool {
-    let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else {
-        return false;
-    };
-    open.flatten().any(|handle| {
-        let leads_there = fs::read_link(handle.path())
-            .is_ok_and(|file| file.starts_with(folder) && !file.ends_with("p"));
-        leads_there && fs::metadata(handle.path()).is_ok_and(|about| about.len() > 0)
-    })
 }

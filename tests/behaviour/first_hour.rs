@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use crate::support::program::{self, PROFDB};
 use crate::support::tools;
@@ -31,16 +30,13 @@ fn profdb(folder: &Path, arguments: &[&str]) -> Said {
     }
 }
 
-/// What a terminal shows, whose lines have so many columns; `None` where there is no `script`.
-fn on_terminal(folder: &Path, columns: usize, command: &str) -> Option<String> {
-    let script = tools::find("script")?;
+/// Returns what a terminal of this many columns shows of a command.
+fn on_terminal(folder: &Path, columns: usize, command: &str) -> String {
     let line = format!("stty rows 200 cols {columns}; PROFDB_PAGER= '{PROFDB}' {command}");
-    let done = Command::new(script)
-        .args(["-qec", &line, "/dev/null"])
+    let done = tools::terminal(&line)
         .current_dir(folder)
         .env_remove("PROFDB_DB")
         .env("TERM", "xterm")
-        .stdin(Stdio::null())
         .output()
         .expect("it runs");
     let said = String::from_utf8_lossy(&done.stdout).replace("\r\n", "\n");
@@ -49,7 +45,7 @@ fn on_terminal(folder: &Path, columns: usize, command: &str) -> Option<String> {
         let line = line.rsplit("\u{1b}[2K").next().unwrap_or_default();
         line.rsplit('\r').next().unwrap_or_default()
     });
-    Some(shown.collect::<Vec<_>>().join("\n"))
+    shown.collect::<Vec<_>>().join("\n")
 }
 
 /// A folder with files.
@@ -98,9 +94,7 @@ fn a_narrow_terminal_cuts_no_figure() {
     assert_eq!(table(&whole).len(), 4, "{whole}");
     assert!(whole.contains("unclear: "), "{whole}");
     for columns in [80, 60, 40] {
-        let Some(narrow) = on_terminal(folder.path(), columns, "diff old new") else {
-            return;
-        };
+        let narrow = on_terminal(folder.path(), columns, "diff old new");
         for (whole, narrow) in table(&whole).iter().zip(table(&narrow)).skip(1) {
             // Names may have blanks: what comes after them is compared.
             let (whole, narrow) = (words(whole), words(&narrow));
@@ -119,9 +113,7 @@ fn a_list_of_runs_fits_a_terminal_and_says_what_it_leaves_out() {
     let at = folder.path();
     profdb(at, &["import", "a-profile-with-a-name.folded"]);
     let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
-    let Some(plain) = on_terminal(at, 80, "runs") else {
-        return;
-    };
+    let plain = on_terminal(at, 80, "runs");
     let table = |text: &str| text.split_once("\n\n").expect("a table").1.to_owned();
     assert!(
         plain.starts_with("Not shown: fidelity, metrics") && plain.contains("run_uid"),
@@ -132,15 +124,15 @@ fn a_list_of_runs_fits_a_terminal_and_says_what_it_leaves_out() {
     for tag in ["branch=main", "host=red", "note=words that take room"] {
         profdb(at, &["tag", "1", tag]);
     }
-    let tagged = on_terminal(at, 80, "runs").expect("script is there");
+    let tagged = on_terminal(at, 80, "runs");
     assert!(widest(&table(&tagged)) <= Some(80), "{tagged}");
     assert!(tagged.contains('Z'), "{tagged}");
-    let all = on_terminal(at, 80, "runs --wide").expect("script is there");
+    let all = on_terminal(at, 80, "runs --wide");
     assert_eq!(
         all.trim_end(),
         profdb(at, &["runs", "--wide"]).out.trim_end()
     );
-    let sql = on_terminal(at, 80, "sql 'SELECT * FROM runs'").expect("script is there");
+    let sql = on_terminal(at, 80, "sql 'SELECT * FROM runs'");
     assert!(
         sql.contains("Not shown: ") && sql.contains("recorded_utc; --wide"),
         "{sql}"
@@ -152,41 +144,54 @@ fn a_list_of_runs_fits_a_terminal_and_says_what_it_leaves_out() {
         30,
         "sql 'SELECT 1234567890123456789 AS a_title_wider_than_the_screen'",
     );
-    assert!(
-        one.expect("script is there")
-            .contains("1234567890123456789")
-    );
+    assert!(one.contains("1234567890123456789"), "{one}");
 }
 
-/// The name of a file that another user has chosen, where it is not expected, and as a value.
+/// A file name that another user has chosen, with sequences that control a terminal.
+const EVIL_NAME: &str = "x\u{1b}]0;pwned\u{7}\u{1b}[2J\u{202e}.pstats";
+
+/// Commands that clap refuses, in which the name is unexpected or a wrong value.
+const EVIL_COMMANDS: [&[&str]; 8] = [
+    &["check", EVIL_NAME],
+    &["compact", EVIL_NAME],
+    &["report", "--first", EVIL_NAME],
+    &["report", "summary", "a.pstats", EVIL_NAME],
+    &["export", "--format", EVIL_NAME],
+    &["formats", "x", EVIL_NAME],
+    &["diff", "a", "b", "--by", EVIL_NAME],
+    &[EVIL_NAME, "--nothing"],
+];
+
+/// Returns true for a character that messages must not contain.
+fn is_unsafe(character: char) -> bool {
+    character != '\n' && profdb::report::render::is_unsafe(character)
+}
+
 #[test]
-fn what_clap_says_moves_no_cursor() {
+fn messages_of_clap_contain_no_control_sequences() {
     let folder = folder(&[]);
-    let evil = "x\u{1b}]0;pwned\u{7}\u{1b}[2J\u{202e}.pstats";
-    let commands: [&[&str]; 8] = [
-        &["check", evil],
-        &["compact", evil],
-        &["report", "--first", evil],
-        &["report", "summary", "a.pstats", evil],
-        &["export", "--format", evil],
-        &["formats", "x", evil],
-        &["diff", "a", "b", "--by", evil],
-        &[evil, "--nothing"],
-    ];
-    for command in commands {
+    for command in EVIL_COMMANDS {
         let said = profdb(folder.path(), command);
-        let raw = |letter: char| letter != '\n' && profdb::report::render::is_unsafe(letter);
-        assert!(!said.errors.contains(raw), "{command:?}: {:?}", said.errors);
+        assert!(
+            !said.errors.contains(is_unsafe),
+            "{command:?}: {:?}",
+            said.errors
+        );
         assert_ne!(said.code, Some(0));
+    }
+}
+
+#[test]
+fn messages_of_clap_on_a_terminal_contain_colours_only() {
+    let folder = folder(&[]);
+    for command in EVIL_COMMANDS {
         let quoted: Vec<String> = command.iter().map(|word| format!("'{word}'")).collect();
-        let Some(shown) = on_terminal(folder.path(), 100, &quoted.join(" ")) else {
-            return;
-        };
+        let shown = on_terminal(folder.path(), 100, &quoted.join(" "));
         // Colours are clap's own.
         let colours = shown.replace("\u{1b}[", "[");
         let is_moved = shown.contains("\u{1b}]") || shown.contains("\u{1b}[2J");
         assert!(
-            !is_moved && !colours.contains(raw),
+            !is_moved && !colours.contains(is_unsafe),
             "{command:?}: {shown:?}"
         );
         assert!(shown.contains("\\u{1b}]0;pwned"), "{command:?}: {shown:?}");
@@ -479,21 +484,22 @@ fn a_file_that_is_missing_is_said_to_be() {
     assert_eq!(profdb(at, &["show", "p.folded"]).code, Some(0));
 }
 
-/// Whoever may read everything is refused nothing, so that the commands run as another user.
+/// Root is refused nothing, so the commands run as another user.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_user_may_not_read_is_said_to_be_so() {
     use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt as _;
 
+    tools::require_other_users();
     let folder = folder(&[("in/p.folded", "main;f 1\n")]);
     let at = folder.path();
     let mode = |path: &str, mode: u32| {
         fs::set_permissions(at.join(path), fs::Permissions::from_mode(mode)).expect("it is ours");
     };
     profdb(at, &["import", "--db", "secret.db", "in/p.folded"]);
-    fs::copy(PROFDB, at.join("profdb")).expect("a copy");
+    tools::copy_program(&at.join("profdb"));
     mode("", 0o755);
-    mode("profdb", 0o755);
     mode("secret.db", 0o600);
     fs::create_dir(at.join("open")).expect("a folder");
     for name in [
@@ -514,17 +520,13 @@ fn what_a_user_may_not_read_is_said_to_be_so() {
     }
     mode("open", 0o777);
     fs::write(at.join("q.folded"), "main;g 2\n").expect("a file");
+    mode("q.folded", 0o644);
     mode("in", 0o000);
-    let is_root = rustix::process::geteuid().is_root();
-    let Some(setpriv) = tools::find("setpriv").filter(|_| is_root) else {
-        mode("in", 0o755);
-        return;
-    };
     let said = |arguments: &[&str]| {
-        let done = Command::new(&setpriv)
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-            .arg(at.join("profdb"))
+        let done = tools::command_at(at.join("profdb"))
             .args(arguments)
+            .uid(tools::STRANGER)
+            .gid(tools::STRANGER)
             .current_dir(at)
             .env_remove("PROFDB_DB")
             .output()
@@ -861,9 +863,12 @@ fn the_name_of_an_output_says_what_it_is() {
         );
         assert!(!at.join(name).exists());
     }
-    let Some(shown) = on_terminal(at, 100, "convert p.folded --to pprof") else {
-        return;
-    };
+}
+
+#[test]
+fn bytes_for_a_terminal_are_refused() {
+    let folder = folder(&[("p.folded", "main;f 1\n")]);
+    let shown = on_terminal(folder.path(), 100, "convert p.folded --to pprof");
     assert_eq!(
         shown.trim(),
         "profdb: pprof is no text for a terminal: use -o FILE"

@@ -3,17 +3,14 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::program::{self, PROFDB};
+use crate::support::program;
+use crate::support::tools;
 use tempfile::TempDir;
-
-/// Another user than the one who runs the tests.
-const STRANGER: u32 = 65_534;
 
 /// Folders with profiles that have so many nodes.
 fn place(profiles: &[(&str, usize)]) -> TempDir {
@@ -173,12 +170,10 @@ fn a_folder_that_cannot_be_listed_is_a_failure_that_costs_no_other() {
     let mode = |name: &str, mode| {
         fs::set_permissions(path.join(name), fs::Permissions::from_mode(mode)).expect("it is ours");
     };
-    fs::copy(PROFDB, path.join("program")).expect("space on the disk");
-    let mut command = Command::new("./program");
+    tools::copy_program(&path.join("program"));
+    let mut command = tools::command_at("./program");
     command.args(["import", "p"]);
-    if fs::metadata(path).expect("a folder").uid() == 0 {
-        command.uid(STRANGER).gid(STRANGER);
-    }
+    tools::drop_rights(&mut command);
     mode(".", 0o777);
     mode("p/closed", 0o000);
     let outcome = said(&mut command, path);

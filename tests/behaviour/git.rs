@@ -26,25 +26,25 @@ struct Repository {
 const PROFILE: &str = "run.folded";
 
 impl Repository {
-    /// A repository without a commit; `None` where there is no git.
-    fn empty() -> Option<Self> {
-        let git = tools::find("git")?;
+    /// Makes a repository without a commit. Skips the test if git is missing.
+    fn empty() -> Self {
+        let git = tools::require("git");
         let home = tempfile::tempdir().expect("a folder");
         let top = home.path().join("repository");
         fs::create_dir(&top).expect("a folder");
         let repository = Self { git, home, top };
         repository.git(&["init", "--quiet", "--initial-branch=main", "."]);
         fs::write(repository.top.join(PROFILE), "main;work 1\n").expect("room");
-        Some(repository)
+        repository
     }
 
     /// A repository with a commit of two files.
-    fn new() -> Option<Self> {
-        let repository = Self::empty()?;
+    fn new() -> Self {
+        let repository = Self::empty();
         repository.write("a.txt", "one\n");
         repository.write("b.txt", "two\n");
         repository.commit("first");
-        Some(repository)
+        repository
     }
 
     fn write(&self, file: &str, text: &str) {
@@ -68,7 +68,7 @@ impl Repository {
 
     /// Git as a user runs it.
     fn plain(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
+        let mut command = tools::command_at(program);
         command
             .current_dir(&self.top)
             .env("HOME", self.home.path())
@@ -142,9 +142,10 @@ impl Repository {
     /// A script outside of the repository that says that it was run.
     fn script(&self, name: &str, more: &str) -> String {
         let path = self.home.path().join(name);
-        let text = format!("#!/bin/sh\ntouch '{}'\n{more}\n", self.fired().display());
-        fs::write(&path, text).expect("room");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        tools::write_script(
+            &path,
+            &format!("touch '{}'\n{more}", self.fired().display()),
+        );
         path.to_str().expect("a name in ASCII").to_owned()
     }
 
@@ -160,9 +161,7 @@ fn said(output: &Output) -> String {
 
 #[test]
 fn a_repository_gives_tags() {
-    let Some(repository) = Repository::new() else {
-        return;
-    };
+    let repository = Repository::new();
     // By first parents there are three commits: what a merge brings is one.
     repository.git(&["checkout", "--quiet", "-b", "side"]);
     repository.commit("aside");
@@ -197,9 +196,7 @@ fn a_repository_gives_tags() {
 
 #[test]
 fn dirty_is_what_was_changed_of_tracked_files() {
-    let Some(repository) = Repository::new() else {
-        return;
-    };
+    let repository = Repository::new();
     assert_eq!(repository.dirty(), "false");
     repository.write("untracked.txt", "x");
     repository.touch("a.txt");
@@ -239,9 +236,7 @@ fn dirty_is_what_was_changed_of_tracked_files() {
 
 #[test]
 fn what_is_unknown_is_left_out_and_said() {
-    let Some(repository) = Repository::empty() else {
-        return;
-    };
+    let repository = Repository::empty();
     let (tags, said) = repository.imported(&["--git"]);
     assert_eq!(tags, "branch=main");
     assert!(said.contains("no commit yet"), "{said}");
@@ -305,60 +300,64 @@ fn what_is_unknown_is_left_out_and_said() {
     assert_eq!(said, "");
 }
 
+/// Asserts that an import fails with a message and makes no database.
+fn refused(repository: &Repository, command: &mut Command, expected: &str) {
+    let output = command.output().expect("it was built");
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(!repository.database().exists());
+}
+
 #[test]
 fn without_a_repository_nothing_is_imported() {
-    let Some(repository) = Repository::new() else {
-        return;
-    };
-    let refused = |command: &mut Command, expected: &str| {
-        let output = command.output().expect("it was built");
-        let said = said(&output);
-        assert_eq!(output.status.code(), Some(3), "{said}");
-        assert!(said.contains(expected), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(!repository.database().exists());
-    };
+    let repository = Repository::new();
     let elsewhere = format!("--git={}", repository.home.path().display());
     refused(
+        &repository,
         &mut repository.profdb(&[&elsewhere]),
         "expected a folder in a git repository",
     );
     refused(
+        &repository,
         &mut repository.profdb(&["--git=none"]),
         "expected a folder, found none",
     );
     refused(
+        &repository,
         &mut repository.profdb(&["--git=a.txt"]),
         "expected a folder, found none",
     );
     refused(
+        &repository,
         repository
             .profdb(&["--git"])
             .env("PATH", repository.home.path()),
         "expected the program git",
     );
     refused(
+        &repository,
         repository.profdb(&["--git"]).env_remove("PATH"),
         "expected the program git",
     );
-    // Only root can give a repository to another user.
-    let gift = repository.home.path().join("gift");
+}
+
+#[test]
+fn repository_of_another_user_is_refused() {
+    tools::require_other_users();
+    let repository = Repository::new();
     repository.git(&["clone", "--quiet", ".", "../gift"]);
-    if std::os::unix::fs::chown(&gift, Some(65_534), None).is_ok() {
-        refused(
-            &mut repository.profdb(&["--git=../gift"]),
-            "belongs to another user",
-        );
-        repository.git(&["config", "--global", "safe.directory", "*"]);
-        assert!(
-            repository
-                .imported(&["--git=../gift"])
-                .0
-                .ends_with("dirty=false")
-        );
-    } else {
-        tools::not_possible_here("giving files to another user");
-    }
+    let gift = repository.home.path().join("gift");
+    std::os::unix::fs::chown(gift, Some(tools::STRANGER), None).expect("root may give it away");
+    refused(
+        &repository,
+        &mut repository.profdb(&["--git=../gift"]),
+        "belongs to another user",
+    );
+    repository.git(&["config", "--global", "safe.directory", "*"]);
+    let (tags, _) = repository.imported(&["--git=../gift"]);
+    assert!(tags.ends_with("dirty=false"), "{tags}");
 }
 
 /// Each trap: what lays it, what sets it off, and what of it is not asked.
@@ -516,9 +515,7 @@ fn nothing_that_a_repository_names_is_run() {
         ),
     ];
     for (trap, lay, sets_off) in traps {
-        let Some(repository) = Repository::new() else {
-            return;
-        };
+        let repository = Repository::new();
         lay(&repository);
         let _ = fs::remove_file(repository.fired());
         let output = repository
@@ -560,9 +557,7 @@ fn partial(repository: &Repository, url: &str) {
 
 #[test]
 fn the_environment_leads_git_nowhere_else() {
-    let (Some(repository), Some(other)) = (Repository::new(), Repository::new()) else {
-        return;
-    };
+    let (repository, other) = (Repository::new(), Repository::new());
     let script = repository.script("monitor", "");
     let git_dir = other.top.join(".git");
     let (expected, _) = repository.imported(&["--git"]);
@@ -602,9 +597,7 @@ fn the_environment_leads_git_nowhere_else() {
 
 #[test]
 fn no_program_of_the_folder_is_git() {
-    let Some(repository) = Repository::new() else {
-        return;
-    };
+    let repository = Repository::new();
     let script = repository.script("script", "");
     fs::create_dir(repository.top.join("bin")).expect("a folder");
     for place in ["git", "bin/git"] {
@@ -640,9 +633,7 @@ fn no_program_of_the_folder_is_git() {
 
 #[test]
 fn what_only_filters_and_submodules_tell_is_unknown() {
-    let Some(repository) = Repository::new() else {
-        return;
-    };
+    let repository = Repository::new();
     repository.write(".gitattributes", "*.bin filter=pack\n");
     repository.git(&["config", "filter.pack.clean", "tr a-z A-Z"]);
     repository.write("x.bin", "abc\n");
@@ -686,9 +677,7 @@ fn what_only_filters_and_submodules_tell_is_unknown() {
 /// Deterministic profilers give equal files for unchanged code: each commit has its run all the same.
 #[test]
 fn equal_content_of_another_commit_is_another_run() {
-    let Some(repository) = Repository::new() else {
-        return;
-    };
+    let repository = Repository::new();
     let runs = || {
         let database = Connection::open(repository.database()).expect("it was imported");
         database
@@ -719,9 +708,7 @@ fn equal_content_of_another_commit_is_another_run() {
 /// `gate --git` finds the commit that new was made from, and compares with no commit that did not lead to it.
 #[test]
 fn a_gate_finds_where_a_branch_began() {
-    let Some(repository) = Repository::new() else {
-        return;
-    };
+    let repository = Repository::new();
     let mut wobble = 0;
     let mut record = |repository: &Repository, percent: u64, more: &[&str]| {
         for _ in 0..3 {
@@ -824,9 +811,7 @@ fn a_gate_finds_where_a_branch_began() {
 /// Of a long history only the latest commits are read, and that is said.
 #[test]
 fn of_a_long_history_it_is_said_what_is_left_out() {
-    let Some(repository) = Repository::new() else {
-        return;
-    };
+    let repository = Repository::new();
     let commit = |second: usize| {
         format!("commit refs/heads/long\ncommitter A <a@b> {second} +0000\ndata 0\n\n")
     };

@@ -65,7 +65,6 @@ mod support {
     pub(crate) mod allocation;
     pub(crate) mod built;
     pub(crate) mod case_files;
-    pub(crate) mod csv_records;
     pub(crate) mod disk;
     pub(crate) mod faults;
     #[expect(dead_code, reason = "fuzzers look at the time, tests do not")]
@@ -83,5 +82,9 @@ mod support {
 }
 
 fn main() -> std::process::ExitCode {
-    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new())
+    #[cfg(unix)]
+    let recipes = recipes::trials();
+    #[cfg(not(unix))]
+    let recipes = Vec::new();
+    support::harness::run(env!("CARGO_CRATE_NAME"), recipes)
 }

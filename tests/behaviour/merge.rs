@@ -140,7 +140,8 @@ fn merges_all_or_nothing_whenever_it_is_killed() {
     let place = copy(0);
     let mut command = profdb(place.path(), &["merge", "a.db", "b.db"]);
     with_fault(&mut command, place.path(), log.path(), 0, "");
-    assert!(command.status().expect("the program is there").success());
+    let first = command.output().expect("the program is there");
+    assert!(first.status.success(), "{first:?}");
     let whole = content(&place.path().join("a.db"), i64::MAX);
     let calls = calls(log.path()).len();
     for (at, what) in (1..6)

@@ -6,7 +6,6 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use profdb::base::error::Stop;
 use profdb::formats;
@@ -182,13 +181,9 @@ fn titles_of_columns_do_not_move_the_cursor() {
     }
 }
 
-/// What looks like a terminal is one: `script` makes it.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_but_text_reaches_a_terminal() {
-    let Some(script) = tools::find("script") else {
-        return;
-    };
     let folder = tempfile::tempdir().expect("a folder");
     let evil = "e\u{1b}]0;title\u{7}\u{9b}2J\u{202e}vil";
     let name = serde_json::Value::from(evil);
@@ -245,18 +240,14 @@ fn nothing_but_text_reaches_a_terminal() {
         "sql 'SELECT \u{1b}[2J'".to_owned(),
     ];
     for command in commands {
-        let mut screen = Command::new(&script);
-        screen
-            .args(["-qec", &format!("{PROFDB} {command}"), "/dev/null"])
+        let done = tools::terminal(&format!("{PROFDB} {command}"))
             .current_dir(folder.path())
-            .env_remove("PROFDB_DB");
-        // Colours of messages are ours, and not looked at.
-        let done = screen
+            .env_remove("PROFDB_DB")
+            // Colours of messages are ours, and not looked at.
             .env("NO_COLOR", "1")
             // A pager that does not wait for keys.
             .env("PAGER", "cat")
             .env_remove("PROFDB_PAGER")
-            .stdin(Stdio::null())
             .output()
             .expect("it runs");
         let shown = String::from_utf8_lossy(&done.stdout).replace("\r\n", "\n");

@@ -22,6 +22,7 @@ use rusqlite::types::Value;
 use crate::support::faults::growing;
 use crate::support::made_runs::{self, Batches, made_up};
 use crate::support::program::{self, PROFDB};
+use crate::support::tools;
 
 #[path = "../../benches/profiles/mod.rs"]
 mod profiles;
@@ -761,7 +762,7 @@ fn a_full_disk_leaves_nothing() {
     fs::write(&csv, long_csv(100_000)).expect("a folder that can be written");
     // 200 KiB hold the empty tables, and not the rows.
     let script = "ulimit -f 400; trap '' XFSZ; exec \"$0\" import --db x.db x.csv";
-    let mut command = std::process::Command::new("/bin/sh");
+    let mut command = tools::shell();
     command
         .args(["-c", script, PROFDB])
         .env_remove("PROFDB_DB")
@@ -852,7 +853,7 @@ fn a_later_import_that_is_killed_leaves_nothing() {
 fn import_into_little_space(folder: &Path, blocks: u64) -> std::process::Output {
     let script =
         format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" import --again --db x.db x.csv");
-    let mut command = std::process::Command::new("/bin/sh");
+    let mut command = tools::shell();
     command
         .args(["-c", &script, PROFDB])
         .env_remove("PROFDB_DB")

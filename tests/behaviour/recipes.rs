@@ -1,30 +1,31 @@
-//! The pages of docs/recipes: what they tell a reader to type is typed here, as far as the tools can be had.
+//! The recipes of docs/recipes, docs/comparing.md and docs/gate.md: a test runs their commands.
 //!
-//! A comment before a fenced block says what it is:
+//! A comment before a fenced block marks it:
 //!
-//! - `<!-- file: work.py -->`: a file of the reader's, which later blocks of the page find in their folder.
-//! - `<!-- run -->`: commands that must succeed. `<!-- run: needs go, perf -->` names what has to be installed, without which the
-//!   rest of the section is not tried; `<!-- run: answers fib, main -->` says what must be found in what is printed.
-//! - `<!-- not run: REASON -->`: commands that no test can try.
+//! - `<!-- file: work.py -->`: a file that later blocks of the page find in their folder.
+//! - `<!-- run -->`: commands that must succeed. `<!-- run: needs go, perf -->` names the tools that
+//!   they need; `<!-- run: answers fib, main -->` names text that their output must contain.
+//! - `<!-- not run: REASON -->`: commands that no test can run.
 //! - `<!-- with: tests/x/y as z -->` on a line of its own: a sample takes the place of a recording.
 //!
-//! Each section is run in a folder of its own.
+//! Each part of a section is a trial: a part starts at a sample or at a block that needs tools.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "reads pages of the repository, and finds the programs that they name"
-)]
+#![cfg(unix)]
+#![expect(clippy::disallowed_methods, reason = "reads pages of the repository")]
 
 use crate::support::program::PROFDB;
-use crate::support::tools;
+use crate::support::{harness, tools};
+use libtest_mimic::Trial;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 
-/// What a page says, in its order.
+/// An element of a page.
+#[derive(Clone)]
 enum Item {
-    Section,
+    /// The heading of a section.
+    Section(String),
     File {
         name: String,
         text: String,
@@ -40,14 +41,14 @@ enum Item {
     },
 }
 
-/// A page as items. Every block of commands must say whether it is run.
+/// Returns the items of a page. Every block of commands must have a mark.
 fn items(page: &str) -> Result<Vec<Item>, String> {
     let mut items = Vec::new();
     let mut mark = None;
     let mut lines = page.lines().enumerate();
     while let Some((number, line)) = lines.next() {
-        if line.starts_with("## ") {
-            items.push(Item::Section);
+        if let Some(title) = line.strip_prefix("## ") {
+            items.push(Item::Section(title.to_owned()));
         } else if let Some(comment) = line
             .strip_prefix("<!-- ")
             .and_then(|rest| rest.strip_suffix(" -->"))
@@ -118,104 +119,117 @@ fn commands(text: String, mark: &str) -> Result<Item, String> {
     })
 }
 
-/// `PATH` with the program that is tested before all others.
+/// Returns `PATH` with profdb first, then the toolchain: its proxies do not work with another `HOME`.
 fn path() -> OsString {
-    let profdb = Path::new(PROFDB)
-        .parent()
-        .expect("a program is in a folder");
+    let ours = [PROFDB, env!("CARGO")].map(|program| {
+        let folder = Path::new(program).parent();
+        folder.expect("a program is in a folder").to_owned()
+    });
     let others = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths(std::iter::once(profdb.to_owned()).chain(std::env::split_paths(&others)))
+    std::env::join_paths(ours.into_iter().chain(std::env::split_paths(&others)))
         .expect("no folder has a colon")
 }
 
-/// Whether something is there that a page needs. Noted where it is not.
-fn is_there(need: &str) -> bool {
-    let asks = |program: &str, arguments: &[&str]| {
-        let command = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-        command.is_ok_and(|status| status.success())
-    };
+/// Items that a trial runs in a folder of its own.
+struct Part {
+    name: String,
+    items: Vec<Item>,
+}
+
+/// Divides a page into parts.
+///
+/// A part includes the files that the page has so far and the earlier parts of its section. After a
+/// sample, it includes those parts only that need no tool.
+fn parts(page: &str, items: &[Item]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut files = Vec::new();
+    for section in items.chunk_by(|_, next| !matches!(next, Item::Section(_))) {
+        let mut title = "start".to_owned();
+        let mut groups: Vec<Vec<Item>> = Vec::new();
+        for item in section {
+            let has_commands = groups
+                .last()
+                .is_some_and(|group| group.iter().any(is_commands));
+            let is_start = groups.is_empty() || has_commands && starts_part(item);
+            match item {
+                Item::Section(text) => title = text.to_lowercase().replace(' ', "_"),
+                Item::File { .. } => files.push(item.clone()),
+                item if is_start => groups.push(vec![item.clone()]),
+                item => groups.last_mut().expect("not empty").push(item.clone()),
+            }
+        }
+        groups.retain(|group| group.iter().any(is_commands));
+        for (at, group) in groups.iter().enumerate() {
+            let is_sample = matches!(group[0], Item::Sample { .. });
+            let before = groups[..at].iter();
+            let before = before.filter(|group| !is_sample || !group.iter().any(needs_tools));
+            let mut items = files.clone();
+            items.extend(before.chain([group]).flatten().cloned());
+            let name = format!("recipes::{page}/{title}/{}", at + 1);
+            parts.push(Part { name, items });
+        }
+    }
+    parts
+}
+
+fn is_commands(item: &Item) -> bool {
+    matches!(item, Item::Commands { .. })
+}
+
+fn needs_tools(item: &Item) -> bool {
+    matches!(item, Item::Commands { needs, .. } if !needs.is_empty())
+}
+
+fn starts_part(item: &Item) -> bool {
+    matches!(item, Item::Sample { .. }) || needs_tools(item)
+}
+
+/// Skips the test if a tool of a page is missing.
+fn require(need: &str) {
     match need {
         "stackprof" => {
-            let there = asks("ruby", &["-e", "require 'stackprof'"]);
-            if !there {
-                tools::not_tried_here("Ruby's stackprof");
-            }
-            there
+            let mut ruby = tools::command("ruby");
+            ruby.args(["-e", "require 'stackprof'"]);
+            tools::require_success(ruby, "Ruby's stackprof", "gem stackprof");
         }
         "php" => {
-            let there = tools::find("php").is_some()
-                && asks("php", &["-r", "exit(extension_loaded('xdebug') ? 0 : 1);"]);
-            if !there {
-                tools::not_tried_here("PHP with Xdebug");
-            }
-            there
+            let mut php = tools::command("php");
+            php.args(["-r", "exit(extension_loaded('xdebug') ? 0 : 1);"]);
+            tools::require_success(php, "PHP with Xdebug", "php-xdebug");
         }
         "perf" => {
-            let Some(_) = tools::find("perf") else {
-                return false;
-            };
+            let mut perf = tools::command("perf");
+            perf.args(["record", "--quiet", "--output", "/dev/null", "true"]);
             // Containers and kernels forbid it, whatever is installed.
-            let allowed = asks(
-                "perf",
-                &["record", "--quiet", "--output", "/dev/null", "true"],
-            );
-            if !allowed {
-                tools::not_possible_here("perf record");
+            if !perf.output().is_ok_and(|output| output.status.success()) {
+                tools::skip_unsupported("perf record");
             }
-            allowed
         }
-        program => tools::find(program).is_some(),
+        program => drop(tools::require(program)),
     }
 }
 
-/// Does what a page says.
-fn follow(page: &str) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(root.join("docs/recipes").join(page))
-        .unwrap_or_else(|error| panic!("{page}: {error}"));
-    let items = items(&text).unwrap_or_else(|error| panic!("docs/recipes/{page}: {error}"));
-    let mut files: Vec<(&String, &String)> = Vec::new();
-    let mut folder = tempfile::tempdir().expect("a folder for the page");
-    let (mut tried, mut left_out) = (0, false);
-    let fresh = |files: &[(&String, &String)]| {
-        let folder = tempfile::tempdir().expect("a folder for a section");
-        for (name, text) in files {
-            fs::write(folder.path().join(name), text).expect("the reader's file");
+/// Runs the items of a part.
+fn follow(items: &[Item]) {
+    for item in items {
+        if let Item::Commands { needs, .. } = item {
+            needs.iter().for_each(|need| require(need));
         }
-        folder
-    };
-    for item in &items {
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().expect("a folder");
+    for item in items {
         match item {
-            Item::Section => {
-                folder = fresh(&files);
-                left_out = false;
-            }
+            Item::Section(_) => {}
             Item::File { name, text } => {
-                fs::write(folder.path().join(name), text).expect("the reader's file");
-                files.push((name, text));
+                fs::write(folder.path().join(name), text).expect("a file");
             }
             Item::Sample { from, to } => {
-                let from: PathBuf = root.join(from);
-                fs::copy(&from, folder.path().join(to))
-                    .unwrap_or_else(|error| panic!("{page}: {}: {error}", from.display()));
-                left_out = false;
+                fs::copy(root.join(from), folder.path().join(to))
+                    .unwrap_or_else(|error| panic!("{from}: {error}"));
             }
-            Item::Commands {
-                text,
-                needs,
-                answers,
-            } => {
-                left_out |= !needs.iter().all(|need| is_there(need));
-                if left_out {
-                    continue;
-                }
-                tried += 1;
-                let output = Command::new("/bin/sh")
+            Item::Commands { text, answers, .. } => {
+                let output = tools::shell()
                     .args(["-e", "-c", text])
                     .current_dir(folder.path())
                     .env("PATH", path())
@@ -229,89 +243,73 @@ fn follow(page: &str) {
                     String::from_utf8_lossy(&output.stdout),
                     String::from_utf8_lossy(&output.stderr),
                 );
-                assert!(
-                    output.status.success(),
-                    "docs/recipes/{page}: {text}\n{out}\n{err}"
-                );
+                assert!(output.status.success(), "{text}\n{out}\n{err}");
                 for word in answers {
                     assert!(
                         out.contains(word.as_str()),
-                        "docs/recipes/{page}: {text}\nexpected `{word}` in\n{out}"
+                        "{text}\nexpected `{word}` in\n{out}"
                     );
                 }
             }
         }
     }
-    assert!(
-        tried > 0 || left_out,
-        "docs/recipes/{page}: nothing of it is run"
-    );
 }
 
-macro_rules! pages {
-    ($($name:ident: $page:literal,)*) => {
-        const PAGES: &[&str] = &[$($page),*];
-        $(
-            #[test]
-            #[cfg(unix)]
-            fn $name() {
-                follow($page);
+/// Returns a trial for each part of each page.
+pub(crate) fn trials() -> Vec<Trial> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let recipes = fs::read_dir(docs.join("recipes")).expect("a folder");
+    let mut pages: Vec<_> = recipes.map(|entry| entry.expect("a page").path()).collect();
+    pages.extend(["comparing.md", "gate.md"].map(|name| docs.join(name)));
+    let mut trials = Vec::new();
+    for page in pages {
+        let name = page.file_stem().expect("a name").to_string_lossy();
+        let text = fs::read_to_string(&page).expect("a page");
+        match items(&text).map(|items| parts(&name, &items)) {
+            Ok(parts) if !parts.is_empty() => {
+                trials.extend(parts.into_iter().map(|Part { name, items }| {
+                    harness::trial(name, move || {
+                        follow(&items);
+                        Ok(())
+                    })
+                }));
             }
-        )*
-    };
+            Ok(_) => trials.push(failure(&name, "expected commands that are run".to_owned())),
+            Err(error) => trials.push(failure(&name, error)),
+        }
+    }
+    trials
 }
 
-pages! {
-    business_rules_is_followed: "business-rules.md",
-    cpp_is_followed: "cpp.md",
-    dyalog_is_followed: "dyalog.md",
-    ghc_is_followed: "ghc.md",
-    ghc_old_is_followed: "ghc-old.md",
-    go_is_followed: "go.md",
-    java_is_followed: "java.md",
-    lispworks_is_followed: "lispworks.md",
-    node_is_followed: "node.md",
-    php_is_followed: "php.md",
-    python_is_followed: "python.md",
-    ruby_is_followed: "ruby.md",
-    rust_is_followed: "rust.md",
-    sbcl_is_followed: "sbcl.md",
+/// Returns a trial that fails.
+fn failure(page: &str, message: String) -> Trial {
+    harness::trial(format!("recipes::{page}"), move || Err(message.into()))
 }
 
 #[test]
-#[cfg(unix)]
-fn the_page_on_comparing_is_followed() {
-    follow("../comparing.md");
-}
-
-#[test]
-#[cfg(unix)]
-fn the_page_on_gates_is_followed() {
-    follow("../gate.md");
-}
-
-#[test]
-fn every_recipe_is_followed() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");
-    let mut pages: Vec<String> = fs::read_dir(folder)
-        .expect("the folder of recipes")
-        .map(|entry| {
-            entry
-                .expect("a page")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .collect();
-    pages.sort();
-    let mut tried: Vec<&str> = PAGES.to_vec();
-    tried.sort_unstable();
-    assert_eq!(pages, tried);
-}
-
-#[test]
-fn a_block_of_commands_without_a_mark_is_refused() {
+fn block_of_commands_without_a_mark_is_refused() {
     assert!(items("```sh\nprofdb runs\n```\n").is_err());
     assert!(items("<!-- run: wants go -->\n```sh\nprofdb runs\n```\n").is_err());
     assert!(items("<!-- run -->\n```sh\nprofdb runs\n```\n").is_ok());
+}
+
+#[test]
+fn part_that_needs_a_tool_is_separate() {
+    let page = "<!-- file: f -->\n```\nx\n```\n## One\n<!-- with: a as b -->\n<!-- run -->\n```sh\n1\n```\n\
+                <!-- run: needs go -->\n```sh\n2\n```\n<!-- with: c as d -->\n<!-- run -->\n```sh\n3\n```\n";
+    let found: Vec<(String, String)> = parts("p", &items(page).expect("marks"))
+        .into_iter()
+        .map(|part| {
+            let shown = part.items.iter().map(|item| match item {
+                Item::Section(_) => "#",
+                Item::File { name, .. } => name.as_str(),
+                Item::Sample { to, .. } => to.as_str(),
+                Item::Commands { text, .. } => text.trim(),
+            });
+            (part.name.clone(), shown.collect())
+        })
+        .collect();
+    let expected = [("1", "fb1"), ("2", "fb12"), ("3", "fb1d3")];
+    let expected = expected.map(|(at, shown)| (format!("recipes::p/one/{at}"), shown.to_owned()));
+    assert_eq!(found, expected);
 }

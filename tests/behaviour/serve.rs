@@ -8,9 +8,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -139,9 +138,7 @@ impl Server {
     }
 
     fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args([name, &pid]).status();
-        assert!(sent.expect("every Unix has it").success());
+        assert!(tools::kill(self.child.id(), name), "{name}");
     }
 
     fn ended(&mut self) -> ExitStatus {
@@ -976,21 +973,15 @@ fn the_token_is_for_the_user_alone() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_browser_is_opened_on_a_terminal() {
-    let Some(script) = tools::find("script") else {
-        return;
-    };
     let folder = folder();
     let opener = folder.path().join("xdg-open");
-    let text = "#!/bin/sh\nprintf '%s\\n' \"$@\" > opened.part\nmv opened.part opened\n";
-    fs::write(&opener, text).expect("a file");
-    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).expect("a mode");
-    fs::write(folder.path().join("shown"), "").expect("a file");
+    let text = "printf '%s\\n' \"$@\" >opened.part\nmv opened.part opened";
+    tools::write_script(&opener, text);
     let line = format!(
         "PATH='{}':$PATH; exec '{PROFDB}' serve x.db",
         folder.path().display()
     );
-    let mut child = Command::new(script)
-        .args(["-qefc", &line, "shown"])
+    let mut child = tools::terminal(&line)
         .current_dir(folder.path())
         .env_remove("PROFDB_DB")
         .stdin(Stdio::piped())
@@ -1141,7 +1132,7 @@ fn what_cannot_be_served_is_said() {
 #[test]
 fn it_ends_when_it_is_asked_to() {
     let folder = folder();
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["INT", "TERM"] {
         let mut server = Server::start(folder.path(), &["x.db"]);
         // Neither connections that are open nor a statement that has no end keep it.
         let open = server.connect();

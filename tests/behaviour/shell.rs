@@ -1,19 +1,17 @@
 //! What shells and readers of manual pages make of what the program writes for them.
 
-use crate::support::program::PROFDB;
+use crate::support::program::{self, PROFDB};
 use crate::support::tools;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::{fs, io::Write};
 
 use profdb::formats::{EXPORTS, FORMATS};
 use profdb::report::REPORTS;
 
-fn run(program: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(program);
-    command.args(arguments).env_remove("PROFDB_DB");
-    let output = command.output();
-    output.unwrap_or_else(|error| panic!("{program}: {error}; README.md says what the tests need"))
+fn profdb(arguments: &[&str]) -> Output {
+    let output = program::command().args(arguments).output();
+    output.expect("the program starts")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -23,10 +21,8 @@ fn text(bytes: &[u8]) -> String {
 /// Bash itself is asked: words so far, and what may stand for the last one.
 #[test]
 fn bash_completes_commands_flags_and_names() {
-    let Some(bash) = tools::find("bash") else {
-        return;
-    };
-    let script = run(PROFDB, &["completions", "bash"]);
+    let mut bash = tools::command("bash");
+    let script = profdb(&["completions", "bash"]);
     assert!(script.status.success());
     let mut asked = text(&script.stdout);
     // The script asks the program.
@@ -34,7 +30,7 @@ fn bash_completes_commands_flags_and_names() {
     asked.extend(["\nPATH='", &own.display().to_string(), "':$PATH\n"]);
     asked.push_str(
         r#"
-        complete -p profdb | grep -q -- '-F _profdb' || echo 'profdb is not completed'
+        [[ $(complete -p profdb) == *'-F _profdb'* ]] || echo 'profdb is not completed'
         try() {
             COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=() COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
             _profdb profdb "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
@@ -86,7 +82,7 @@ fn bash_completes_commands_flags_and_names() {
         let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
         asked.extend(["try profdb ", &quoted.join(" "), "\n"]);
     }
-    let bash = Command::new(bash)
+    let bash = bash
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -120,7 +116,7 @@ fn starting_with(names: &[&str], start: &str) -> String {
 #[test]
 fn every_shell_has_a_script() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = run(PROFDB, &["completions", shell]);
+        let script = profdb(&["completions", shell]);
         let words = text(&script.stdout);
         assert!(
             script.status.success() && words.contains("call_lines") && words.contains("convert"),
@@ -137,63 +133,64 @@ fn a_database_lists_its_runs() {
     fs::write(path("p.folded"), "main;f 1\n").expect("a file");
     let (file, database) = (path("p.folded"), path("mine"));
     assert!(
-        run(PROFDB, &["import", "--db", &database, &file])
+        profdb(&["import", "--db", &database, &file])
             .status
             .success()
     );
-    let runs = run(PROFDB, &["runs", "--db", &database]);
+    let runs = profdb(&["runs", "--db", &database]);
     assert!(text(&runs.stdout).contains("p.folded"));
-    assert_eq!(run(PROFDB, &[&database]).stdout, runs.stdout);
-    let csv = run(PROFDB, &["runs", "--db", &database, "--format", "csv"]);
-    assert_eq!(
-        run(PROFDB, &[&database, "--format", "csv"]).stdout,
-        csv.stdout
-    );
+    assert_eq!(profdb(&[&database]).stdout, runs.stdout);
+    let csv = profdb(&["runs", "--db", &database, "--format", "csv"]);
+    assert_eq!(profdb(&[&database, "--format", "csv"]).stdout, csv.stdout);
 }
 
-/// Every command has a page, and mandoc has nothing to say about it but style.
-#[test]
-fn manual_pages_are_well_formed() {
-    let above = tempfile::tempdir().expect("a folder");
-    // Folders that are not there are made.
-    let folder = above.path().join("share/man1");
-    let path = folder.to_str().expect("a name in UTF-8");
-    let written = run(PROFDB, &["man", path]);
+/// Writes the manual pages to a folder, and returns their names.
+fn write_manual_pages(folder: &Path) -> Vec<String> {
+    let written = profdb(&["man", folder.to_str().expect("a name in UTF-8")]);
     assert_eq!(
         (written.status.code(), text(&written.stderr)),
         (Some(0), String::new())
     );
     let mut names = Vec::new();
     expected_pages("profdb", &profdb::cli::program(), &mut names);
+    names
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let above = tempfile::tempdir().expect("a folder");
+    // Folders that are not there are made.
+    let folder = above.path().join("share/man1");
+    let names = write_manual_pages(&folder);
+    for name in &names {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
     assert_eq!(
         fs::read_dir(&folder).expect("a folder").count(),
         names.len(),
         "{names:?}"
     );
-    if tools::find("mandoc").is_none() {
-        return;
+}
+
+/// mandoc has nothing to say about a page but style.
+#[test]
+fn manual_pages_are_well_formed() {
+    tools::require("mandoc");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mandoc = |arguments: &[&str], name: &str| {
+        let shown = tools::command("mandoc")
+            .args(arguments)
+            .arg(folder.path().join(name))
+            .output();
+        text(&shown.expect("it was found").stdout)
+    };
+    for name in write_manual_pages(folder.path()) {
+        assert_eq!(mandoc(&["-Tlint", "-Wwarning"], &name), "", "{name}");
     }
-    for name in &names {
-        let page = folder.join(name);
-        let lint = run(
-            "mandoc",
-            &[
-                "-Tlint",
-                "-Wwarning",
-                page.to_str().expect("a name in UTF-8"),
-            ],
-        );
-        assert_eq!(text(&lint.stdout), "", "{name}");
-    }
-    let shown = run(
-        "mandoc",
-        &["-Tutf8", &format!("{path}/profdb-report-calls.1")],
-    );
+    let shown = mandoc(&["-Tutf8"], "profdb-report-calls.1").replace('\u{8}', "");
     assert!(
-        text(&shown.stdout)
-            .replace('\u{8}', "")
-            .contains("The run: latest, a number, KEY=VALUE,... of its tags"),
-        "it can be read"
+        shown.contains("The run: latest, a number, KEY=VALUE,... of its tags"),
+        "{shown}"
     );
 }
 
@@ -210,7 +207,7 @@ fn manual_pages_need_a_folder() {
     let file = above.path().join("file");
     fs::write(&file, "").expect("a file");
     let folder = file.join("man1").display().to_string();
-    let written = run(PROFDB, &["man", &folder]);
+    let written = profdb(&["man", &folder]);
     assert_eq!(written.status.code(), Some(1));
     assert!(
         text(&written.stderr).starts_with(&format!("profdb: {folder}: cannot make the folder: ")),
@@ -228,7 +225,7 @@ fn version_says_what_is_inside() {
         env!("CARGO_PKG_VERSION")
     );
     for flag in ["--version", "-V"] {
-        let said = run(PROFDB, &[flag]);
+        let said = profdb(&[flag]);
         assert_eq!(said.status.code(), Some(0));
         assert_eq!(text(&said.stdout).lines().next(), Some(&*expected));
     }
@@ -239,13 +236,13 @@ fn version_says_what_is_inside() {
 fn version_says_how_later_runs_are_written() {
     let sql = "SELECT sqlite_compileoption_used('ENABLE_DBPAGE_VTAB')";
     let file = "tests/cases/dyalog_xml/shop-tree/case.in/run.xml";
-    let asked = run(PROFDB, &["sql", "--format", "csv", sql, file]);
+    let asked = profdb(&["sql", "--format", "csv", sql, file]);
     let by_pages = match text(&asked.stdout).lines().last() {
         Some("1") => true,
         Some("0") => false,
         found => panic!("expected 0 or 1, found {found:?}"),
     };
-    let said = text(&run(PROFDB, &["--version"]).stdout);
+    let said = text(&profdb(&["--version"]).stdout);
     let way = said.lines().nth(1).expect("a second line");
     let expected = if by_pages {
         "later runs are written in whole pages"

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::support::case_files::{entries, files};
 use profdb::base::error::Stop;
@@ -83,9 +83,7 @@ struct Asked {
 
 #[test]
 fn reports_equal_what_the_shell_makes_of_their_sql() {
-    let Some(sqlite3) = tools::find("sqlite3") else {
-        return;
-    };
+    tools::require("sqlite3");
     let mut answered = 0;
     for format in FORMATS {
         let folder = tempfile::tempdir().expect("a folder");
@@ -94,7 +92,7 @@ fn reports_equal_what_the_shell_makes_of_their_sql() {
         let database = Database::open_read_only(&path).expect("it was just written");
         let (asked, script) = ask_all(&database);
         answered += asked.len();
-        let printed = shell(&sqlite3, &path, &script);
+        let printed = shell(&path, &script);
         let answers: Vec<&str> = printed.split(&format!("{MARK}\n")).skip(1).collect();
         assert_eq!(answers.len(), asked.len(), "answers for {}", format.name);
         for (
@@ -378,8 +376,8 @@ fn ask(
 }
 
 /// What the stock shell prints.
-fn shell(sqlite3: &Path, path: &Path, script: &str) -> String {
-    let mut command = Command::new(sqlite3);
+fn shell(path: &Path, script: &str) -> String {
+    let mut command = tools::command("sqlite3");
     command.args(["-batch", "-bail", "-readonly"]).arg(path);
     let child = command
         .stdin(Stdio::piped())

@@ -6,10 +6,10 @@
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
-#![expect(clippy::print_stderr, reason = "says what has been tried")]
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -23,16 +23,6 @@ use crate::support::tools;
 /// Users that own nothing here.
 const STRANGER: u32 = 54_321;
 const USER: u32 = 54_322;
-
-/// Whether this test can make files of other users, and act as one.
-fn may_be_others() -> bool {
-    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
-        tools::find("setpriv").is_some()
-    } else {
-        tools::not_tried_here("root, to be another user");
-        false
-    }
-}
 
 /// A folder that everybody may write to, with one beside it that only its owner may, and a profile.
 struct Place {
@@ -75,17 +65,13 @@ impl Place {
 
     /// That of somebody else.
     fn import_of_user(&self) -> Command {
-        let mut command = Command::new("setpriv");
-        command.args([
-            format!("--reuid={USER}"),
-            format!("--regid={USER}"),
-            "--clear-groups".to_owned(),
-        ]);
+        let mut command = tools::command_at(program());
         command
-            .arg(program())
             .args(["import", "--db", DATABASE, "../p.csv"])
-            .current_dir(self.shared());
-        command.env_remove("PROFDB_DB");
+            .current_dir(self.shared())
+            .env_remove("PROFDB_DB")
+            .uid(USER)
+            .gid(USER);
         command
     }
 
@@ -124,7 +110,7 @@ fn program() -> PathBuf {
         let folder = tempfile::tempdir().expect("a folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
         let path = folder.path().join("profdb");
-        fs::copy(PROFDB, &path).expect("space on the disk");
+        tools::copy_program(&path);
         (folder, path)
     });
     path.clone()
@@ -156,9 +142,7 @@ const NAMES: [&str; 4] = [
 
 #[test]
 fn what_a_stranger_has_planted_is_left_alone() {
-    if !may_be_others() {
-        return;
-    }
+    tools::require_other_users();
     for is_sticky in [true, false] {
         let old = Place::new(is_sticky);
         assert!(output(&mut old.import()).status.success());
@@ -215,9 +199,8 @@ fn what_a_stranger_has_planted_is_left_alone() {
 /// doing.
 #[test]
 fn a_stranger_who_is_fast_gains_nothing() {
-    if !may_be_others() {
-        return;
-    }
+    tools::require_other_users();
+    tools::require("setpriv");
     let steps = [
         ("a link", "ln -s ../victim/evil.conf $f"),
         ("a link to an empty file", "ln -s ../victim/empty $f"),
@@ -226,7 +209,6 @@ fn a_stranger_who_is_fast_gains_nothing() {
         ("nothing", ":"),
         ("a journal", "mv stolen $f; cp ../journal $f-journal"),
     ];
-    let mut tally = [0, 0];
     for is_sticky in [true, false] {
         for is_new in [true, false] {
             let set_up = || {
@@ -295,20 +277,16 @@ fn a_stranger_who_is_fast_gains_nothing() {
                         Some(0 | 5) => place.database_is_sound(&about),
                         _ => panic!("{about}: {done:?}"),
                     }
-                    tally[usize::from(done.status.success())] += 1;
                 }
             }
         }
     }
-    eprintln!("{tally:?} imports refused, and done");
 }
 
 /// A name of a database that a stranger has made leads to a database, or nowhere.
 #[test]
 fn a_strangers_link_makes_no_database() {
-    if !may_be_others() {
-        return;
-    }
+    tools::require_other_users();
     for is_sticky in [true, false] {
         for target in ["../victim/new.conf", "../victim/empty", "second"] {
             let place = Place::new(is_sticky);
@@ -363,9 +341,7 @@ fn a_strangers_link_makes_no_database() {
 /// where everybody may make one; elsewhere it belongs to the folder, and is followed.
 #[test]
 fn a_strangers_folder_holds_no_new_database() {
-    if !may_be_others() {
-        return;
-    }
+    tools::require_other_users();
     let import = |place: &Place, database: &str| {
         output(&mut profdb(
             &place.shared(),
@@ -411,9 +387,7 @@ fn a_strangers_folder_holds_no_new_database() {
 /// Logs that a stranger has planted are refused, not replayed into the database and not removed.
 #[test]
 fn a_strangers_log_is_refused() {
-    if !may_be_others() {
-        return;
-    }
+    tools::require_other_users();
     for is_sticky in [true, false] {
         for name in ["x.db-journal", "x.db-wal", "x.db-shm"] {
             let place = Place::new(is_sticky);
@@ -437,7 +411,7 @@ fn a_new_database_has_the_mode_that_is_asked_for() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("p.csv"), csv(10, 3)).expect("space on the disk");
     for (mask, mode) in [("022", 0o644), ("077", 0o600), ("002", 0o664)] {
-        let mut command = Command::new("/bin/sh");
+        let mut command = tools::shell();
         let script = format!("umask {mask}; exec \"$0\" import --db {mask}.db p.csv");
         command
             .args(["-c", &script, PROFDB])

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::support::program::{self, PROFDB};
+use crate::support::tools;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -140,7 +141,7 @@ fn a_stream_that_is_closed_from_the_start_is_missed() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("p.csv"), PROFILE).expect("a file");
     let shell = |line: &str| {
-        let done = Command::new("sh")
+        let done = tools::shell()
             .args(["-c", line, PROFDB])
             .current_dir(folder.path())
             .env_remove("PROFDB_DB")

@@ -14,12 +14,13 @@
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::{env, fs, io};
 
 use libtest_mimic::{Failed, Trial};
 use profdb::formats::FORMATS;
 
+use crate::support::harness::trial;
 use crate::support::program::PROFDB;
 use crate::support::tools;
 
@@ -47,16 +48,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         // reports in `reports`, and `manual` is a tour.
         let is_known = ["cli", "export", "manual", "reports"].contains(&name.as_str())
             || FORMATS.iter().any(|format| format.name == name);
-        trials.push(Trial::test(
-            format!("{name}::is_a_group_of_cases"),
-            move || {
-                if is_known {
-                    Ok(())
-                } else {
-                    Err(format!("there is no format {name}").into())
-                }
-            },
-        ));
+        trials.push(trial(format!("{name}::is_a_group_of_cases"), move || {
+            if is_known {
+                Ok(())
+            } else {
+                Err(format!("there is no format {name}").into())
+            }
+        }));
         for case in folders(&group) {
             let shown = case
                 .strip_prefix(&root)
@@ -64,11 +62,10 @@ pub(crate) fn trials() -> Vec<Trial> {
                 .display()
                 .to_string();
             let folder = case.clone();
-            trials.push(Trial::test(format!("{shown}::is_complete"), move || {
+            trials.push(trial(format!("{shown}::is_complete"), move || {
                 is_complete(&folder)
             }));
-            let name = format!("{shown}::commands");
-            trials.push(Trial::test(name.clone(), move || says(&name, &case)));
+            trials.push(trial(format!("{shown}::commands"), move || says(&case)));
         }
     }
     trials
@@ -130,7 +127,7 @@ fn steps(text: &str) -> (Vec<Step<'_>>, &str) {
 }
 
 /// Runs the commands of a case, one after the other, in one copy of its input.
-fn says(name: &str, case: &Path) -> Result<(), Failed> {
+fn says(case: &Path) -> Result<(), Failed> {
     let file = case.join("case.md");
     let text = fs::read_to_string(&file)?;
     let (steps, rest) = steps(&text);
@@ -138,22 +135,9 @@ fn says(name: &str, case: &Path) -> Result<(), Failed> {
     copy(&case.join("case.in"), place.path())?;
     let mut written = String::new();
     let mut wrong = String::new();
-    // What comes after a command that cannot be run may be about what that would have changed.
-    let mut is_tried = true;
     for step in &steps {
-        let done = if is_tried {
-            run(name, step.lines, place.path())?
-        } else {
-            None
-        };
-        is_tried = done.is_some();
-        let (code, output) = match done {
-            Some((code, output)) => (
-                code,
-                String::from_utf8(output).map_err(|_| "the output is not UTF-8")?,
-            ),
-            None => (step.code.to_owned(), step.output.clone()),
-        };
+        let (code, output) = run(step.lines, place.path())?;
+        let output = String::from_utf8(output).map_err(|_| "the output is not UTF-8")?;
         if code != step.code || output != step.output {
             let difference = difference(&step.output, &output);
             let _ = writeln!(
@@ -185,8 +169,8 @@ fn says(name: &str, case: &Path) -> Result<(), Failed> {
     }
 }
 
-/// Exit code and output of a command; `None` where its program is not installed.
-fn run(name: &str, lines: &str, place: &Path) -> Result<Option<(String, Vec<u8>)>, Failed> {
+/// Returns the exit code and output of a command. Skips the test if its program is missing.
+fn run(lines: &str, place: &Path) -> Result<(String, Vec<u8>), Failed> {
     let words: Vec<&str> = lines
         .lines()
         .map(|line| line.get(2..).unwrap_or_default())
@@ -195,22 +179,19 @@ fn run(name: &str, lines: &str, place: &Path) -> Result<Option<(String, Vec<u8>)
     let words = shlex::split(&words.join("\n")).ok_or("the quotes of the command do not match")?;
     let program = match words.first().map(String::as_str) {
         // Graphviz draws for it.
-        Some("profdb")
-            if words.iter().any(|word| word == "--svg")
-                && tools::find_for(name, "dot").is_none() =>
-        {
-            return Ok(None);
+        Some("profdb") => {
+            if words.iter().any(|word| word == "--svg") {
+                // Graphviz draws for it.
+                tools::require("dot");
+            }
+            PathBuf::from(PROFDB)
         }
-        Some("profdb") => PathBuf::from(PROFDB),
-        Some(other) => match tools::find_for(name, other) {
-            Some(program) => program,
-            None => return Ok(None),
-        },
+        Some(other) => tools::require(other),
         None => return Err("there is no command".into()),
     };
     // One pipe for both keeps their order.
     let (mut reader, writer) = io::pipe()?;
-    let mut command = Command::new(program);
+    let mut command = tools::command_at(program);
     command
         .args(&words[1..])
         .current_dir(place)
@@ -229,12 +210,9 @@ fn run(name: &str, lines: &str, place: &Path) -> Result<Option<(String, Vec<u8>)
     let mut output = Vec::new();
     reader.read_to_end(&mut output)?;
     let status = child.wait()?;
-    Ok(Some((
-        status
-            .code()
-            .map_or_else(|| status.to_string(), |code| code.to_string()),
-        output,
-    )))
+    let code = status.code();
+    let code = code.map_or_else(|| status.to_string(), |code| code.to_string());
+    Ok((code, output))
 }
 
 /// The lines in which two outputs differ, from the first to the last.

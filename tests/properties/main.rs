@@ -5,7 +5,6 @@
 //! A new format gets these tests by having cases. `cargo test --test properties recursion` runs some.
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
-#![expect(clippy::print_stderr, reason = "a program that reports on itself")]
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -13,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::{env, fs};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use profdb::base::error::{ImportError, Stop};
 use profdb::events::recorder::Recorder;
 use profdb::formats;
@@ -25,7 +24,7 @@ use profdb::source::Folder;
 use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};
 use rusqlite::types::ValueRef;
 use support::case_files::{entries, files};
-use support::{long, tools};
+use support::{harness, long};
 
 mod callers;
 mod cases;
@@ -41,6 +40,7 @@ mod viewers;
 mod support {
     pub(crate) mod case_files;
     pub(crate) mod csv_records;
+    pub(crate) mod harness;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
     #[expect(dead_code, reason = "cases start other programs, too")]
@@ -163,7 +163,6 @@ struct Sample {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     for format in FORMATS {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -198,41 +197,32 @@ fn main() -> ExitCode {
                 let laws = laws.filter(|(law, _)| is_in_part || !COSTLY.contains(law));
                 trials.extend(laws.map(|(law, check)| {
                     let (check, sample) = (*check, sample.clone());
-                    Trial::test(format!("{name}::{law}"), move || check(&sample))
+                    harness::trial(format!("{name}::{law}"), move || check(&sample))
                 }));
             }
         }
     }
     assert!(!trials.is_empty(), "no case has an input");
     trials.extend(samples());
-    trials.push(Trial::test(
-        "hostile names::outputs_hold_the_same_rows",
+    trials.push(harness::trial(
+        "hostile names::outputs_hold_the_same_rows".to_owned(),
         output::hostile_names,
     ));
-    trials.push(Trial::test(
-        "hostile names::exports_hold_the_profile",
+    trials.push(harness::trial(
+        "hostile names::exports_hold_the_profile".to_owned(),
         export::hostile_names,
     ));
-    trials.push(Trial::test(
-        "random runs::reads_the_same_without_pages",
+    trials.push(harness::trial(
+        "random runs::reads_the_same_without_pages".to_owned(),
         round_trip::random_runs_without_pages,
     ));
     // In parts, so that no single one is left at the end when all others are done.
     trials.extend((0..round_trip::PARTS).map(|part| {
         let name = format!("random runs/{part}::comes_back_from_every_format");
-        Trial::test(name, move || round_trip::random_runs(part))
+        harness::trial(name, move || round_trip::random_runs(part))
     }));
     trials.extend(cases::trials());
-    let conclusion = libtest_mimic::run(&arguments, trials);
-    // Of the four programs of tests this is the last one.
-    let not_tried = tools::all_not_tried();
-    if !not_tried.is_empty() {
-        eprintln!("not tried here, and why ({}):", not_tried.len());
-        for line in not_tried {
-            eprintln!("  {line}");
-        }
-    }
-    conclusion.exit_code()
+    harness::run(env!("CARGO_CRATE_NAME"), trials)
 }
 
 /// Trials of all samples that are profiles.
@@ -256,7 +246,7 @@ fn samples() -> Vec<Trial> {
             .filter(|(law, _)| is_in_part || !COSTLY.contains(law));
         trials.extend(laws.map(|(law, check)| {
             let (check, sample) = (*check, sample.clone());
-            Trial::test(format!("samples/{name}::{law}"), move || {
+            harness::trial(format!("samples/{name}::{law}"), move || {
                 // Among the samples are reports of other programs, which only look like profiles.
                 if outcome(&sample.bytes).1.is_some() {
                     Ok(())

@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
+
+use super::tools;
 
 /// A running browser with one page. It ends when this is dropped.
 pub(crate) struct Browser {
@@ -32,7 +34,7 @@ impl Browser {
         let (commands_read, commands) = std::io::pipe().expect("a pipe");
         let (answers, answers_write) = std::io::pipe().expect("a pipe");
         // The protocol wants its pipes as the third and the fourth file.
-        let mut shell = Command::new("/bin/sh");
+        let mut shell = tools::shell();
         let child = shell
             .args(["-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>&2", "sh"])
             .arg(program)

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::program;
+use super::{program, tools};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
@@ -48,7 +48,7 @@ fn shim() -> &'static Path {
         let library = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("faults-{}.so", std::process::id()));
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/shim.c");
-        let mut compiler = Command::new("cc");
+        let mut compiler = tools::command("cc");
         compiler
             .args([
                 "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o",
@@ -454,9 +454,8 @@ pub(crate) struct Story {
     pub(crate) after: BTreeMap<String, Vec<String>>,
     /// Files that are there when it is done.
     pub(crate) files: BTreeSet<String>,
-    /// What the import does to files, and how long it takes.
+    /// What the import does to files.
     pub(crate) calls: Vec<(String, String)>,
-    pub(crate) time: std::time::Duration,
 }
 
 impl Story {
@@ -497,9 +496,7 @@ impl Story {
         let before = content(&path, runs_before);
         let calls = traced(folder_in(state).path(), profile);
         let folder = folder_in(state);
-        let started = std::time::Instant::now();
         import(folder.path(), profile);
-        let time = started.elapsed();
         check(folder.path(), "after");
         let after = content(&folder.path().join(DATABASE), runs_before);
         let files = entries(folder.path());
@@ -511,7 +508,6 @@ impl Story {
             after,
             files,
             calls,
-            time,
         }
     }
 

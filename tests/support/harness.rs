@@ -9,7 +9,7 @@
 )]
 #![expect(clippy::print_stderr, reason = "reports what was skipped")]
 
-use std::backtrace::Backtrace;
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -48,6 +48,9 @@ thread_local! {
 /// a program that fails (Cargo stops there), and where the command line selects tests.
 pub(crate) fn run(program: &str, trials: Vec<Trial>) -> ExitCode {
     let arguments = Arguments::from_args();
+    // Files and folders of tests are readable by other users, whatever the umask outside.
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     let print_panic = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         if IS_TEST.get() {
@@ -120,7 +123,12 @@ fn failure(payload: &(dyn std::any::Any + Send)) -> Failed {
 /// A test that catches a panic therefore prints nothing.
 fn keep_panic_message(panic: &PanicHookInfo<'_>) {
     let backtrace = Backtrace::capture();
-    PANIC_MESSAGE.set(Some(format!("{panic}\n{backtrace}")));
+    let message = if backtrace.status() == BacktraceStatus::Captured {
+        format!("{panic}\n{backtrace}")
+    } else {
+        panic.to_string()
+    };
+    PANIC_MESSAGE.set(Some(message));
 }
 
 /// Adds a line to the notes of this `cargo test`.

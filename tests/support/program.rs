@@ -1,13 +1,33 @@
-//! The program, as tests start it: without the database and the standard input of whoever runs them.
+//! The tested program, and the environment in which tests start programs.
 
+use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 
-/// Where the program is: for copies of it, and for scripts, whose environment must not have `PROFDB_DB`.
+/// Path of the program, for copies of it and for scripts.
 pub(crate) const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
 
-/// The program, without arguments.
+/// Returns a command that starts the program, without arguments and without input.
 pub(crate) fn command() -> Command {
-    let mut command = Command::new(PROFDB);
-    command.env_remove("PROFDB_DB").stdin(Stdio::null());
+    let mut command = command_at(PROFDB);
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Returns a command that starts a program in one locale and time zone.
+///
+/// It does not see the database, the pager or the repository of whoever runs the tests.
+pub(crate) fn command_at(path: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(path);
+    command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC0");
+    for variable in [
+        "PROFDB_DB",
+        "PROFDB_PAGER",
+        "PAGER",
+        "GIT_DIR",
+        "GIT_INDEX_FILE",
+        "GIT_WORK_TREE",
+    ] {
+        command.env_remove(variable);
+    }
     command
 }

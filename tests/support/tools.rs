@@ -5,12 +5,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "looks for programs")]
 
-use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
 
 use super::harness;
+use super::program::PROFDB;
+pub(crate) use super::program::command_at;
 
 /// Programs that tests start, and the Debian package or other source of each.
 const PROVIDERS: &[(&str, &str)] = &[
@@ -24,6 +25,7 @@ const PROVIDERS: &[(&str, &str)] = &[
     ("g++", "g++"),
     ("gcc", "gcc"),
     ("git", "git"),
+    ("gprof", "binutils"),
     ("go", "golang-go"),
     ("java", "openjdk-17-jdk-headless"),
     ("javac", "openjdk-17-jdk-headless"),
@@ -31,9 +33,12 @@ const PROVIDERS: &[(&str, &str)] = &[
     ("jfr", "openjdk-17-jdk-headless"),
     ("mandoc", "mandoc"),
     ("nm", "binutils"),
+    ("mount", "mount"),
     ("node", "nodejs"),
     ("perf", "linux-perf"),
     ("php", "php-cli"),
+    ("py-spy", "pip"),
+    ("pyinstrument", "pip"),
     ("python3", "python3"),
     ("ruby", "ruby"),
     ("rustc", "the Rust toolchain"),
@@ -58,18 +63,26 @@ pub(crate) fn require(program: &str) -> PathBuf {
 
 /// Returns a command that starts a program in `PATH`, or skips the test.
 pub(crate) fn command(program: &str) -> Command {
-    Command::new(require(program))
-}
-
-/// Returns a command that starts a program by its path: a copy of profdb, or one that the test has
-/// built.
-pub(crate) fn command_at(path: impl AsRef<OsStr>) -> Command {
-    Command::new(path)
+    command_at(require(program))
 }
 
 /// Returns a command that starts the POSIX shell, which every Unix has.
+///
+/// Its scripts use built-in commands and coreutils only. A script that needs another program comes
+/// after [`require`].
 pub(crate) fn shell() -> Command {
-    Command::new("/bin/sh")
+    command_at("/bin/sh")
+}
+
+/// Returns a command that runs a line of the shell on a terminal of its own, or skips the test.
+pub(crate) fn terminal(line: &str) -> Command {
+    let mut command = command("script");
+    command
+        .args(["-qec", line, "/dev/null"])
+        // `script` starts the shell of whoever runs the tests.
+        .env("SHELL", "/bin/sh")
+        .stdin(Stdio::null());
+    command
 }
 
 /// Skips the test unless Python can import a module.
@@ -113,6 +126,74 @@ pub(crate) fn skip_unsupported(feature: &str) -> ! {
     harness::skip(format!("needs {feature}, which this system does not allow"))
 }
 
+/// Copies profdb to a path, where every user may run it.
+///
+/// Another process writes the copy. If this one did, a child that another test starts meanwhile
+/// would hold the copy open for writing, and nobody could run it.
+#[cfg(unix)]
+pub(crate) fn copy_program(path: &Path) {
+    let mut shell = shell();
+    shell
+        .args(["-c", "cp \"$0\" \"$1\" && chmod 755 \"$1\"", PROFDB])
+        .arg(path);
+    assert!(shell.status().is_ok_and(|status| status.success()));
+}
+
+/// Writes a program for the shell, by another process as in [`copy_program`].
+#[cfg(unix)]
+pub(crate) fn write_script(path: &Path, commands: &str) {
+    let mut shell = shell();
+    shell
+        .args([
+            "-c",
+            "printf '#!/bin/sh\n%s\n' \"$1\" >\"$0\" && chmod 755 \"$0\"",
+        ])
+        .arg(path)
+        .arg(commands);
+    assert!(shell.status().is_ok_and(|status| status.success()));
+}
+
+/// Returns a command that runs a script of the shell in a mount namespace, or skips the test.
+pub(crate) fn namespace(script: &str) -> Command {
+    require("mount");
+    let mut command = command("unshare");
+    command.args(["-rm", "/bin/sh", "-ec", script, PROFDB]);
+    command
+}
+
+/// A user that owns nothing.
+#[cfg(unix)]
+pub(crate) const STRANGER: u32 = 65_534;
+
+/// Skips the test unless it can give files to other users and start programs as one of them.
+#[cfg(unix)]
+pub(crate) fn require_other_users() {
+    use std::os::unix::{fs::chown, process::CommandExt as _};
+
+    let folder = tempfile::tempdir().expect("the folder for temporary files is writable");
+    let is_given = chown(folder.path(), Some(STRANGER), Some(STRANGER)).is_ok();
+    let mut shell = shell();
+    shell
+        .args(["-c", "cd \"$0\""])
+        .arg(folder.path())
+        .uid(STRANGER)
+        .gid(STRANGER);
+    if !is_given || !shell.output().is_ok_and(|output| output.status.success()) {
+        skip_unsupported("root, whose folder for temporary files is open to other users");
+    }
+}
+
+/// Lets a command run without the rights of root: if root runs the tests, as another user.
+#[cfg(unix)]
+pub(crate) fn drop_rights(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+
+    if rustix::process::geteuid().is_root() {
+        require_other_users();
+        command.uid(STRANGER).gid(STRANGER);
+    }
+}
+
 /// Sends a signal to a process. Returns false if there is no such process.
 pub(crate) fn kill(process: u32, signal: &str) -> bool {
     // `kill` is built into the shell.
@@ -128,14 +209,14 @@ pub(crate) fn kill(process: u32, signal: &str) -> bool {
 /// # Errors
 /// If the file system refuses it.
 #[cfg(unix)]
-pub(crate) fn make_fifo(path: &std::path::Path) -> io::Result<()> {
+pub(crate) fn make_fifo(path: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
     Ok(())
 }
 
 /// Returns the path of a program in `PATH`.
-fn find(program: &str) -> Option<PathBuf> {
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let name = format!("{program}{}", env::consts::EXE_SUFFIX);
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path)

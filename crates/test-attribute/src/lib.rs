@@ -12,8 +12,9 @@ use proc_macro::{TokenStream, TokenTree};
 #[proc_macro_attribute]
 pub fn test(_arguments: TokenStream, item: TokenStream) -> TokenStream {
     let name = function_name(item.clone());
+    let conditions = conditions(item.clone());
     let registration = format!(
-        "::inventory::submit! {{
+        "{conditions} ::inventory::submit! {{
             crate::support::harness::Test {{
                 name: concat!(module_path!(), \"::{name}\"),
                 run: {name},
@@ -27,6 +28,16 @@ pub fn test(_arguments: TokenStream, item: TokenStream) -> TokenStream {
             .expect("the registration is valid Rust"),
     );
     tokens
+}
+
+/// Returns the attributes `#[cfg(..)]` of an item, which its registration has, too.
+fn conditions(item: TokenStream) -> String {
+    let tokens: Vec<String> = item.into_iter().map(|token| token.to_string()).collect();
+    let attributes = tokens.windows(2).filter(|pair| pair[0] == "#");
+    attributes
+        .filter(|pair| pair[1].replace(' ', "").starts_with("[cfg("))
+        .map(|pair| pair.concat())
+        .collect()
 }
 
 /// Returns the identifier after the first `fn`.

@@ -117,16 +117,11 @@ fn each_random_run(
         if let Some(first) = found.first() {
             let smallest = smallest(&faults_of, &mut tree, &sort_of(first));
             let still = faults_of_run(&faults_of, smallest.clone(), None)?;
-            let fault = format!(
+            faults.push(format!(
                 "run {run}: {}\nsmallest: {}\n{smallest:?}",
                 found.join("\n"),
                 still.join("\n")
-            );
-            // Thousands of runs take long: what they find is said at once.
-            if wish("RANDOM_RUNS").is_some() {
-                eprintln!("{fault}");
-            }
-            faults.push(fault);
+            ));
         }
     }
     if faults.is_empty() {

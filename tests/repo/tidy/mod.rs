@@ -625,24 +625,88 @@ fn every_format_is_compared_and_announced() {
     );
 }
 
-/// `program::command` removes the variable `PROFDB_DB`, with which commands without `--db` would write to the database of the
-/// user.
+/// A program that a test starts elsewhere may be missing, and profdb would use the database that
+/// `PROFDB_DB` names.
 #[test]
-fn tests_start_the_program_with_the_helper() {
+fn tests_start_programs_in_one_place() {
     const PLACE: &str = "tests/support/program.rs";
-    let name = concat!("CARGO_BIN_EXE_", "profdb");
-    assert!(read(PLACE).contains(name) && read(PLACE).contains(".env_remove(\"PROFDB_DB\")"));
-    let tests = sources().filter(|source| source.is_in("tests/") && source.path != PLACE);
+    let forms = [
+        concat!("Command", "::new"),
+        concat!("Command", ">::new"),
+        concat!("Command", "as"),
+        concat!("=std::process::", "Command"),
+        concat!("CARGO_BIN_EXE_", "profdb"),
+    ];
+    assert!(read(PLACE).contains("\"PROFDB_DB\""));
     let mut faults = Vec::new();
+    let tests = sources().filter(|source| source.is_in("tests/") && source.path != PLACE);
     for Source { path, text, .. } in tests {
-        for start in [name, concat!("Command::", "new(PROFDB)")] {
-            let places = memmem::find_iter(text.as_bytes(), start);
-            faults.extend(places.map(|at| format!("{path}:{}: {start}", line_at(text, at))));
+        for (line, text) in (1..).zip(text.lines()) {
+            let packed = text.replace(' ', "");
+            if forms.iter().any(|form| packed.contains(form)) {
+                faults.push(format!("{path}:{line}: {}", text.trim()));
+            }
         }
     }
     assert_empty(
-        &format!("Tests start the program by `program::command()` of {PLACE}."),
+        &format!("Tests start profdb by {PLACE} and other programs by tests/support/tools.rs."),
         &faults,
+    );
+}
+
+/// Returns what stands between a text and a quote, wherever the text occurs.
+fn quoted<'a>(text: &'a str, before: &str) -> impl Iterator<Item = &'a str> {
+    let rests = text.split(before).skip(1).collect::<Vec<_>>();
+    rests.into_iter().filter_map(|rest| rest.split('"').next())
+}
+
+#[test]
+fn providers_list_the_programs_that_tests_require() {
+    const TOOLS: &str = "tests/support/tools.rs";
+    let tools = read(TOOLS);
+    let (_, list) = tools.split_once("const PROVIDERS").expect("the list");
+    let (list, _) = list.split_once("];").expect("its end");
+    let listed: BTreeSet<&str> = quoted(list, "    (\"").collect();
+    let mut required = BTreeSet::new();
+    for call in [concat!("require", "(\""), concat!("command", "(\"")] {
+        required.extend(quoted(&tools, call).map(str::to_owned));
+    }
+    for Source { path, text, .. } in sources() {
+        if path.starts_with("tests/cases/") {
+            // Programs of cases.
+            let commands = text.lines().filter_map(|line| line.strip_prefix("$ "));
+            required.extend(commands.filter_map(|line| Some(line.split(' ').next()?.to_owned())));
+        } else if path.starts_with("tests/") {
+            for call in [
+                concat!("tools::", "require(\""),
+                concat!("tools::", "command(\""),
+            ] {
+                required.extend(quoted(text, call).map(str::to_owned));
+            }
+        } else if path.starts_with("docs/") {
+            for needs in text
+                .lines()
+                .filter_map(|line| line.strip_prefix("<!-- run: needs "))
+            {
+                let needs = needs.trim_end_matches(" -->").split(';').next();
+                required.extend(needs.unwrap_or_default().split(", ").map(str::to_owned));
+            }
+        }
+    }
+    // The first is the tested program, the second is a package of Ruby.
+    for other in ["profdb", "stackprof"] {
+        assert!(required.remove(other), "{other}");
+    }
+    let required: BTreeSet<&str> = required.iter().map(String::as_str).collect();
+    let unlisted = required
+        .difference(&listed)
+        .map(|name| format!("{name}: not listed"));
+    let unused = listed
+        .difference(&required)
+        .map(|name| format!("{name}: not used"));
+    assert_empty(
+        &format!("PROVIDERS of {TOOLS} has the programs that tests require."),
+        &unlisted.chain(unused).collect::<Vec<_>>(),
     );
 }
 
