@@ -187,6 +187,7 @@ impl Database {
             .map_err(|source| failed(path, source))?;
         let mut database = Self::identified(connection, path, None, false, LockWait::default())?;
         database.change(migrate)?;
+        database.found = VERSION;
         database.is_told();
         Ok(database)
     }

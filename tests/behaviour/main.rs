@@ -77,6 +77,7 @@ mod support {
     pub(crate) mod program;
     pub(crate) mod protobuf;
     pub(crate) mod random;
+    pub(crate) mod skipped;
     #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
 }

@@ -79,6 +79,7 @@ mod support {
     pub(crate) mod selection_model;
     pub(crate) mod selection_replies;
     pub(crate) mod selection_runs;
+    pub(crate) mod skipped;
     pub(crate) mod stack_sums;
     pub(crate) mod streams;
     #[expect(dead_code, reason = "each program needs a part of it")]

@@ -11,11 +11,11 @@ use rusqlite::Connection;
 
 use crate::support::program;
 use crate::support::samples_of::imported;
-use crate::support::tools::{command_at, require};
+use crate::support::tools;
 
 /// What a program prints.
 fn printed(folder: &Path, program: &Path, arguments: &[&str]) -> String {
-    let output = command_at(program)
+    let output = tools::command_at(program)
         .current_dir(folder)
         .args(arguments)
         .env("HOME", folder)
@@ -80,7 +80,7 @@ fn own(text: &str, word: &str) -> BTreeSet<String> {
 
 #[test]
 fn functions_of_gcc_keep_their_identity() {
-    let (compiler, nm) = (require("g++"), require("nm"));
+    let (compiler, nm) = (tools::require("g++"), tools::require("nm"));
     let folder = tempfile::tempdir().expect("a folder");
     let program = |front: &str| {
         format!(
@@ -117,7 +117,7 @@ fn stored(connection: &Connection) -> BTreeSet<String> {
 
 #[test]
 fn functions_of_rustc_keep_their_identity() {
-    let (compiler, nm) = (require("rustc"), require("nm"));
+    let (compiler, nm) = (tools::require("rustc"), tools::require("nm"));
     let folder = tempfile::tempdir().expect("a folder");
     let program = |front: &str| {
         format!(
@@ -173,7 +173,7 @@ fn functions_of_rustc_keep_their_identity() {
 
 #[test]
 fn functions_of_go_keep_their_identity() {
-    let go = require("go");
+    let go = tools::require("go");
     let folder = tempfile::tempdir().expect("a folder");
     let program = |front: &str| {
         format!(
@@ -201,7 +201,7 @@ fn functions_of_go_keep_their_identity() {
 
 #[test]
 fn functions_of_javac_keep_their_identity() {
-    let (javac, javap) = (require("javac"), require("javap"));
+    let (javac, javap) = (tools::require("javac"), tools::require("javap"));
     let folder = tempfile::tempdir().expect("a folder");
     let program = |front: &str| {
         format!(
@@ -302,7 +302,7 @@ fn recorded_again(
 
 #[test]
 fn functions_of_python_keep_their_identity() {
-    let python = require("python3");
+    let python = tools::require("python3");
     let program = |front: &str| {
         format!(
             "{front}\nclass Work:\n    def parse(self, n): return sum(map(lambda x: x % 7, range(n)))\n    \
@@ -325,7 +325,7 @@ fn functions_of_python_keep_their_identity() {
 
 #[test]
 fn functions_of_node_keep_their_identity() {
-    let node = require("node");
+    let node = tools::require("node");
     // Each function runs some hundred times as long as the time between two samples.
     let program = |front: &str| {
         format!(
@@ -400,7 +400,7 @@ fn verdicts(answer: &serde_json::Value, start: &str) -> Vec<(String, String)> {
 /// A program is the same one in another folder, and under another name, with and without its sources' places.
 #[test]
 fn programs_are_one_wherever_they_lie_and_whatever_they_are_called() {
-    let (compiler, valgrind) = (require("gcc"), require("valgrind"));
+    let (compiler, valgrind) = (tools::require("gcc"), tools::require("valgrind"));
     let folder = tempfile::tempdir().expect("a folder");
     let here = folder.path().canonicalize().expect("it is there");
     let program = "__attribute__((noinline)) int parse(int n) { int t = 0; for (int i = 0; i < n; i++) t += i % 7; return t; }\n\
@@ -469,7 +469,7 @@ fn programs_are_one_wherever_they_lie_and_whatever_they_are_called() {
 /// A clone that a compiler makes for constants, and not when there is a call with others: the demangler writes it after the name.
 #[test]
 fn clones_of_gcc_are_one_function() {
-    let (compiler, valgrind) = (require("g++"), require("valgrind"));
+    let (compiler, valgrind) = (tools::require("g++"), tools::require("valgrind"));
     let folder = tempfile::tempdir().expect("a folder");
     let program = |other: &str| {
         format!(
@@ -488,7 +488,7 @@ fn clones_of_gcc_are_one_function() {
             &["-O2", "-fno-inline", "a.cpp", "-o", "work"],
         );
         // The program ends with what it has worked out.
-        let _ = command_at(&valgrind)
+        let _ = tools::command_at(&valgrind)
             .current_dir(folder.path())
             .args([
                 "--quiet",

@@ -67,6 +67,7 @@ mod support {
     pub(crate) mod protobuf;
     pub(crate) mod protobuf_reader;
     pub(crate) mod random;
+    pub(crate) mod skipped;
     #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
 }

@@ -83,6 +83,7 @@ mod support {
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
     pub(crate) mod program;
+    pub(crate) mod skipped;
     #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
 }

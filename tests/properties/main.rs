@@ -45,6 +45,7 @@ mod support {
     pub(crate) mod long;
     #[expect(dead_code, reason = "cases start other programs, too")]
     pub(crate) mod program;
+    pub(crate) mod skipped;
     #[expect(dead_code, reason = "most of it is for tests of the builder")]
     pub(crate) mod streams;
     #[expect(dead_code, reason = "each program needs a part of it")]

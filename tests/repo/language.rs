@@ -201,9 +201,9 @@ const VERBS: &str = "
     merge migrate mock move name normalize note number omit open optimize order overlap override pack page parse pass
     pin port prefer prepare preserve prevent print prune publish put query quote raise read record recognize record
     redirect reduce refactor refer refuse register reject release rely remove rename render reorder repair replace
-    report require reserve reset resolve respect restore restrict retain retry return reuse revert review rewrite
+    report require reserve reset resolve respect restore restrict retain retry return reuse revert review reword rewrite
     rotate round run sample save scale scan select send separate serialize serve set shorten show shrink simplify skip
-    sort specify speed split stop store stream strip suggest support suppress swap switch sync take terminate test
+    sort specify speed spill split start stop store stream strip suggest support suppress swap switch sync take terminate test
     tighten time tolerate trace track translate treat trim truncate try turn unify unset update upgrade use validate
     verify warn widen wrap write";
 

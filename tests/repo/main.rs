@@ -17,6 +17,7 @@ mod tidy;
 mod support {
     pub(crate) mod harness;
     pub(crate) mod program;
+    pub(crate) mod skipped;
     #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
 }

@@ -218,7 +218,12 @@ fn everything_comes_from_the_registry_with_a_checksum() {
     let members: BTreeSet<&str> = members.map(|package| text(&package["name"])).collect();
     assert_eq!(
         members,
-        BTreeSet::from(["profdb", "profdb-sqlite-pages", "profdb-statistics"])
+        BTreeSet::from([
+            "profdb",
+            "profdb-sqlite-pages",
+            "profdb-statistics",
+            "profdb-test-attribute"
+        ])
     );
     for needed in list(&found.all[&found.root]["dependencies"]) {
         assert_ne!(needed["req"], "*", "{needed}");

@@ -3,22 +3,17 @@
 //! `#[test]` registers a function (`crates/test-attribute`); `libtest-mimic` runs it. A test whose
 //! tool is missing unwinds with [`skip`] and is counted as ignored.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "reads the notes of other test programs and the variable CI"
-)]
-#![expect(clippy::print_stderr, reason = "reports what was skipped")]
+#![expect(clippy::disallowed_methods, reason = "reads RETRY_SKIPPED")]
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::env;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+use super::skipped;
 
 /// A test function that `#[test]` has registered.
 pub(crate) struct Test {
@@ -29,8 +24,9 @@ pub(crate) struct Test {
 
 inventory::collect!(Test);
 
-/// Test programs that run last in their tier, by the order in which Cargo runs them.
-const LAST_PROGRAMS: [&str; 2] = ["repo", "round_trips"];
+/// The test program of tier 2 that Cargo runs last. In tier 1, `crates/test-attribute/tests/skipped.rs`
+/// follows the other programs.
+const LAST_PROGRAM: &str = "round_trips";
 
 /// The payload of a panic that skips a test.
 struct Skip(String);
@@ -46,6 +42,8 @@ thread_local! {
 ///
 /// The list covers all programs of the same `cargo test`. It appears after the last program, after
 /// a program that fails (Cargo stops there), and where the command line selects tests.
+///
+/// `RETRY_SKIPPED=1` runs only the tests that were skipped last: CI installs their tools after tier 1.
 pub(crate) fn run(program: &str, trials: Vec<Trial>) -> ExitCode {
     let arguments = Arguments::from_args();
     // Files and folders of tests are readable by other users, whatever the umask outside.
@@ -68,12 +66,16 @@ pub(crate) fn run(program: &str, trials: Vec<Trial>) -> ExitCode {
         })
     });
     let mut trials: Vec<Trial> = registered.chain(trials).collect();
+    if env::var_os("RETRY_SKIPPED").is_some() {
+        let names = skipped::last_names();
+        trials.retain(|trial| names.contains(trial.name()));
+    }
     trials.sort_by(|left, right| left.name().cmp(right.name()));
     let is_selection = arguments.filter.is_some() || !arguments.skip.is_empty();
     let conclusion = libtest_mimic::run(&arguments, trials);
-    let is_end = LAST_PROGRAMS.contains(&program) || conclusion.has_failed() || is_selection;
+    let is_end = program == LAST_PROGRAM || conclusion.has_failed() || is_selection;
     if is_end && !arguments.list {
-        print_skipped();
+        skipped::print();
     }
     conclusion.exit_code()
 }
@@ -90,7 +92,7 @@ pub(crate) fn trial(
             Ok(outcome) => outcome.map(|()| Completion::Completed),
             Err(payload) => match payload.downcast::<Skip>() {
                 Ok(skip) => {
-                    record_skip(&format!("{shown}: {}", skip.0));
+                    skipped::record(&shown, &skip.0);
                     Ok(Completion::ignored_with(skip.0))
                 }
                 Err(payload) => Err(failure(payload.as_ref())),
@@ -129,37 +131,4 @@ fn keep_panic_message(panic: &PanicHookInfo<'_>) {
         panic.to_string()
     };
     PANIC_MESSAGE.set(Some(message));
-}
-
-/// Adds a line to the notes of this `cargo test`.
-fn record_skip(line: &str) {
-    let noted = OpenOptions::new().create(true).append(true).open(notes());
-    noted
-        .and_then(|mut file| writeln!(file, "{line}"))
-        .expect("the folder for tests is writable");
-}
-
-/// Prints the tests that this `cargo test` has skipped, and forgets them.
-fn print_skipped() {
-    let notes = notes();
-    let text = fs::read_to_string(&notes).unwrap_or_default();
-    let _ = fs::remove_file(notes);
-    let lines: BTreeSet<&str> = text.lines().collect();
-    if lines.is_empty() {
-        return;
-    }
-    eprintln!("skipped tests ({}):", lines.len());
-    for line in lines {
-        eprintln!("  {line}");
-    }
-}
-
-/// Returns the file to which all test programs of one `cargo test` write.
-fn notes() -> PathBuf {
-    #[cfg(unix)]
-    // Cargo is the parent of all test programs that it starts.
-    let parent = std::os::unix::process::parent_id();
-    #[cfg(not(unix))]
-    let parent = 0;
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("skipped.{parent}"))
 }
