@@ -4,6 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
+use crate::support::case_files::repository_path;
 use crate::support::program::{self, PROFDB};
 use crate::support::{long, tools};
 use std::fs::{self, File};
@@ -462,10 +463,8 @@ fn an_import_brings_a_file_up_to_date() {
         let before = everything(&old, &columns);
         let next = rows(&old, "SELECT COUNT(*) + 1 FROM runs");
         drop(old);
-        let imported = profdb(
-            &path,
-            &["import", "tests/cases/folded/recursion/case.in/run.folded"],
-        );
+        let case = repository_path("tests/cases/folded/recursion/run.folded");
+        let imported = profdb(&path, &["import", case.to_str().expect("plain")]);
         assert_eq!(imported.status.code(), Some(0), "{}", said(&imported));
         let new = Database::open_read_only(&path).expect("it is there");
         assert_eq!(new.migrated_from(), None);
@@ -562,7 +561,8 @@ fn a_newer_file_is_refused_untouched() {
         .execute_batch(&raise)
         .expect("it can be written");
     let before = fs::read(&path).expect("it is there");
-    let case = "tests/cases/folded/recursion/case.in/run.folded";
+    let case = repository_path("tests/cases/folded/recursion/run.folded");
+    let case = case.to_str().expect("plain");
     let commands: [&[&str]; 11] = [
         &["import", case],
         &["runs"],
@@ -612,10 +612,8 @@ fn a_file_is_not_touched_where_there_is_no_room_for_its_migration() {
     bytes[28..32].copy_from_slice(&u32::try_from(GIB / 4096).expect("it fits").to_be_bytes());
     fs::write(folder.path().join("old.db"), &bytes).expect("room for a small file");
     fs::create_dir(folder.path().join("m")).expect("a folder that can be written");
-    let case = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/cases/folded/recursion/case.in/run.folded"
-    );
+    let case = repository_path("tests/cases/folded/recursion/run.folded");
+    let case = case.to_str().expect("plain");
     let mount = "mount -t tmpfs -o size=8m tmpfs m";
     let commands = "cp old.db m/x.db; truncate -s 1G m/x.db; cd m
                     for command in runs \"import $1\" 'delete 1'; do \"$0\" $command --db x.db || echo $?; done 2>&1

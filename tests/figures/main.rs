@@ -59,6 +59,8 @@ mod v8;
 mod support {
     pub(crate) mod answers;
     pub(crate) mod browser;
+    #[expect(dead_code, reason = "most of it is for tests that run cases")]
+    pub(crate) mod case_files;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
     pub(crate) mod made_runs;

@@ -58,7 +58,7 @@ fn views_of_a_run_are_for_everybody() {
     let Some(mut shown) = browser("accessible") else {
         return;
     };
-    let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
+    let case = repository("tests/cases/cli/code-of-a-workspace");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);
     shown.write(&[]);

@@ -161,7 +161,7 @@ fn paper_has_all_of_a_table() {
     let Some(mut shown) = browser("paper-tables") else {
         return;
     };
-    let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
+    let case = repository("tests/cases/cli/code-of-a-workspace");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);
     shown.write(&[]);

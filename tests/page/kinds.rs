@@ -93,7 +93,7 @@ fn a_run_of_edges_has_callers_but_no_paths() {
     let Some(mut shown) = browser("edges") else {
         return;
     };
-    let case = repository("tests/cases/cli/function/case.in");
+    let case = repository("tests/cases/cli/function");
     let source = case.join("src").display().to_string();
     shown.import(&case.join("run.callgrind"), &["--source", &source]);
     shown.write(&[]);

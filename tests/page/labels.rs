@@ -12,7 +12,7 @@ fn samples_are_chosen_by_their_labels() {
     let Some(mut shown) = browser("labels") else {
         return;
     };
-    shown.import(&repository("tests/cases/pprof/labels/case.in/run.pb"), &[]);
+    shown.import(&repository("tests/cases/pprof/labels/run.pb"), &[]);
     shown.write(&[]);
     shown.open(&[("functions", "table")]);
     let whole = shown.rows(".pane.functions");
@@ -73,7 +73,7 @@ fn labels_leave_the_same_as_the_command() {
         let Some(mut shown) = browser(&format!("labels-of-{case}")) else {
             return;
         };
-        let folder = repository(&format!("tests/cases/pprof/{case}/case.in"));
+        let folder = repository(&format!("tests/cases/pprof/{case}"));
         let file = std::fs::read_dir(folder).expect("a folder").next();
         shown.import(&file.expect("a file").expect("a file").path(), &[]);
         shown.write(&[]);

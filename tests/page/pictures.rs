@@ -444,7 +444,7 @@ fn documents_show_the_page() {
     let Some(mut shown) = browser("documents") else {
         return;
     };
-    let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
+    let case = repository("tests/cases/cli/code-of-a-workspace");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);
     shown.write(&[]);

@@ -24,7 +24,7 @@ use profdb::report::{self, Argument, Request, Value};
 use profdb::source::Folder;
 use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};
 use rusqlite::types::ValueRef;
-use support::case_files::{entries, files};
+use support::case_files::{entries, files, of_group};
 use support::{long, tools};
 
 mod callers;
@@ -39,6 +39,7 @@ mod viewers;
 
 #[path = "../support"]
 mod support {
+    #[expect(dead_code, reason = "some of it is for tests that read single inputs")]
     pub(crate) mod case_files;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
@@ -165,27 +166,15 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     for format in FORMATS {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/cases")
-            .join(format.name);
-        for case in entries(&root) {
-            let slug = case
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            let input = case.join("case.in");
-            let files = files(&input);
-            for file in &files {
-                let mut name = format!("{}/{slug}", format.name);
-                if files.len() > 1 {
-                    let within = file.strip_prefix(&input).unwrap_or(file);
-                    name = format!("{name}/{}", within.display());
+        for case in of_group(format.name) {
+            let inputs = case.inputs();
+            let several = inputs.len() > 1;
+            for (input, bytes) in inputs {
+                let mut name = case.name();
+                if several {
+                    name = format!("{name}/{input}");
                 }
-                let sample = Sample {
-                    format,
-                    bytes: fs::read(file).expect("a file of a case is readable"),
-                };
+                let sample = Sample { format, bytes };
                 let profile = matches!(recognised(&sample.bytes), Ok(found) if found.name == format.name)
                     && outcome(&sample.bytes).1.is_none();
                 let laws = OF_FILES
@@ -193,7 +182,7 @@ fn main() -> ExitCode {
                     .chain(OF_PROFILES.iter().filter(|_| profile));
                 // Every format has a case of that name: so each law is tried on each format in
                 // every run.
-                let is_in_part = long::is_in_part(&name) || slug == "minimal";
+                let is_in_part = long::is_in_part(&name) || case.slug == "minimal";
                 let laws = laws.filter(|(law, _)| is_in_part || !COSTLY.contains(law));
                 trials.extend(laws.map(|(law, check)| {
                     let (check, sample) = (*check, sample.clone());
