@@ -21,6 +21,8 @@ use std::{env, fs, io};
 use libtest_mimic::{Failed, Trial};
 use profdb::formats::FORMATS;
 
+#[cfg(unix)]
+use super::workers;
 use crate::support::case_files::{self, Case, Place, UNENDED, cases, is_embedded, named};
 use crate::support::program::PROFDB;
 use crate::support::tools;
@@ -31,6 +33,10 @@ const COMMANDS: [&str; 2] = ["profdb", "sqlite3"];
 
 /// Bytes of the largest input that a case may have.
 const LARGEST: usize = 64 * 1024;
+
+/// Groups of cases that are about the program as a process: each of their commands starts it. The
+/// commands of other groups run in a worker.
+const OF_PROCESSES: [&str; 1] = ["cli"];
 
 /// Groups of cases that are not about the format of that name.
 const OTHER_GROUPS: [&str; 4] = ["cli", "export", "manual", "reports"];
@@ -138,13 +144,14 @@ fn commands(name: &str, case: &Case) -> Result<(), Failed> {
     let (steps, rest) = steps(&text);
     let place = tempfile::tempdir()?;
     case.write_inputs(place.path());
+    let is_of_process = OF_PROCESSES.contains(&case.group.as_str());
     let mut written = String::new();
     let mut wrong = String::new();
     // What comes after a command that cannot be run may be about what that would have changed.
     let mut is_tried = true;
     for step in &steps {
         let done = if is_tried {
-            run(name, step.lines, place.path())?
+            run(name, step.lines, place.path(), is_of_process)?
         } else {
             None
         };
@@ -188,7 +195,12 @@ fn commands(name: &str, case: &Case) -> Result<(), Failed> {
 }
 
 /// Returns the exit code and the output of a command, or `None` if its program is not installed.
-fn run(name: &str, lines: &str, place: &Path) -> Result<Option<(String, Vec<u8>)>, Failed> {
+fn run(
+    name: &str,
+    lines: &str,
+    place: &Path,
+    is_of_process: bool,
+) -> Result<Option<(String, Vec<u8>)>, Failed> {
     let words: Vec<&str> = lines
         .lines()
         .map(|line| line.get(2..).unwrap_or_default())
@@ -213,6 +225,10 @@ fn run(name: &str, lines: &str, place: &Path) -> Result<Option<(String, Vec<u8>)
         },
         None => None,
     };
+    #[cfg(unix)]
+    if is_ours && !is_of_process {
+        return Ok(Some(workers::run(place, &words)?));
+    }
     let program = found.filter(|_| !is_ours);
     let program = program.unwrap_or_else(|| PathBuf::from(PROFDB));
     Ok(Some(process(&program, arguments, place)?))

@@ -36,6 +36,8 @@ mod output;
 mod pages;
 mod round_trip;
 mod viewers;
+#[cfg(unix)]
+mod workers;
 
 #[path = "../support"]
 mod support {
@@ -163,6 +165,10 @@ struct Sample {
 }
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if workers::is_worker() {
+        return workers::work().expect("requests are read and answered");
+    }
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     for format in FORMATS {
@@ -212,6 +218,8 @@ fn main() -> ExitCode {
     }));
     trials.extend(cases::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);
+    #[cfg(unix)]
+    workers::end().expect("workers end when nothing more is asked for");
     // Of the four programs of tests this is the last one.
     let not_tried = tools::all_not_tried();
     if !not_tried.is_empty() {
