@@ -29,6 +29,7 @@ mod allocation;
 #[path = "../tests/support/built.rs"]
 mod built;
 #[path = "../tests/support/case_files.rs"]
+#[expect(dead_code, reason = "tests also run the commands of cases")]
 mod case_files;
 #[path = "../tests/support/fuzzing.rs"]
 mod fuzzing;
@@ -49,7 +50,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use case_files::{entries, files};
+use case_files::{files, of_group};
 use flate2::{Compression, GzBuilder};
 use fuzzing::{TARGETS, Target};
 use mutate::mutate;
@@ -64,13 +65,10 @@ const LONGEST_KEPT: usize = 160;
 
 /// Inputs to start from.
 fn seeds(target: &Target) -> Vec<Vec<u8>> {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut seeds = Vec::new();
     for &format in FORMATS {
-        for case in entries(&cases.join(format.name)) {
-            let read = files(&case.join("case.in"))
-                .into_iter()
-                .filter_map(|path| fs::read(path).ok());
+        for case in of_group(format.name) {
+            let read = case.inputs().into_iter().map(|(_, bytes)| bytes);
             // Small inputs are read a hundred times while a large one is read once, and find as
             // much.
             let small = read.filter(|bytes| bytes.len() <= 4096);

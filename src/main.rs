@@ -72,7 +72,7 @@ fn run() -> ExitCode {
     });
     // Without a handler an interrupt ends the program at once, which is as safe.
     drop(handled);
-    ExitCode::from(match cli::run(&stop) {
+    ExitCode::from(match cli::run(std::env::args_os(), &stop) {
         Ok(()) => 0,
         Err(failure) => failure.exit_code(),
     })

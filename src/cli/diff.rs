@@ -7,7 +7,7 @@ use super::diff_tree;
 use super::failure::{Failure, complain, say};
 use super::filters::FilterArgs;
 use super::output::{OutputArgs, Target, print};
-use super::page::{HtmlArgs, untold, without_flags, words_of_this_command};
+use super::page::{HtmlArgs, untold, without_flags, without_page};
 use super::sides::{SidesArgs, digest_of_rules, not_compared};
 use crate::base::error::Stop;
 use crate::compare::judge::{Limits, Test, Verdict};
@@ -134,15 +134,15 @@ pub(super) fn probability(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a probability above 0 and below 0.5, such as 0.05".to_owned())
 }
 
-pub(super) fn run(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
-    compared(diff, stop).map_err(|failure| match failure {
+pub(super) fn run(diff: &Diff, words: Vec<String>, stop: &Stop) -> Result<(), Failure> {
+    compared(diff, words, stop).map_err(|failure| match failure {
         // 1 says that something has changed.
         Failure::Output if diff.exit_code => Failure::Input,
         failure => failure,
     })
 }
 
-fn compared(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
+fn compared(diff: &Diff, words: Vec<String>, stop: &Stop) -> Result<(), Failure> {
     let target = diff.output.target(&diff.sides.inputs())?;
     let layout = diff.output.layout(None, Vec::new());
     layout
@@ -169,7 +169,8 @@ fn compared(diff: &Diff, stop: &Stop) -> Result<(), Failure> {
     }
     let rules = digest_of_rules(any, stop)?;
     if let Some(page) = page {
-        write_page(diff, &page, [&base, &new], &comparison, stop)?;
+        let words = without_page(words);
+        write_page(diff, words, &page, [&base, &new], &comparison, stop)?;
         return if diff.exit_code && is_worse(&comparison) {
             Err(Failure::CheckFailed)
         } else {
@@ -210,6 +211,7 @@ const NOT_OF_TREES: &[(&str, bool)] = &[
 /// Writes the page of a comparison.
 fn write_page(
     diff: &Diff,
+    words: Vec<String>,
     target: &Target,
     [base, new]: [&[ComparedRun<'_>]; 2],
     comparison: &Comparison,
@@ -217,7 +219,6 @@ fn write_page(
 ) -> Result<(), Failure> {
     let any = base[0].database;
     let rules = digest_of_rules(any, stop)?;
-    let words = words_of_this_command();
     let [mut programs, mut people] = [Readers::Programs, Readers::People]
         .map(|readers| compare::answer(any, comparison, rules.as_deref(), readers));
     let told = Told::of("diff", words.clone(), &mut programs, Some(&mut people));

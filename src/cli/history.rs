@@ -9,7 +9,7 @@ use super::diff::{effect, probability};
 use super::failure::{Failure, complain, database as failed, say, unchosen};
 use super::inputs::Inputs;
 use super::output::{OutputArgs, print};
-use super::page::{HtmlArgs, untold, words_of_this_command};
+use super::page::{HtmlArgs, untold, without_page};
 use super::sides::noise;
 use crate::base::error::Stop;
 use crate::compare::order::{KEYS, UNTAGGED};
@@ -171,7 +171,7 @@ pub(super) fn say_left_out(measured: &Measured) {
     ));
 }
 
-pub(super) fn run(asked: &History, stop: &Stop) -> Result<(), Failure> {
+pub(super) fn run(asked: &History, words: Vec<String>, stop: &Stop) -> Result<(), Failure> {
     let target = asked.output.target(&Inputs::of(&asked.series.database))?;
     let layout = asked.output.layout(None, Vec::new());
     layout
@@ -209,7 +209,7 @@ pub(super) fn run(asked: &History, stop: &Stop) -> Result<(), Failure> {
     let Some(page) = page else {
         return print(&mut answer, &layout, &target, stop);
     };
-    let mut words = words_of_this_command();
+    let mut words = without_page(words);
     if !asked.steps {
         words.push("--steps".to_owned());
     }

@@ -178,10 +178,8 @@ pub(super) fn untold(error: PageError, stop: &Stop) -> Failure {
 /// Flags that are about the page, and none of the command that gives its figures: each is followed by a value.
 const OF_PAGES: &[(&str, bool)] = &[(HTML, true), ("--max-size", true)];
 
-/// The words after `profdb` that this program was started with, without those about the page.
-pub(super) fn words_of_this_command() -> Vec<String> {
-    let words = std::env::args_os().skip(1);
-    let words = words.map(|word| word.to_string_lossy().into_owned());
+/// The words of a command without those about the page.
+pub(super) fn without_page(words: Vec<String>) -> Vec<String> {
     without_flags(words, OF_PAGES)
 }
 

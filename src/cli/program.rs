@@ -103,12 +103,12 @@ fn work(command: &str) -> Option<&'static str> {
     })
 }
 
-/// Runs the program with the arguments it was started with, until it is done or `stop` is set.
+/// Runs the program with arguments, of which the first is its own name, until it is done or `stop` is set.
 ///
 /// # Errors
 /// What went wrong; it has been reported.
-pub fn run(stop: &Stop) -> Result<(), Failure> {
-    let outcome = dispatch(std::env::args_os().collect(), stop);
+pub fn run(arguments: impl IntoIterator<Item = OsString>, stop: &Stop) -> Result<(), Failure> {
+    let outcome = dispatch(arguments.into_iter().collect(), stop);
     // Only now is it sure that the output has arrived.
     outcome
         .and_then(|()| io::stdout().flush().map_err(output))
@@ -127,6 +127,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     {
         return complete::run(program(), &arguments[2..]);
     }
+    let words = words(&arguments);
     let commands = Cli::command().subcommand(report::bare());
     let is_command = |word: &str| word == "help" || commands.find_subcommand(word).is_some();
     // A file is looked into, which takes as long as its disk does.
@@ -176,7 +177,15 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
             .map(progress::begin)
     };
     let _shown = looking.or_else(begin);
-    commanded(&matches, stop)
+    commanded(&matches, words, stop)
+}
+
+/// The arguments after the name of the program, as text.
+fn words(arguments: &[OsString]) -> Vec<String> {
+    let words = arguments.iter().skip(1);
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// As much of the command line as is needed to parse these arguments, if nothing is wrong with them: of the
@@ -252,11 +261,11 @@ fn carried_out(
             report::explain_flags(arguments, &error).unwrap_or_else(|| paragraph(&error));
         complain(sentence, Failure::Usage)
     })?;
-    commanded(&matches, stop)
+    commanded(&matches, words(arguments), stop)
 }
 
-/// Carries out the command that was parsed.
-fn commanded(matches: &clap::ArgMatches, stop: &Stop) -> Result<(), Failure> {
+/// Carries out the command that was parsed from some words.
+fn commanded(matches: &clap::ArgMatches, words: Vec<String>, stop: &Stop) -> Result<(), Failure> {
     // Its subcommands are made from the headers of reports, which no derived struct knows.
     if let Some(("report", matches)) = matches.subcommand() {
         return report::run(matches, stop);
@@ -273,10 +282,10 @@ fn commanded(matches: &clap::ArgMatches, stop: &Stop) -> Result<(), Failure> {
         Command::Merge(merge) => merge::run(&merge, stop),
         Command::Export(export) => export::run(&export, stop),
         Command::Convert(convert) => convert::run(&convert, stop),
-        Command::Diff(diff) => diff::run(&diff, stop),
+        Command::Diff(diff) => diff::run(&diff, words, stop),
         Command::Gate(gate) => gate::run(&gate, stop),
-        Command::History(asked) => history::run(&asked, stop),
-        Command::Steps(asked) => steps::run(&asked, stop),
+        Command::History(asked) => history::run(&asked, words, stop),
+        Command::Steps(asked) => steps::run(&asked, words, stop),
         Command::Serve(asked) => serve::run(&asked, self::program(), carried_out, stop),
         Command::Sql(sql) => sql::run(&sql, stop),
         Command::Dump(dump) => dump::run(&dump, stop),

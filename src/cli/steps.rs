@@ -12,7 +12,7 @@ use super::filters::FilterArgs;
 use super::history::{SearchArgs, SeriesArgs, by, say_left_out, without};
 use super::inputs::Inputs;
 use super::output::{OutputArgs, print};
-use super::page::{HtmlArgs, untold, without_flags, words_of_this_command};
+use super::page::{HtmlArgs, untold, without_flags, without_page};
 use super::sides::digest_of_rules;
 use crate::base::error::Stop;
 use crate::history::steps::{
@@ -71,7 +71,7 @@ fn since(text: &str) -> Result<Since, String> {
     }
 }
 
-pub(super) fn run(asked: &Steps, stop: &Stop) -> Result<(), Failure> {
+pub(super) fn run(asked: &Steps, words: Vec<String>, stop: &Stop) -> Result<(), Failure> {
     let target = asked.output.target(&Inputs::of(&asked.series.database))?;
     let layout = asked.output.layout(None, Vec::new());
     layout
@@ -102,11 +102,12 @@ pub(super) fn run(asked: &Steps, stop: &Stop) -> Result<(), Failure> {
     let Some(page) = page else {
         return print(&mut shown, &layout, &target, stop);
     };
-    let told = Told::of("steps", words_of_this_command(), &mut shown, None);
+    let words = without_page(words);
+    let told = Told::of("steps", words.clone(), &mut shown, None);
     let mut told = vec![told.map_err(|error| untold(error, stop))?];
     // A history has no filters: its figures would be others.
     if asked.filters.arguments().next().is_none() {
-        told.extend(histories(asked, &source, &found, stop)?);
+        told.extend(histories(asked, words, &source, &found, stop)?);
     }
     let content = Content {
         title: format!("Steps of {}", found.measured.metric),
@@ -133,14 +134,12 @@ const NOT_OF_HISTORIES: &[(&str, bool)] = &[
 /// The history of whole runs, and of what changed most.
 fn histories(
     asked: &Steps,
+    words: Vec<String>,
     source: &Database,
     found: &Found,
     stop: &Stop,
 ) -> Result<Vec<Told>, Failure> {
-    let words: Vec<String> = without_flags(
-        words_of_this_command().into_iter().skip(1),
-        NOT_OF_HISTORIES,
-    );
+    let words = without_flags(words.into_iter().skip(1), NOT_OF_HISTORIES);
     let names = found.changes.iter().take(DRAWN).map(|change| {
         let [function, module, file] = &change.names;
         let name = match asked.by {

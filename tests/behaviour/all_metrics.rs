@@ -1,18 +1,18 @@
 //! With all metrics side by side, each figure is the one that the report has of that metric alone.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
+use crate::support::case_files::repository_path;
 use crate::support::program;
 use serde_json::{Map, Value};
 
 /// Runs with several metrics: trees, pairs of callers and callees, labels, files of several parts.
 const FILES: [&str; 5] = [
     "tests/samples/ghc_prof/calc.P.prof",
-    "tests/cases/perf_script/two-events/case.in/run.perf",
-    "tests/cases/callgrind/parts/case.in/callgrind.out",
-    "tests/cases/cli/all-metrics/case.in/anonymous.callgrind",
-    "tests/cases/dyalog_xml/shop-tree/case.in/run.xml",
+    "tests/cases/perf_script/two-events/run.perf",
+    "tests/cases/callgrind/parts/callgrind.out",
+    "tests/cases/cli/all-metrics/anonymous.callgrind",
+    "tests/cases/dyalog_xml/shop-tree/run.xml",
 ];
 
 const QUESTIONS: [&[&str]; 9] = [
@@ -33,7 +33,7 @@ fn rows(file: &str, question: &[&str], metric: &str) -> Option<Vec<Map<String, V
         .arg("report")
         .args(question)
         .args(["--format", "jsonl", "--metric", metric])
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(file))
+        .arg(repository_path(file))
         .output()
         .expect("our own program");
     let told = String::from_utf8_lossy(&output.stderr);
@@ -55,7 +55,7 @@ fn rows(file: &str, question: &[&str], metric: &str) -> Option<Vec<Map<String, V
 fn metrics(file: &str) -> Vec<String> {
     let output = program::command()
         .args(["report", "summary", "--metric", "all", "--format", "json"])
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(file))
+        .arg(repository_path(file))
         .output()
         .expect("our own program");
     let answer: Value = serde_json::from_slice(&output.stdout).expect("an object");

@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
+use crate::support::case_files::repository_path;
 use profdb::base::error::Stop;
 use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
@@ -20,14 +21,14 @@ use rusqlite::types::Value;
 
 /// Cases whose runs have rows in all tables.
 const RUNS: [&str; 8] = [
-    "dyalog_xml/shop-tree/case.in/run.xml",
-    "dyalog_csv/several-roots/case.in/run.csv",
-    "pprof/labels/case.in/run.pb",
-    "pprof/lines-and-columns/case.in/run.pb",
-    "sampler/recursion/case.in/run.trace",
-    "lispworks_tree/recursion/case.in/run.tree",
-    "ghc_px/back-edge-to-root/case.in/run.prof",
-    "perf_script/source-lines/case.in/run.perf",
+    "dyalog_xml/shop-tree/run.xml",
+    "dyalog_csv/several-roots/run.csv",
+    "pprof/labels/run.pb",
+    "pprof/lines-and-columns/run.pb",
+    "sampler/recursion/run.trace",
+    "lispworks_tree/recursion/run.tree",
+    "ghc_px/back-edge-to-root/run.prof",
+    "perf_script/source-lines/run.perf",
 ];
 
 /// What is said once only: nothing else can contradict it.
@@ -124,8 +125,8 @@ fn add(database: Database, format: &str, bytes: &[u8]) -> Database {
 fn database() -> Database {
     let mut database = Database::in_memory().expect("room for a database");
     for run in RUNS {
-        let bytes =
-            fs::read(format!("tests/cases/{run}")).unwrap_or_else(|error| panic!("{run}: {error}"));
+        let path = repository_path(&format!("tests/cases/{run}"));
+        let bytes = fs::read(path).unwrap_or_else(|error| panic!("{run}: {error}"));
         database = add(
             database,
             run.split('/').next().expect("a folder per format"),

@@ -1,14 +1,7 @@
 //! What fuzzers have found worth keeping is read again, with the rules of fuzzing; and a few inputs
 //! that have not been read yet.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "small files of our own, and a limit on the time of each"
-)]
-
-use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use crate::support::case_files;
 use crate::support::fuzzing::{TARGETS, Target};
@@ -78,22 +71,15 @@ fn kept_inputs_are_known_by_name() {
 
 #[test]
 fn new_inputs_break_no_rule() {
-    let cases = case_files::entries(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"));
+    let cases = case_files::cases();
     for target in TARGETS {
         let mut seeds = Vec::new();
-        for folder in &cases {
-            let Some(format) = folder
-                .file_name()
-                .and_then(|name| profdb::formats::format_named(name.to_str()?))
-            else {
+        for case in &cases {
+            let Some(format) = profdb::formats::format_named(&case.group) else {
                 continue;
             };
-            let inputs = case_files::entries(folder)
-                .into_iter()
-                .flat_map(|case| case_files::files(&case.join("case.in")));
-            let small = inputs
-                .filter_map(|path| fs::read(path).ok())
-                .filter(|bytes| bytes.len() <= 4096);
+            let inputs = case.inputs().into_iter().map(|(_, bytes)| bytes);
+            let small = inputs.filter(|bytes| bytes.len() <= 4096);
             seeds.extend(small.filter_map(|bytes| (target.seed)(format, &bytes)));
         }
         for number in 0..NEW {

@@ -17,6 +17,7 @@ use profdb::dataset::DatasetError;
 use profdb::store::{Cell, Database, LockWait};
 use sha2::{Digest, Sha256};
 
+use crate::support::case_files::{entries, repository_path};
 use crate::support::faults::{
     calls, content, content_of_tables, profdb, profiles, same, text, with_fault,
 };
@@ -86,7 +87,8 @@ pub(super) fn runs(dataset: &Path) -> Vec<String> {
 
 /// Profiles of all formats, long ones, and one that has a source.
 pub(super) fn import(folder: &Path, database: &str, profiles: &[PathBuf]) {
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/cli/code/case.in");
+    let source = repository_path("tests/cases/cli/code");
+    let source = source.to_str().expect("plain");
     for (at, profile) in profiles.iter().enumerate() {
         let tag = format!("place=p{at}");
         let profile = profile.to_str().expect("plain");
@@ -107,31 +109,18 @@ pub(super) fn import(folder: &Path, database: &str, profiles: &[PathBuf]) {
 }
 
 pub(super) fn some() -> Vec<PathBuf> {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let code = cases.join("cli/code/case.in");
-    let code = fs::read_dir(code)
-        .expect("it is there")
-        .map(|entry| entry.expect("a file").path());
-    let mut code: Vec<PathBuf> = code.filter(|path| path.is_file()).collect();
-    code.sort();
+    let code = entries(&repository_path("tests/cases/cli/code"));
+    let code = code.into_iter().filter(|path| path.is_file()).take(1);
     let profiles = profiles();
-    profiles
+    let mut some: Vec<PathBuf> = profiles
         .short
         .iter()
         .chain(&profiles.long)
         .cloned()
-        .chain(code.into_iter().take(1))
-        .chain(
-            [cases.join("pprof/labels/case.in")]
-                .iter()
-                .flat_map(|folder| {
-                    let entries = fs::read_dir(folder).expect("it is there");
-                    entries
-                        .map(|entry| entry.expect("a file").path())
-                        .collect::<Vec<_>>()
-                }),
-        )
-        .collect()
+        .collect();
+    some.extend(code);
+    some.push(repository_path("tests/cases/pprof/labels/run.pb"));
+    some
 }
 
 #[test]
@@ -162,7 +151,8 @@ fn a_run_without_paths_is_no_empty_one() {
 fn runs_of_all_cases_come_back_table_by_table() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
+    let cases = repository_path("tests/cases");
+    let cases = cases.to_str().expect("plain");
     // Cases of what is refused are among them.
     let imported = tried(
         path,
@@ -943,7 +933,7 @@ fn damaged_files_are_refused_and_nothing_is_imported_by_half() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     import(path, "a.db", &some()[..1]);
-    let labels = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/pprof/labels/case.in");
+    let labels = repository_path("tests/cases/pprof/labels");
     done(
         path,
         &["import", "--db", "a.db", labels.to_str().expect("plain")],

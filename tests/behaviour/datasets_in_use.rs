@@ -9,6 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::datasets::{bytes, done, import, runs, some, tried};
+use crate::support::case_files::repository_path;
 use crate::support::faults::{calls, content, profdb, same, text, with_fault};
 
 const EXPORT: [&str; 7] = [
@@ -141,10 +142,8 @@ fn what_a_killed_import_has_left_is_removed() {
 fn nothing_is_removed_through_a_link() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let profile = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/cases/ghc_prof/minimal/case.in/run.prof"
-    );
+    let profile = repository_path("tests/cases/ghc_prof/minimal/run.prof");
+    let profile = profile.to_str().expect("plain");
     done(path, &["import", "--db", "a.db", profile]);
     done(path, &EXPORT);
     let run = runs(&path.join("d"));

@@ -40,9 +40,9 @@ fn every_command_has_examples_of_itself_and_they_work() {
             };
             fs::create_dir(folder.join("profiles")).expect("a folder");
             fs::create_dir(folder.join("src")).expect("a folder");
-            copy("dyalog_xml/shop-tree/case.in/run.xml", "run.xml");
-            copy("dyalog_xml/shop-tree/case.in/run.xml", "profiles/a.xml");
-            copy("pprof/labels/case.in/run.pb", "cpu.pprof");
+            copy("dyalog_xml/shop-tree/run.xml", "run.xml");
+            copy("dyalog_xml/shop-tree/run.xml", "profiles/a.xml");
+            copy("pprof/labels/run.pb", "cpu.pprof");
             fs::write(folder.join("perf.budget"), "total <= 10 s\nany <= +10 %\n")
                 .expect("room for a small file");
             fs::write(folder.join("question.sql"), "SELECT count(*) FROM runs\n")

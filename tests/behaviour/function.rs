@@ -4,8 +4,8 @@
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::fs;
-use std::path::Path;
 
+use crate::support::case_files::repository_path;
 use crate::support::program;
 use profdb::base::error::Stop;
 use profdb::formats::{Options, format_named};
@@ -16,19 +16,19 @@ use profdb::store::{Database, RunInfo};
 
 /// Profiles that know lines: with paths, with callers only, and with lines in other files.
 const PROFILES: [(&str, &str); 5] = [
-    ("dyalog_xml", "foo-1.37-tree/case.in/run.xml"),
-    ("dyalog_csv", "shop-tree/case.in/run.csv"),
-    ("callgrind", "recursion-levels/case.in/callgrind.out"),
-    ("callgrind", "included-files/case.in/callgrind.out"),
-    ("pprof", "labels/case.in/run.pb"),
+    ("dyalog_xml", "foo-1.37-tree/run.xml"),
+    ("dyalog_csv", "shop-tree/run.csv"),
+    ("callgrind", "recursion-levels/callgrind.out"),
+    ("callgrind", "included-files/callgrind.out"),
+    ("pprof", "labels/run.pb"),
 ];
 
 /// Line, calls, own and total cost, and how many functions it called.
 type Line = (i64, Option<i64>, Option<f64>, Option<f64>, i64);
 
 fn database(format: &str, file: &str) -> Database {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let bytes = fs::read(path.join(format).join(file)).expect("a case");
+    let path = repository_path(&format!("tests/cases/{format}/{file}"));
+    let bytes = fs::read(path).expect("a case");
     let (stop, options) = (Stop::default(), Options::default());
     let input = Input::new(Box::new(&*bytes), Limits::default(), stop.clone()).expect("bytes");
     let format = format_named(format).expect("a format");

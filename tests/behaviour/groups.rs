@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use profdb::base::error::Stop;
@@ -19,7 +19,7 @@ use profdb::store::{Database, WholeRun};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::support::case_files::{entries as paths, files};
+use crate::support::case_files::{entries as paths, files, repository_path};
 use crate::support::faults::{
     DATABASE, calls, check, content, entries, profdb, same, text, with_fault,
 };
@@ -395,14 +395,11 @@ fn groups_hold_what_single_imports_hold() {
 
 /// The inputs of cases, some of each format.
 fn inputs() -> Vec<PathBuf> {
-    let mut inputs = Vec::new();
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    for format in paths(&cases).into_iter().filter(|path| path.is_dir()) {
-        let folders = paths(&format).into_iter().map(|case| case.join("case.in"));
-        let of_format = folders.filter(|folder| folder.is_dir());
-        inputs.extend(of_format.flat_map(|folder| files(&folder)).take(5));
-    }
-    inputs
+    let groups = paths(&repository_path("tests/cases"));
+    let inputs = groups
+        .iter()
+        .flat_map(|group| files(group).into_iter().take(5));
+    inputs.collect()
 }
 
 /// Fails unless the runs that are there are whole and the first of those that were to be stored, and

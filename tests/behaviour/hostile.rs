@@ -9,11 +9,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use crate::support::allocation;
 use crate::support::built::built;
-use crate::support::case_files::{entries, files};
+use crate::support::case_files::{Case, of_group, repository_path};
 use crate::support::protobuf::{field, varint};
 use profdb::base::error::ImportError;
 use profdb::formats::{FORMATS, format_named};
@@ -93,8 +92,7 @@ fn gzip(pieces: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
 
 /// A file of a case.
 fn case(format: &str, path: &str) -> Vec<u8> {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    fs::read(cases.join(format).join(path))
+    fs::read(repository_path(&format!("tests/cases/{format}/{path}")))
         .unwrap_or_else(|error| panic!("{format}/{path}: {error}"))
 }
 
@@ -187,15 +185,12 @@ const JSON_HEADS: &[(&str, &str)] = &[
 
 /// Whether files of a format are JSON, as the case `minimal` shows.
 fn is_json(format: &str) -> bool {
-    let folder = format!("tests/cases/{format}/minimal/case.in");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = root.join(folder);
     // Three formats have no case `minimal`: they are XML, CSV and text.
-    folder.exists()
-        && files(&folder).iter().any(|file| {
-            let text = fs::read(file).expect("a file of a case");
-            matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
-        })
+    of_group(format)
+        .iter()
+        .filter(|case| case.slug == "minimal")
+        .flat_map(Case::inputs)
+        .any(|(_, bytes)| matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[')))
 }
 
 /// Neither a reader nor the tree recurses.
@@ -308,20 +303,16 @@ fn names_of_100_mb() {
     ];
     // In cases, in the place of a name that is there.
     let places = [
-        ("sampler", "minimal/case.in/run.trace", "alpha"),
-        ("ghc_px", "another-centre/case.in/run.prof", "MAIN"),
-        ("ghc_prof", "all/case.in/run.prof", "even"),
-        ("ghc_json", "bare-quotes/case.in/run.json", "weird"),
-        (
-            "heapprofile",
-            "children-first/case.in/run.heapprofile",
-            "main",
-        ),
-        ("speedscope", "calls-left-open/case.in/run.json", "main"),
-        ("firefox", "allocations/case.in/profile.json", "main"),
-        ("gprof", "block-without-function/case.in/run.gprof", "work"),
-        ("pyinstrument_json", "minimal/case.in/run.json", "sorted"),
-        ("stackprof", "minimal/case.in/run.json", "<main>"),
+        ("sampler", "minimal/run.trace", "alpha"),
+        ("ghc_px", "another-centre/run.prof", "MAIN"),
+        ("ghc_prof", "all/run.prof", "even"),
+        ("ghc_json", "bare-quotes/run.json", "weird"),
+        ("heapprofile", "children-first/run.heapprofile", "main"),
+        ("speedscope", "calls-left-open/run.json", "main"),
+        ("firefox", "allocations/profile.json", "main"),
+        ("gprof", "block-without-function/run.gprof", "work"),
+        ("pyinstrument_json", "minimal/run.json", "sorted"),
+        ("stackprof", "minimal/run.json", "<main>"),
     ];
     let places = places.map(|(format, path, name)| {
         let bytes = case(format, path);
@@ -665,17 +656,13 @@ fn placed(name: &str, number: &str, error: &ImportError) {
 /// finite, or an error.
 #[test]
 fn every_number_of_every_case() {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut tried = 0;
     let (mut texts, mut binary) = (BTreeSet::new(), BTreeSet::new());
     for format in FORMATS {
-        for name in ["minimal", "foo-0.9.0-tree", "foo-1.37-tree"] {
-            let input = cases.join(format.name).join(name).join("case.in");
-            if !input.is_dir() {
-                continue;
-            }
-            for file in files(&input) {
-                let bytes = fs::read(&file).expect("a file of a case");
+        let named = ["minimal", "foo-0.9.0-tree", "foo-1.37-tree"];
+        let cases = of_group(format.name).into_iter();
+        for case in cases.filter(|case| named.contains(&&*case.slug)) {
+            for (input, bytes) in case.inputs() {
                 let Ok(text) = String::from_utf8(bytes) else {
                     binary.insert(format.name);
                     continue;
@@ -687,7 +674,7 @@ fn every_number_of_every_case() {
                         let read =
                             catch_unwind(AssertUnwindSafe(|| built(format, content.as_bytes())));
                         let read = read.unwrap_or_else(|_| {
-                            panic!("{}: {number} at byte {from}", file.display())
+                            panic!("{}/{input}: {number} at byte {from}", case.name())
                         });
                         tried += 1;
                         match read {
@@ -724,7 +711,6 @@ fn every_number_of_every_case() {
         all_formats(),
         "formats with a cost at a known place, binary, or without such a place"
     );
-    assert!(!entries(&cases).is_empty());
 }
 
 /// Patterns at the edges of what bytes, lengths, counts, integers and floating-point numbers can
@@ -759,18 +745,18 @@ const PATTERNS: &[&[u8]] = &[
 
 /// Small files of the formats and packings that are not text.
 const BINARY: &[(&str, &str)] = &[
-    ("pprof", "minimal/case.in/run.pb"),
-    ("pprof", "labels/case.in/run.pb"),
-    ("pprof", "packed-and-unpacked/case.in/run.pb"),
-    ("pprof", "gzip/case.in/run.pb.gz"),
-    ("pprof", "zstd/case.in/run.pb.zst"),
-    ("pstats", "minimal/case.in/run.pstats"),
-    ("pstats", "long-numbers/case.in/run.pstats"),
-    ("business_rules", "mixed-order/case.in/run.prof"),
-    ("business_rules", "plain-timed/case.in/run.prof"),
-    ("sampler", "minimal/case.in/run.trace"),
-    ("dyalog_csv", "gzip/case.in/run.csv.gz"),
-    ("dyalog_csv", "zstd/case.in/run.csv.zst"),
+    ("pprof", "minimal/run.pb"),
+    ("pprof", "labels/run.pb"),
+    ("pprof", "packed-and-unpacked/run.pb"),
+    ("pprof", "gzip/run.pb.gz"),
+    ("pprof", "zstd/run.pb.zst"),
+    ("pstats", "minimal/run.pstats"),
+    ("pstats", "long-numbers/run.pstats"),
+    ("business_rules", "mixed-order/run.prof"),
+    ("business_rules", "plain-timed/run.prof"),
+    ("sampler", "minimal/run.trace"),
+    ("dyalog_csv", "gzip/run.csv.gz"),
+    ("dyalog_csv", "zstd/run.csv.zst"),
 ];
 
 /// Each pattern over the bytes at every place of a binary file, and in the place of every byte:

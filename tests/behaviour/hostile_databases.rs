@@ -9,6 +9,7 @@
 )]
 
 use crate::support::allocation;
+use crate::support::case_files::repository_path;
 use crate::support::long::Form;
 use crate::support::tools;
 use rustix::fs::{CWD, FileType, Mode};
@@ -37,12 +38,12 @@ use rusqlite::limits::Limit;
 /// What a sound database is made of: trees with and without lines, several metrics, labels, a run
 /// without paths.
 const RUNS: [&str; 6] = [
-    "dyalog_xml/shop-tree/case.in/run.xml",
-    "dyalog_csv/function-without-lines/case.in/run.csv",
-    "pprof/labels/case.in/run.pb",
-    "sampler/recursion/case.in/run.trace",
-    "callgrind/recursion-levels/case.in/callgrind.out",
-    "pprof/lines-and-columns/case.in/run.pb",
+    "dyalog_xml/shop-tree/run.xml",
+    "dyalog_csv/function-without-lines/run.csv",
+    "pprof/labels/run.pb",
+    "sampler/recursion/run.trace",
+    "callgrind/recursion-levels/callgrind.out",
+    "pprof/lines-and-columns/run.pb",
 ];
 
 /// Every command that opens a database, with the exit codes that it may end with on a damaged one.
@@ -88,7 +89,8 @@ const BUDGET: &str = "total <= +5 %\nfn '*' <= +5 %\nmodule '*' <= 100 % of tota
 const AGAIN: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.g\",¯1,1,1,1\n";
 
 fn case(path: &str) -> Vec<u8> {
-    fs::read(format!("tests/cases/{path}")).unwrap_or_else(|error| panic!("{path}: {error}"))
+    let file = repository_path(&format!("tests/cases/{path}"));
+    fs::read(file).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// Imports a profile; the database is open then.

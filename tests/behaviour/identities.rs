@@ -16,7 +16,7 @@ use profdb::events::{FunctionDef, Kind};
 use profdb::identity::{Class, Identity, NO_NAME, Rule, Rules, read_rules};
 use rusqlite::{Connection, OpenFlags};
 
-use crate::support::case_files::{entries, files};
+use crate::support::case_files::{entries, files, repository_path};
 use crate::support::program;
 
 fn of<'a>(rules: &Rules, kind: Kind, [name, module, file]: [&'a str; 3]) -> Identity<'a> {
@@ -553,8 +553,7 @@ fn paths_lose_what_one_machine_has() {
 fn corpus() -> BTreeSet<(String, [String; 3])> {
     let folder = tempfile::tempdir().expect("a folder");
     let database = folder.path().join("all.db");
-    let cases = entries(Path::new("tests/cases"));
-    let cases = cases.iter().map(|case| case.as_os_str());
+    let cases = entries(&repository_path("tests/cases"));
     // Cases with wrong input fail, which is what they are for.
     let imported = program::command()
         .args(["import", "--db"])
@@ -718,8 +717,8 @@ fn fingerprints(path: &Path) -> Vec<Option<Key>> {
 
 /// One good profile of each format.
 fn profiles() -> Vec<PathBuf> {
-    let cases = entries(Path::new("tests/cases"));
-    let minimal = cases.iter().map(|format| format.join("minimal/case.in"));
+    let groups = entries(&repository_path("tests/cases"));
+    let minimal = groups.iter().map(|group| group.join("minimal"));
     let mut profiles: Vec<PathBuf> = minimal
         .filter(|folder| folder.is_dir())
         .flat_map(|folder| files(&folder))

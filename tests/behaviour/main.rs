@@ -64,6 +64,7 @@ mod support {
     )]
     pub(crate) mod allocation;
     pub(crate) mod built;
+    #[expect(dead_code, reason = "most of it is for tests that run cases")]
     pub(crate) mod case_files;
     pub(crate) mod disk;
     pub(crate) mod faults;

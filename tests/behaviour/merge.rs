@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use crate::support::case_files::{self, repository_path};
 use crate::support::faults;
 use crate::support::faults::{calls, content, entries, profdb, profiles, same, text, with_fault};
 use profdb::store::Database;
@@ -17,7 +18,8 @@ use tempfile::TempDir;
 fn import(folder: &Path, database: &str, files: &[PathBuf]) {
     for file in files {
         let tag = format!("place=p{}", file.as_os_str().len() % 3);
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/cli/code/case.in");
+        let source = repository_path("tests/cases/cli/code");
+        let source = source.to_str().expect("plain");
         let mut command = profdb(
             folder,
             &[
@@ -49,14 +51,10 @@ fn merged(folder: &Path, databases: &[&str]) -> String {
 
 /// Profiles of all formats, long ones, of code that has a source, and of samples that have labels.
 fn files() -> Vec<PathBuf> {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let more = ["cli/code", "pprof/labels"].into_iter().flat_map(|case| {
-        let input = cases.join(case).join("case.in");
-        entries(&input)
-            .into_iter()
-            .map(move |name| input.join(name))
-            .filter(|path| path.is_file())
-            .take(1)
+    let more = ["tests/cases/cli/code", "tests/cases/pprof/labels"].map(repository_path);
+    let more = more.iter().flat_map(|folder| {
+        let files = case_files::entries(folder).into_iter();
+        files.filter(|path| path.is_file()).take(1)
     });
     profiles()
         .short

@@ -41,7 +41,7 @@ fn said(folder: &Path, words: &[&str]) -> String {
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let tree = cases.join("dyalog_csv/shop-tree/case.in/run.csv");
+    let tree = cases.join("dyalog_csv/shop-tree/run.csv");
     let after = folder.path().join("after.folded");
     fs::write(&after, "main;parse 50\nmain;work 90\n").expect("a file");
     for file in [tree, after] {

@@ -235,7 +235,7 @@ fn version_says_what_is_inside() {
 #[test]
 fn version_says_how_later_runs_are_written() {
     let sql = "SELECT sqlite_compileoption_used('ENABLE_DBPAGE_VTAB')";
-    let file = "tests/cases/dyalog_xml/shop-tree/case.in/run.xml";
+    let file = "tests/cases/dyalog_xml/shop-tree/run.xml";
     let asked = profdb(&["sql", "--format", "csv", sql, file]);
     let by_pages = match text(&asked.stdout).lines().last() {
         Some("1") => true,

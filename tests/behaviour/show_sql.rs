@@ -2,16 +2,13 @@
 //! all cases and a spread of flags; without `LONG_TESTS=all`, of a part of the cases. One shell
 //! answers all questions to a database, in the order in which they are asked.
 
-#![expect(clippy::disallowed_methods, reason = "small files of our own")]
-
 use crate::support::{long, tools};
 use std::fmt::Write as _;
-use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
-use crate::support::case_files::{entries, files};
+use crate::support::case_files::{Case, of_group};
 use profdb::base::error::Stop;
 use profdb::formats::{FORMATS, Format, Options, detect};
 use profdb::input::{Input, Limits};
@@ -120,34 +117,20 @@ fn reports_equal_what_the_shell_makes_of_their_sql() {
 
 /// Imports what the cases of a format bring, as far as it can be imported.
 fn fill(path: &Path, format: &'static Format) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/cases")
-        .join(format.name);
     let mut database = Database::open(path).expect("a new file");
-    let name = |case: &Path| {
-        format!(
-            "{}/{}",
-            format.name,
-            case.file_name().unwrap_or_default().to_string_lossy()
-        )
-    };
-    let is_asked = |case: &Path| case.ends_with("minimal") || long::is_in_part(&name(case));
-    let (asked, others): (Vec<_>, Vec<_>) =
-        entries(&root).into_iter().partition(|case| is_asked(case));
-    let files = |cases: Vec<PathBuf>| {
-        cases
-            .into_iter()
-            .flat_map(|case| files(&case.join("case.in")))
-    };
+    let is_asked = |case: &Case| case.slug == "minimal" || long::is_in_part(&case.name());
+    let (asked, others): (Vec<_>, Vec<_>) = of_group(format.name).into_iter().partition(is_asked);
     // Of the others, the first that has a run, where none of the part has one.
-    let asked = files(asked)
-        .map(|file| (file, true))
-        .chain(files(others).map(|file| (file, false)));
-    for (file, is_in_part) in asked {
+    let asked = asked.iter().map(|case| (case, true));
+    let cases = asked.chain(others.iter().map(|case| (case, false)));
+    let files = cases.flat_map(|(case, is_in_part)| {
+        let inputs = case.inputs().into_iter();
+        inputs.map(move |(_, bytes)| (bytes, is_in_part))
+    });
+    for (bytes, is_in_part) in files {
         if !is_in_part && path.exists() {
             break;
         }
-        let bytes = fs::read(&file).expect("a file of a case is readable");
         let stop = Stop::default();
         let Ok(input) = Input::new(Box::new(bytes.as_slice()), Limits::default(), stop.clone())
         else {

@@ -3,9 +3,8 @@
 //! them. Inputs are those of the cases, as they are and mutated.
 
 use std::cell::RefCell;
-use std::fs;
-use std::path::{Path, PathBuf};
 
+use crate::support::case_files::of_group;
 use crate::support::mutate::mutate;
 use crate::support::random::Random;
 use profdb::base::error::{Position, Stop};
@@ -48,35 +47,11 @@ fn outcome(format: &str, bytes: &[u8], way: Way) -> Outcome {
     )
 }
 
-fn inputs(folder: &Path, found: &mut Vec<Vec<u8>>) {
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("a folder")
-        .map(|entry| entry.expect("readable").path())
-        .collect();
-    entries.sort();
-    for path in entries {
-        if path.is_dir() {
-            inputs(&path, found);
-        } else if path
-            .parent()
-            .is_some_and(|parent| parent.ends_with("case.in"))
-        {
-            #[expect(clippy::disallowed_methods, reason = "small files of our own")]
-            found.push(fs::read(&path).expect("readable"));
-        }
-    }
-}
-
 #[test]
 fn both_ways_say_the_same() {
     for format in FORMATS {
-        let mut seeds = Vec::new();
-        inputs(
-            &Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("tests/cases")
-                .join(format),
-            &mut seeds,
-        );
+        let inputs = of_group(format).into_iter().flat_map(|case| case.inputs());
+        let seeds: Vec<Vec<u8>> = inputs.map(|(_, bytes)| bytes).collect();
         let mut random = Random(1);
         // Inputs of which more than the header was understood.
         let (mut refused, mut begun) = (0, 0);

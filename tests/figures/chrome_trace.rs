@@ -38,8 +38,7 @@ fn integer(event: &Value, member: &str) -> i64 {
 /// and is nobody else's: in this trace no function of that sort calls itself.
 fn slices() -> Vec<Slice> {
     let trace: Value =
-        serde_json::from_str(&text("../cases/chrome_trace/node/case.in/trace.json.gz"))
-            .expect("JSON");
+        serde_json::from_str(&text("../cases/chrome_trace/node/trace.json.gz")).expect("JSON");
     let events = trace["traceEvents"].as_array().expect("events");
     let of_phase = |phase: &'static str| events.iter().filter(move |event| event["ph"] == phase);
     let function = |event: &Value| -> Function {
@@ -116,7 +115,7 @@ fn functions() {
     }
     let database = imported(
         "chrome_trace",
-        &text("../cases/chrome_trace/node/case.in/trace.json.gz"),
+        &text("../cases/chrome_trace/node/trace.json.gz"),
     );
     let sql = "SELECT function, module, calls, exclusive, cumulative FROM summary";
     let found = rows(&database, sql, |row| {
@@ -158,7 +157,7 @@ fn callers_and_callees() {
     }
     let database = imported(
         "chrome_trace",
-        &text("../cases/chrome_trace/node/case.in/trace.json.gz"),
+        &text("../cases/chrome_trace/node/trace.json.gz"),
     );
     let sql = "SELECT function, module, callee, callee_module, calls, cumulative FROM callees";
     let found = rows(&database, sql, |row| {

@@ -411,7 +411,7 @@ fn values_of_labels_are_no_functions() {
     let folder = Folder::new();
     let run = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/tests/cases/pprof/labels/case.in/run.pb"
+        "/tests/cases/pprof/labels/run.pb"
     );
     let content = std::fs::read(run).expect("a case");
     let database = import(&folder, "runs.db", &[("base-1.pb", content)]);

@@ -3,6 +3,7 @@
 //! (`dot`), python3-jsonschema (speedscope's own schema of its files, tests/samples/speedscope).
 //! Datasette, which looks at databases themselves, is Python's package `datasette`.
 
+use crate::support::case_files::repository_path;
 use crate::support::program;
 use crate::support::tools;
 use std::fs;
@@ -25,10 +26,10 @@ const TREES: [&str; 7] = [
     "samples/ghc_px/calc.ghc6.px.prof",
     "samples/pprof/cpu.pb.gz",
     "samples/pprof/heap.pb.gz",
-    "cases/dyalog_xml/shop-tree/case.in/run.xml",
-    "cases/lispworks_tree/hostile-names/case.in/run.tree",
-    "cases/perf_script/process-and-thread/case.in/run.perf",
-    "cases/austin/work/case.in/work.cpu.austin",
+    "cases/dyalog_xml/shop-tree/run.xml",
+    "cases/lispworks_tree/hostile-names/run.tree",
+    "cases/perf_script/process-and-thread/run.perf",
+    "cases/austin/work/work.cpu.austin",
 ];
 
 /// Profiles without paths.
@@ -39,12 +40,7 @@ const GRAPHS: [&str; 2] = [
 
 /// A sample in a database in memory.
 fn imported(name: &str) -> (Database, RunInfo) {
-    let bytes = fs::read(
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests")
-            .join(name),
-    )
-    .expect(name);
+    let bytes = fs::read(repository_path(&format!("tests/{name}"))).expect(name);
     let input = Input::new(
         Box::new(bytes.as_slice()),
         Limits::default(),
@@ -422,17 +418,12 @@ fn datasette_shows_every_table_and_view() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("profdb.db");
     let imported = program::command()
-        .args([
-            "import",
-            "--source",
-            "tests/cases/cli/code/case.in/then",
-            "--db",
-        ])
+        .args(["import", "--db"])
         .arg(&path)
-        .args([
-            "tests/cases/cli/code/case.in/run.xml",
-            "tests/cases/pprof/labels/case.in/run.pb",
-        ])
+        .arg("--source")
+        .arg(repository_path("tests/cases/cli/code/then"))
+        .arg(repository_path("tests/cases/cli/code/run.xml"))
+        .arg(repository_path("tests/cases/pprof/labels/run.pb"))
         .output()
         .expect("the program runs");
     assert!(imported.status.success(), "{imported:?}");

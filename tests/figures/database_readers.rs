@@ -59,8 +59,8 @@ fn small(folder: &Path) -> PathBuf {
     for file in [
         "tests/samples/pprof/cpu.pb.gz",
         "tests/samples/ghc_px/calc.ghc6.px.prof",
-        "tests/cases/dyalog_xml/shop-tree/case.in/run.xml",
-        "tests/cases/austin/work/case.in/work.cpu.austin",
+        "tests/cases/dyalog_xml/shop-tree/run.xml",
+        "tests/cases/austin/work/work.cpu.austin",
     ] {
         profdb(&["import", "--db", path, "--tag=build=7", file]);
     }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::large_sums::{FUNCTIONS, MANY, calls_of_one, tree_of_roots};
+use crate::support::case_files::repository_path;
 use crate::support::long::Form;
 use crate::support::program::{self, PROFDB};
 use crate::support::tools;
@@ -95,14 +96,16 @@ fn corpus(cases: &[&str], made_up: u64) -> (TempDir, PathBuf, PathBuf) {
     let [db, out] = [&database, &dataset].map(|path| path.to_str().expect("plain"));
     let cases: Vec<String> = cases
         .iter()
-        .map(|case| format!("tests/cases/{case}"))
+        .map(|case| repository_path(&format!("tests/cases/{case}")))
+        .map(|path| path.into_os_string().into_string().expect("plain"))
         .collect();
     let mut import = vec!["import", "--db", db];
     import.extend(cases.iter().map(String::as_str));
     // Cases of what is refused are among them.
     let imported = profdb(&import);
     assert!(matches!(imported.status.code(), Some(0 | 3)));
-    let code = "tests/cases/cli/code/case.in";
+    let code = repository_path("tests/cases/cli/code");
+    let code = code.to_str().expect("plain");
     done(&[
         "import",
         "--db",
@@ -225,12 +228,8 @@ fn what_engines_have_no_words_for_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let database = folder.path().join("a.db");
     let db = database.to_str().expect("plain");
-    done(&[
-        "import",
-        "--db",
-        db,
-        "tests/cases/dyalog_xml/shop-tree/case.in",
-    ]);
+    let tree = "tests/cases/dyalog_xml/shop-tree/run.xml";
+    done(&["import", "--db", db, tree]);
     // Words of SQLite in a name are a name.
     let path = folder.path().join("names.folded");
     fs::write(&path, "PRINTF;GLOB 1\nPRINTF;source_lines 2\n").expect("room");

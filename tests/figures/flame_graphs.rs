@@ -16,6 +16,7 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::Event;
 
+use crate::support::case_files::repository_path;
 use crate::support::samples_of::imported;
 
 /// The window that pictures are looked at in, in pixels.
@@ -233,10 +234,7 @@ fn nothing_foreign(name: &str, picture: &Picture) {
 fn the_first_screen_of_every_sample_is_painted() {
     let mut paths = Vec::new();
     for folder in ["tests/samples", "tests/cases"] {
-        files(
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join(folder),
-            &mut paths,
-        );
+        files(&repository_path(folder), &mut paths);
     }
     let (mut drawn, mut empty) = (0, 0);
     let mut pale = Vec::new();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use profdb::base::error::Stop;
 use profdb::formats::{self, FORMATS, Options};
@@ -14,6 +14,7 @@ use profdb::store::Database;
 use regex::bytes::{Captures, Regex};
 
 use super::flame_graphs::files;
+use crate::support::case_files::repository_path;
 use crate::support::protobuf::varint;
 
 /// How digits are changed: each for another one, so that what was one thing stays one, and two things two.
@@ -254,8 +255,7 @@ fn identities(database: &Database) -> (BTreeMap<Vec<u8>, f64>, BTreeSet<String>)
 fn what_processes_and_builds_make_up_changes_no_identity() {
     let mut paths: Vec<PathBuf> = Vec::new();
     for folder in ["tests/samples", "tests/cases"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        files(&folder, &mut paths);
+        files(&repository_path(folder), &mut paths);
     }
     let (mut tried, mut renamed) = (BTreeMap::new(), BTreeSet::new());
     let mut wrong = Vec::new();

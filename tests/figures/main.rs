@@ -62,6 +62,8 @@ mod v8;
 mod support {
     pub(crate) mod answers;
     pub(crate) mod browser;
+    #[expect(dead_code, reason = "most of it is for tests that run cases")]
+    pub(crate) mod case_files;
     pub(crate) mod harness;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;

@@ -270,11 +270,11 @@ const RECORDINGS: [[&str; 2]; 5] = [
     ["samples/pprof/cpu.pb.gz", "samples/pprof/heap.pb.gz"],
     [
         "samples/pprof/heap.pb.gz",
-        "cases/dyalog_xml/shop-tree/case.in/run.xml",
+        "cases/dyalog_xml/shop-tree/run.xml",
     ],
     [
-        "cases/austin/work/case.in/work.cpu.austin",
-        "cases/dyalog_xml/shop-tree/case.in/run.xml",
+        "cases/austin/work/work.cpu.austin",
+        "cases/dyalog_xml/shop-tree/run.xml",
     ],
     [
         "samples/folded/perf-fp.inferno.folded",

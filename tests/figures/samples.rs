@@ -1,6 +1,7 @@
 //! Every figure that is known of the sample profiles from elsewhere (`tests/samples/`), as the
 //! stock shell sees it and as reports tell it.
 
+use crate::support::case_files::repository_path;
 use crate::support::program;
 use crate::support::tools;
 use std::collections::BTreeMap;
@@ -35,67 +36,67 @@ const THREE_DECIMALS: f64 = 0.0005;
 
 const SAMPLES: [Sample; 11] = [
     Sample {
-        case: "dyalog_xml/foo-0.9.0-tree/case.in/run.xml",
+        case: "dyalog_xml/foo-0.9.0-tree/run.xml",
         run: "foo",
         times: Times::Corrected,
         rounding: 0.0,
     },
     Sample {
-        case: "dyalog_csv/foo-0.9.0-tree/case.in/run.csv",
+        case: "dyalog_csv/foo-0.9.0-tree/run.csv",
         run: "foo",
         times: Times::Corrected,
         rounding: 0.0,
     },
     Sample {
-        case: "dyalog_xml/data-is-corrected/case.in/run.xml",
+        case: "dyalog_xml/data-is-corrected/run.xml",
         run: "foo",
         times: Times::Corrected,
         rounding: 0.0,
     },
     Sample {
-        case: "dyalog_csv/foo-0.9.0-data/case.in/run.csv",
+        case: "dyalog_csv/foo-0.9.0-data/run.csv",
         run: "foo",
         times: Times::Raw,
         rounding: 0.0,
     },
     Sample {
-        case: "dyalog_xml/foo-1.37-tree/case.in/run.xml",
-        run: "foo",
-        times: Times::Raw,
-        rounding: THREE_DECIMALS,
-    },
-    Sample {
-        case: "dyalog_csv/foo-1.37-tree/case.in/run.csv",
+        case: "dyalog_xml/foo-1.37-tree/run.xml",
         run: "foo",
         times: Times::Raw,
         rounding: THREE_DECIMALS,
     },
     Sample {
-        case: "dyalog_csv/data-1.37/case.in/run.csv",
+        case: "dyalog_csv/foo-1.37-tree/run.csv",
         run: "foo",
         times: Times::Raw,
         rounding: THREE_DECIMALS,
     },
     Sample {
-        case: "dyalog_xml/shop-tree/case.in/run.xml",
+        case: "dyalog_csv/data-1.37/run.csv",
+        run: "foo",
+        times: Times::Raw,
+        rounding: THREE_DECIMALS,
+    },
+    Sample {
+        case: "dyalog_xml/shop-tree/run.xml",
         run: "shop",
         times: Times::Corrected,
         rounding: 0.0,
     },
     Sample {
-        case: "dyalog_csv/shop-tree/case.in/run.csv",
+        case: "dyalog_csv/shop-tree/run.csv",
         run: "shop",
         times: Times::Corrected,
         rounding: 0.0,
     },
     Sample {
-        case: "dyalog_csv/shop-tree-semicolon/case.in/run.csv",
+        case: "dyalog_csv/shop-tree-semicolon/run.csv",
         run: "shop",
         times: Times::Corrected,
         rounding: 0.0,
     },
     Sample {
-        case: "dyalog_csv/shop-data/case.in/run.csv",
+        case: "dyalog_csv/shop-data/run.csv",
         run: "shop",
         times: Times::Raw,
         rounding: 0.0,
@@ -104,9 +105,7 @@ const SAMPLES: [Sample; 11] = [
 
 impl Sample {
     fn file(&self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/cases")
-            .join(self.case)
+        repository_path(&format!("tests/cases/{}", self.case))
     }
 
     /// Rows of the expected figures that are about this run, by their first two columns.

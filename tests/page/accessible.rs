@@ -54,7 +54,7 @@ fn look(shown: &mut Shown, axe: &str, views: &[&[(&str, &str)]]) {
 fn views_of_a_run_are_for_everybody() {
     let axe = axe();
     let mut shown = browser("accessible");
-    let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
+    let case = repository("tests/cases/cli/code-of-a-workspace");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);
     shown.write(&[]);

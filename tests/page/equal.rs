@@ -10,18 +10,18 @@ use crate::shown::{Shown, repository, said};
 
 /// Profiles: files, and folders with their source.
 const PROFILES: [(&str, Option<&str>); 9] = [
-    ("tests/cases/dyalog_csv/shop-tree/case.in/run.csv", None),
+    ("tests/cases/dyalog_csv/shop-tree/run.csv", None),
     (
-        "tests/cases/cli/code-of-a-workspace/case.in/run.xml",
-        Some("tests/cases/cli/code-of-a-workspace/case.in/apl"),
+        "tests/cases/cli/code-of-a-workspace/run.xml",
+        Some("tests/cases/cli/code-of-a-workspace/apl"),
     ),
     (
-        "tests/cases/cli/function/case.in/run.cpuprofile",
-        Some("tests/cases/cli/function/case.in/src"),
+        "tests/cases/cli/function/run.cpuprofile",
+        Some("tests/cases/cli/function/src"),
     ),
     (
-        "tests/cases/cli/function/case.in/run.callgrind",
-        Some("tests/cases/cli/function/case.in/src"),
+        "tests/cases/cli/function/run.callgrind",
+        Some("tests/cases/cli/function/src"),
     ),
     ("tests/samples/folded/py-spy.folded", None),
     ("tests/samples/pprof/cpu.pb.gz", None),

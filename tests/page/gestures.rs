@@ -60,7 +60,7 @@ pub(super) const ONE: Click = Click {
 /// The profile of a workspace, with its source.
 pub(super) fn workspace(test: &str) -> Shown {
     let mut shown = browser(test);
-    let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
+    let case = repository("tests/cases/cli/code-of-a-workspace");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);
     shown.write(&[]);

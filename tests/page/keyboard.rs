@@ -151,7 +151,7 @@ fn what_is_shown_can_be_reached_at_once() {
 #[test]
 fn paper_has_all_of_a_table() {
     let mut shown = browser("paper-tables");
-    let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
+    let case = repository("tests/cases/cli/code-of-a-workspace");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);
     shown.write(&[]);

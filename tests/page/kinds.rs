@@ -87,7 +87,7 @@ fn a_flat_run_says_what_it_does_not_know() {
 #[test]
 fn a_run_of_edges_has_callers_but_no_paths() {
     let mut shown = browser("edges");
-    let case = repository("tests/cases/cli/function/case.in");
+    let case = repository("tests/cases/cli/function");
     let source = case.join("src").display().to_string();
     shown.import(&case.join("run.callgrind"), &["--source", &source]);
     shown.write(&[]);

@@ -10,7 +10,7 @@ use crate::support::browser::Click;
 #[test]
 fn samples_are_chosen_by_their_labels() {
     let mut shown = browser("labels");
-    shown.import(&repository("tests/cases/pprof/labels/case.in/run.pb"), &[]);
+    shown.import(&repository("tests/cases/pprof/labels/run.pb"), &[]);
     shown.write(&[]);
     shown.open(&[("functions", "table")]);
     let whole = shown.rows(".pane.functions");
@@ -69,7 +69,7 @@ fn samples_are_chosen_by_their_labels() {
 fn labels_leave_the_same_as_the_command() {
     for case in ["labels", "labels-of-many-keys", "go-cpu"] {
         let mut shown = browser(&format!("labels-of-{case}"));
-        let folder = repository(&format!("tests/cases/pprof/{case}/case.in"));
+        let folder = repository(&format!("tests/cases/pprof/{case}"));
         let file = std::fs::read_dir(folder).expect("a folder").next();
         shown.import(&file.expect("a file").expect("a file").path(), &[]);
         shown.write(&[]);

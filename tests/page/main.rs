@@ -79,6 +79,8 @@ mod served {
 mod support {
     #[expect(dead_code, reason = "flame graphs ask it more")]
     pub(crate) mod browser;
+    #[expect(dead_code, reason = "most of it is for tests that run cases")]
+    pub(crate) mod case_files;
     pub(crate) mod harness;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;

@@ -424,7 +424,7 @@ fn paper_has_no_buttons() {
 #[test]
 fn documents_show_the_page() {
     let mut shown = browser("documents");
-    let case = repository("tests/cases/cli/code-of-a-workspace/case.in");
+    let case = repository("tests/cases/cli/code-of-a-workspace");
     let source = case.join("apl").display().to_string();
     shown.import(&case.join("run.xml"), &["--source", &source]);
     shown.write(&[]);

@@ -8,6 +8,7 @@ use std::process::{Child, Output, Stdio};
 use serde_json::{Value, json};
 
 use crate::support::browser::{Browser, Click};
+use crate::support::case_files::repository_path;
 use crate::support::program;
 use crate::support::tools;
 
@@ -108,7 +109,7 @@ pub(crate) fn folder(test: &str) -> PathBuf {
 
 /// A file of the repository.
 pub(crate) fn repository(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+    repository_path(name)
 }
 
 /// Returns a browser and a folder for a test that opens pages as files.

@@ -23,7 +23,7 @@ use profdb::report::{self, Argument, Request, Value};
 use profdb::source::Folder;
 use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};
 use rusqlite::types::ValueRef;
-use support::case_files::{entries, files};
+use support::case_files::{entries, files, of_group};
 use support::{harness, long};
 
 mod callers;
@@ -35,15 +35,17 @@ mod output;
 mod pages;
 mod round_trip;
 mod viewers;
+#[cfg(unix)]
+mod workers;
 
 #[path = "../support"]
 mod support {
+    #[expect(dead_code, reason = "some of it is for tests that read single inputs")]
     pub(crate) mod case_files;
     pub(crate) mod csv_records;
     pub(crate) mod harness;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
-    #[expect(dead_code, reason = "cases start other programs, too")]
     pub(crate) mod program;
     pub(crate) mod skipped;
     #[expect(dead_code, reason = "most of it is for tests of the builder")]
@@ -164,29 +166,21 @@ struct Sample {
 }
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if workers::is_worker() {
+        return workers::work().expect("requests are read and answered");
+    }
     let mut trials = Vec::new();
     for format in FORMATS {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/cases")
-            .join(format.name);
-        for case in entries(&root) {
-            let slug = case
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            let input = case.join("case.in");
-            let files = files(&input);
-            for file in &files {
-                let mut name = format!("{}/{slug}", format.name);
-                if files.len() > 1 {
-                    let within = file.strip_prefix(&input).unwrap_or(file);
-                    name = format!("{name}/{}", within.display());
+        for case in of_group(format.name) {
+            let inputs = case.inputs();
+            let several = inputs.len() > 1;
+            for (input, bytes) in inputs {
+                let mut name = case.name();
+                if several {
+                    name = format!("{name}/{input}");
                 }
-                let sample = Sample {
-                    format,
-                    bytes: fs::read(file).expect("a file of a case is readable"),
-                };
+                let sample = Sample { format, bytes };
                 let profile = matches!(recognised(&sample.bytes), Ok(found) if found.name == format.name)
                     && outcome(&sample.bytes).1.is_none();
                 let laws = OF_FILES
@@ -194,7 +188,7 @@ fn main() -> ExitCode {
                     .chain(OF_PROFILES.iter().filter(|_| profile));
                 // Every format has a case of that name: so each law is tried on each format in
                 // every run.
-                let is_in_part = long::is_in_part(&name) || slug == "minimal";
+                let is_in_part = long::is_in_part(&name) || case.slug == "minimal";
                 let laws = laws.filter(|(law, _)| is_in_part || !COSTLY.contains(law));
                 trials.extend(laws.map(|(law, check)| {
                     let (check, sample) = (*check, sample.clone());
@@ -223,7 +217,10 @@ fn main() -> ExitCode {
         harness::trial(name, move || round_trip::random_runs(part))
     }));
     trials.extend(cases::trials());
-    harness::run(env!("CARGO_CRATE_NAME"), trials)
+    let code = harness::run(env!("CARGO_CRATE_NAME"), trials);
+    #[cfg(unix)]
+    workers::end().expect("workers end when their input ends");
+    code
 }
 
 /// Trials of all samples that are profiles.

@@ -9,7 +9,7 @@ use profdb::report::{self, Argument, REPORTS, Report, Request};
 use profdb::store::Database;
 
 /// A run that knows everything that a report may need, labels among it.
-const LABELLED: &[u8] = include_bytes!("../cases/pprof/labels/case.in/run.pb");
+const LABELLED: &[u8] = include_bytes!("../cases/pprof/labels/run.pb");
 
 fn database() -> Database {
     let stop = Stop::default();

@@ -19,7 +19,7 @@ use profdb::store::Database;
 const CSV: &[u8] = b"\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.f\",,1,1,1\n";
 
 /// A tree with ticks, bias and lines.
-const XML: &[u8] = include_bytes!("../cases/dyalog_xml/foo-0.9.0-tree/case.in/run.xml");
+const XML: &[u8] = include_bytes!("../cases/dyalog_xml/foo-0.9.0-tree/run.xml");
 
 fn database(format: &str, bytes: &'static [u8]) -> Database {
     let stop = Stop::default();
@@ -230,13 +230,10 @@ const BIG: [&str; 9] = [
 /// Runs with all that reports ask about: lines and a bias, labels, threads.
 const RUNS: [(&str, &[u8]); 3] = [
     ("dyalog_xml", XML),
-    (
-        "pprof",
-        include_bytes!("../cases/pprof/labels/case.in/run.pb"),
-    ),
+    ("pprof", include_bytes!("../cases/pprof/labels/run.pb")),
     (
         "sampler",
-        include_bytes!("../cases/sampler/recursion/case.in/run.trace"),
+        include_bytes!("../cases/sampler/recursion/run.trace"),
     ),
 ];
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use super::case_files::{files, repository_path};
 use super::{program, tools};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
@@ -297,19 +298,7 @@ fn cases() -> Vec<Profile> {
     let mut found = Vec::new();
     let empty = tempfile::tempdir().expect("a folder");
     for format in profdb::formats::FORMATS {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/cases")
-            .join(format.name);
-        let mut files = Vec::new();
-        for case in entries(&folder) {
-            let input = folder.join(case).join("case.in");
-            files.extend(
-                entries(&input)
-                    .into_iter()
-                    .map(|name| input.join(name))
-                    .filter(|path| path.is_file()),
-            );
-        }
+        let files = files(&repository_path(&format!("tests/cases/{}", format.name)));
         let imports = |file: &PathBuf| {
             let file = file.to_str().expect("plain names");
             let done = profdb(

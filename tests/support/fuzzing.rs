@@ -395,7 +395,7 @@ fn parse_path(text: &str, syntax: NameSyntax) -> Result<(), String> {
 }
 
 /// A run that knows everything that a report may need, labels among it.
-const LABELLED: &[u8] = include_bytes!("../cases/pprof/labels/case.in/run.pb");
+const LABELLED: &[u8] = include_bytes!("../cases/pprof/labels/run.pb");
 
 thread_local! {
     /// A run to ask about, and two databases for runs that come and go.

@@ -56,7 +56,7 @@ fn readme_shows_a_case() {
         let path = root().join(path);
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
-    let (readme, case) = (read("README.md"), read("tests/cases/cli/readme/case.md"));
+    let (readme, case) = (read("README.md"), read("tests/cases/cli/readme.md"));
     let told = |text: &str| {
         // A line `? N` is the exit code.
         let is_shown = |line: &&str| !line.starts_with("profdb: ") && !line.starts_with("? ");
