@@ -1,20 +1,26 @@
-//! How long each stage of an import takes, per format: reading alone, reading and building, and the
-//! whole import.
+//! Measures how long each stage of an import takes, per format: reading alone, reading and building the tree, and the whole
+//! import.
 //!
 //! ```text
-//! cargo bench --bench stages -- [FILTER] [--sample-count N] [--min-time SECONDS]
+//! cargo bench --bench stages -- [FILTER [SAMPLES]]
 //! ```
 //!
-//! The inputs are generated in memory, [`ROWS`] rows each, the same on every machine. `skeleton` is
-//! the bare loop over the events of `quick-xml` and the records of `csv`.
+//! Runs the stages whose name contains FILTER, each SAMPLES times (20). The inputs are generated in memory, [`ROWS`] rows each, and
+//! are equal on every machine. `skeleton` is the bare loop over the events of `quick-xml` and the records of `csv-core`.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program of its own, which measures time and prints it"
+)]
 
 mod profiles;
 
+use std::hint::black_box;
 use std::io::{self, BufReader};
-use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
-use divan::counter::{BytesCount, ItemsCount};
-use divan::{Bencher, black_box};
+use csv_core::ReadRecordResult;
 use hashbrown::HashMap;
 use profdb::base::error::{Position, Stop};
 use profdb::events::{
@@ -31,8 +37,49 @@ use profiles::{Profile, Version, dyalog, lisp};
 /// Rows of the generated trees.
 const ROWS: usize = 200_000;
 
+/// A generator of files of one format.
+type Writer = fn(&Profile, &mut Vec<u8>) -> io::Result<()>;
+
+/// The formats that are measured, by name.
+const FORMATS: [(&str, Writer); 5] = [
+    ("dyalog_csv", dyalog::write_csv),
+    ("dyalog_xml", dyalog::write_xml),
+    ("lispworks_tree", lisp::write_lispworks),
+    ("sampler", lisp::write_sampler),
+    ("folded", lisp::write_folded),
+];
+
 fn main() {
-    divan::main();
+    // Cargo adds `--bench` to the arguments of the user.
+    let mut arguments = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench");
+    let filter = arguments.next().unwrap_or_default();
+    let samples = arguments.next().map_or(20, |samples| {
+        samples.parse().expect("SAMPLES is a number above 0")
+    });
+    let profile = Profile::new(ROWS, ROWS / 100, 1, Version::V0_9_0).expect("sound arguments");
+    for (name, write) in FORMATS {
+        let mut bytes = Vec::new();
+        write(&profile, &mut bytes).expect("a vector takes everything");
+        let file = File {
+            format: formats::format_named(name).expect("a format"),
+            bytes,
+        };
+        let measure = Measure {
+            filter: &filter,
+            samples,
+            bytes: file.bytes.len(),
+        };
+        measure.stage(&format!("read {name}"), || read(&file));
+        measure.stage(&format!("read_and_build {name}"), || read_and_build(&file));
+        measure.stage(&format!("import {name}"), || import(&file));
+        match name {
+            "dyalog_csv" => measure.stage("skeleton csv", || skeleton_csv(&file)),
+            "dyalog_xml" => measure.stage("skeleton xml", || skeleton_xml(&file)),
+            _ => {}
+        }
+    }
 }
 
 /// A generated file and the format that reads it.
@@ -41,47 +88,44 @@ struct File {
     bytes: Vec<u8>,
 }
 
-/// Names of the formats; a bench for each.
-const FORMATS: [&str; 5] = [
-    "dyalog_csv",
-    "dyalog_xml",
-    "lispworks_tree",
-    "sampler",
-    "folded",
-];
-
-fn file(name: &str) -> &'static File {
-    type Writer = fn(&Profile, &mut Vec<u8>) -> io::Result<()>;
-    const WRITERS: [Writer; 5] = [
-        dyalog::write_csv,
-        dyalog::write_xml,
-        lisp::write_lispworks,
-        lisp::write_sampler,
-        lisp::write_folded,
-    ];
-    static FILES: [LazyLock<File>; 5] = [
-        LazyLock::new(|| generate(0)),
-        LazyLock::new(|| generate(1)),
-        LazyLock::new(|| generate(2)),
-        LazyLock::new(|| generate(3)),
-        LazyLock::new(|| generate(4)),
-    ];
-    fn generate(at: usize) -> File {
-        let profile = Profile::new(ROWS, ROWS / 100, 1, Version::V0_9_0).expect("sound arguments");
-        let mut bytes = Vec::new();
-        WRITERS[at](&profile, &mut bytes).expect("a vector takes everything");
-        File {
-            format: formats::format_named(FORMATS[at]).expect("a format"),
-            bytes,
-        }
-    }
-    &FILES[FORMATS
-        .iter()
-        .position(|known| *known == name)
-        .expect("one of the formats")]
+/// The settings of the measurements of one file.
+struct Measure<'m> {
+    filter: &'m str,
+    samples: usize,
+    bytes: usize,
 }
 
-fn input(file: &'static File) -> Input<'static> {
+impl Measure<'_> {
+    /// Runs a stage several times, and prints its fastest and its median time. Dropping the result is not measured.
+    fn stage<T>(&self, name: &str, run: impl Fn() -> T) {
+        if !name.contains(self.filter) {
+            return;
+        }
+        let mut times: Vec<Duration> = (0..self.samples)
+            .map(|_| {
+                let start = Instant::now();
+                let result = run();
+                let time = start.elapsed();
+                drop(result);
+                time
+            })
+            .collect();
+        times.sort_unstable();
+        let [fastest, median] = [times[0], times[times.len() / 2]].map(|time| time.as_secs_f64());
+        let [bytes, rows] = [self.bytes, ROWS].map(|count| {
+            #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+            let count = count as f64;
+            count / median / 1e6
+        });
+        println!(
+            "{name:32} fastest {:8.2} ms  median {:8.2} ms  {bytes:7.1} MB/s  {rows:5.2} million rows/s",
+            fastest * 1e3,
+            median * 1e3,
+        );
+    }
+}
+
+fn input(file: &File) -> Input<'_> {
     Input::new(
         Box::new(file.bytes.as_slice()),
         Limits::default(),
@@ -90,7 +134,7 @@ fn input(file: &'static File) -> Input<'static> {
     .expect("the head is readable")
 }
 
-/// Hears everything and keeps the names of functions alone.
+/// Takes the calls of a reader and keeps only the names of functions.
 #[derive(Default)]
 struct Deaf {
     functions: HashMap<String, FunctionId>,
@@ -151,7 +195,7 @@ impl Sink for Deaf {
     }
 }
 
-/// Takes rows and forgets them.
+/// Takes rows and discards them.
 struct Nowhere;
 
 impl Output for Nowhere {
@@ -160,92 +204,64 @@ impl Output for Nowhere {
     }
 }
 
-#[divan::bench(args = FORMATS)]
-fn read(bencher: Bencher<'_, '_>, format: &str) {
-    let file = file(format);
-    bencher
-        .counter(BytesCount::new(file.bytes.len()))
-        .counter(ItemsCount::new(ROWS))
-        .bench(|| {
-            let mut input = input(file);
-            file.format
-                .read(&mut input, &Options::default(), &mut Deaf::default())
-                .expect("a sound file");
-        });
+fn read(file: &File) {
+    let mut input = input(file);
+    file.format
+        .read(&mut input, &Options::default(), &mut Deaf::default())
+        .expect("a sound file");
 }
 
-#[divan::bench(args = FORMATS)]
-fn read_and_build(bencher: Bencher<'_, '_>, format: &str) {
-    let file = file(format);
-    bencher
-        .counter(BytesCount::new(file.bytes.len()))
-        .counter(ItemsCount::new(ROWS))
-        .bench(|| {
-            let mut input = input(file);
-            let mut builder = TreeBuilder::new(Nowhere, Stop::default());
-            file.format
-                .read(&mut input, &Options::default(), &mut builder)
-                .expect("a sound file");
-            builder
-                .finish()
-                .map(|(totals, _)| totals)
-                .expect("a sound run")
-        });
+fn read_and_build(file: &File) -> impl Sized {
+    let mut input = input(file);
+    let mut builder = TreeBuilder::new(Nowhere, Stop::default());
+    file.format
+        .read(&mut input, &Options::default(), &mut builder)
+        .expect("a sound file");
+    builder
+        .finish()
+        .map(|(totals, _)| totals)
+        .expect("a sound run")
 }
 
-/// Into memory, so that the disk is not measured.
-#[divan::bench(args = FORMATS)]
-fn import(bencher: Bencher<'_, '_>, format: &str) {
-    let file = file(format);
-    bencher
-        .counter(BytesCount::new(file.bytes.len()))
-        .counter(ItemsCount::new(ROWS))
-        .bench(|| {
-            let options = Options::default();
-            let describe =
-                |fingerprint| profdb::pipeline::meta(file.format, &options, "bench", fingerprint);
-            profdb::pipeline::import(
-                input(file),
-                file.format,
-                &options,
-                &Stop::default(),
-                describe,
-                Database::in_memory,
-            )
-            .expect("a sound file")
-        });
+/// Imports into memory, so that the disk is not measured.
+fn import(file: &File) -> impl Sized {
+    let options = Options::default();
+    let describe =
+        |fingerprint| profdb::pipeline::meta(file.format, &options, "bench", fingerprint);
+    profdb::pipeline::import(
+        input(file),
+        file.format,
+        &options,
+        &Stop::default(),
+        describe,
+        Database::in_memory,
+    )
+    .expect("a sound file")
 }
 
-/// What the libraries need to find the pieces, and nothing else.
-#[divan::bench]
-fn skeleton_csv(bencher: Bencher<'_, '_>) {
-    let file = file("dyalog_csv");
-    bencher
-        .counter(BytesCount::new(file.bytes.len()))
-        .counter(ItemsCount::new(ROWS))
-        .bench(|| {
-            let mut reader = csv::Reader::from_reader(file.bytes.as_slice());
-            let mut record = csv::ByteRecord::new();
-            while reader.read_byte_record(&mut record).expect("CSV") {
-                black_box(&record);
-            }
-        });
+/// Finds the fields of all records and does nothing else.
+fn skeleton_csv(file: &File) {
+    let mut reader = csv_core::Reader::new();
+    let (mut fields, mut ends) = (vec![0; 1 << 16], [0; 256]);
+    let mut rest = file.bytes.as_slice();
+    loop {
+        let (result, read, ..) = reader.read_record(rest, &mut fields, &mut ends);
+        rest = &rest[read..];
+        if result == ReadRecordResult::End {
+            return;
+        }
+        black_box((result, &fields, &ends));
+    }
 }
 
-#[divan::bench]
-fn skeleton_xml(bencher: Bencher<'_, '_>) {
-    let file = file("dyalog_xml");
-    bencher
-        .counter(BytesCount::new(file.bytes.len()))
-        .counter(ItemsCount::new(ROWS))
-        .bench(|| {
-            let mut reader = quick_xml::Reader::from_reader(BufReader::new(file.bytes.as_slice()));
-            let mut buffer = Vec::new();
-            while !matches!(
-                reader.read_event_into(&mut buffer).expect("XML"),
-                quick_xml::events::Event::Eof
-            ) {
-                buffer.clear();
-            }
-        });
+/// Finds the events of the file and does nothing else.
+fn skeleton_xml(file: &File) {
+    let mut reader = quick_xml::Reader::from_reader(BufReader::new(file.bytes.as_slice()));
+    let mut buffer = Vec::new();
+    while !matches!(
+        reader.read_event_into(&mut buffer).expect("XML"),
+        quick_xml::events::Event::Eof
+    ) {
+        buffer.clear();
+    }
 }

@@ -25,7 +25,5 @@ pub mod report;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod source;
-mod sqlite;
-pub mod statistics;
 pub mod store;
 pub mod text;

@@ -26,7 +26,7 @@ function statusOf(base, fresh) {
   return fresh === 0 && base !== 0 ? 'gone' : 'both';
 }
 
-/** New less base; 0 where they are the same but for rounding, as in `src/statistics/summary.rs`. @param {number} base @param {number} fresh */
+/** New less base; 0 where they are the same but for rounding, as in `crates/statistics/src/summary.rs`. @param {number} base @param {number} fresh */
 function change(base, fresh) {
   const isWhole = Number.isInteger(base) && Number.isInteger(fresh);
   return !isWhole && Math.abs(fresh - base) <= 1e-13 * Math.max(Math.abs(base), Math.abs(fresh)) ? 0 : fresh - base;

@@ -21,9 +21,9 @@ use super::run::ComparedRun;
 use super::sequence;
 use super::shift;
 use super::table::{Bounded, Table};
-use crate::statistics::normalize::{self, Unstable};
-use crate::statistics::{Figures, Sides, mean};
 use crate::store::StoreError;
+use profdb_statistics::normalize::{self, Unstable};
+use profdb_statistics::{Figures, Sides, mean};
 
 /// Compares two sets of runs.
 ///
@@ -505,8 +505,8 @@ fn factors_of(
                 )));
             }
             let found = match table.samples() {
-                Some(samples) => normalize::factors_of_counts(&samples.chosen(&rows)),
-                None => normalize::factors_of_times(&costs.chosen(&rows)),
+                Some(samples) => normalize::factors_of_counts(&samples.select_rows(&rows)),
+                None => normalize::factors_of_times(&costs.select_rows(&rows)),
             };
             return found.map(Some).map_err(|Unstable { changed, functions }| {
                 CompareError::NothingSelected(format!(

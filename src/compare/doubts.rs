@@ -8,8 +8,8 @@ use super::judge::Noise;
 use super::metrics::{Chosen, Period};
 use super::request::{CompareError, Normalize, Request};
 use super::run::ComparedRun;
-use crate::statistics::mean;
 use crate::store::{RunFacts, StoreError};
+use profdb_statistics::mean;
 
 /// Refuses sets that cannot be compared; whether the two are one set.
 pub(super) fn check_sets(

@@ -11,16 +11,16 @@
 //! Here are figures only, in matrices: rows are functions, columns are runs. Names come later.
 
 pub use crate::events::Noise;
-use crate::statistics::counts;
-use crate::statistics::factors::Shared;
-use crate::statistics::few;
-use crate::statistics::grain;
-use crate::statistics::multiple::false_discovery_rates;
-use crate::statistics::presence;
-use crate::statistics::ranks;
-use crate::statistics::repeats::runs_needed;
-use crate::statistics::times;
-use crate::statistics::{Estimate, Figures, ROUNDING, Shape, Sides, change, mean};
+use profdb_statistics::counts;
+use profdb_statistics::factors::SizeFactors;
+use profdb_statistics::few;
+use profdb_statistics::grain;
+use profdb_statistics::multiple::false_discovery_rates;
+use profdb_statistics::presence;
+use profdb_statistics::ranks;
+use profdb_statistics::repeats::runs_needed;
+use profdb_statistics::times;
+use profdb_statistics::{Estimate, Figures, ROUNDING, Shape, Sides, change, mean};
 
 /// What is said of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -432,10 +432,10 @@ fn estimates(
     // Costs have been divided by the factors, samples have not.
     let (of_samples, of_costs) = match &matrix.factors {
         Some(factors) => (
-            Shared::Given(factors.clone()),
-            Shared::Given(vec![0.0; factors.len()]),
+            SizeFactors::Given(factors.clone()),
+            SizeFactors::Given(vec![0.0; factors.len()]),
         ),
-        None => (Shared::Estimated, Shared::Estimated),
+        None => (SizeFactors::Estimated, SizeFactors::Estimated),
     };
     let is_by_samples = noise == Noise::Sampled && limits.test == Test::Fitting && !matrix.paired;
     if let Some(samples) = matrix.counts.as_ref().filter(|_| is_by_samples) {
@@ -449,9 +449,11 @@ fn estimates(
             .filter(|row| are_counts(samples, **row))
             .copied()
             .collect();
-        let samples = samples.chosen(&there);
+        let samples = samples.select_rows(&there);
         let found = match earlier {
-            Some(earlier) => counts::borrowed(&earlier.chosen(&there), &samples, &of_samples),
+            Some(earlier) => {
+                counts::test_with_history(&earlier.select_rows(&there), &samples, &of_samples)
+            }
             None => counts::test(&samples, &of_samples),
         };
         return at_rows(rows, &there, found);
@@ -471,14 +473,16 @@ fn estimates(
         figures.all(|figure| *figure > 0.0) && earlier.all(|figure| *figure > 0.0)
     };
     let there: Vec<usize> = rows.iter().filter(is_there).copied().collect();
-    let sides = matrix.costs.chosen(&there);
+    let sides = matrix.costs.select_rows(&there);
     let factors = matrix.factors.as_deref();
     let grain = grain_of(&matrix.costs, factors);
     let mut found = match limits.test {
         Test::Ranks => by_ranks(&sides, limits),
         Test::Fitting if matrix.paired => times::test_pairs(&ratios_of_rounds(&sides)),
         Test::Fitting => match &matrix.history {
-            Some(history) => times::borrowed(&history.costs.chosen(&there), &sides, &of_costs),
+            Some(history) => {
+                times::test_with_history(&history.costs.select_rows(&there), &sides, &of_costs)
+            }
             None => times::test(&sides, &of_costs),
         },
     };
@@ -493,7 +497,7 @@ fn estimates(
 fn grain_of(costs: &Sides, factors: Option<&[f64]>) -> f64 {
     let Some(factors) = factors else {
         let rows = (0..costs.functions()).flat_map(|row| [costs.base.row(row), costs.new.row(row)]);
-        return grain::of(&rows.flatten());
+        return grain::rounding_unit(&rows.flatten());
     };
     let whole = |side: &Figures, factors: &[f64]| -> Vec<f64> {
         let rows = (0..side.functions()).map(|row| side.row(row).iter().zip(factors));
@@ -503,7 +507,7 @@ fn grain_of(costs: &Sides, factors: Option<&[f64]>) -> f64 {
     };
     let (base, new) = factors.split_at(costs.base.runs());
     let figures = [whole(&costs.base, base), whole(&costs.new, new)];
-    grain::of(&figures.iter().flatten())
+    grain::rounding_unit(&figures.iter().flatten())
 }
 
 /// What was found for some of the rows, at the places of all; both are in one order.
@@ -649,7 +653,7 @@ fn total(
         None
     } else if let Some(history) = &matrix.history {
         let totals = Figures::new(history.totals.len(), history.totals.clone());
-        times::borrowed(&totals, &sides, &Shared::Given(vec![0.0; 2])).pop()
+        times::test_with_history(&totals, &sides, &SizeFactors::Given(vec![0.0; 2])).pop()
     } else if repeats.base + repeats.new == 2 {
         None
     } else if matrix.paired {
@@ -658,7 +662,11 @@ fn total(
         by_ranks(&sides, limits).pop()
     } else {
         // No other function tells what runs share: the factor is in the variance of the totals themselves.
-        times::test(&sides, &Shared::Given(vec![0.0; base.len() + new.len()])).pop()
+        times::test(
+            &sides,
+            &SizeFactors::Given(vec![0.0; base.len() + new.len()]),
+        )
+        .pop()
     };
     let factors = matrix.factors.as_deref();
     let rounding = grain::variance(grain_of(&matrix.costs, factors), factors, &sides, 0);
@@ -721,14 +729,14 @@ fn total_by_samples(matrix: &Matrix, tested: &[usize], limits: &Limits) -> Optio
     }
     let there = tested.iter().filter(|row| are_counts(samples, **row));
     let there: Vec<usize> = there.copied().collect();
-    let sides = samples.chosen(&there);
+    let sides = samples.select_rows(&there);
     let sides = Sides {
-        base: sides.base.and(&base),
-        new: sides.new.and(&new),
+        base: sides.base.with_row(&base),
+        new: sides.new.with_row(&new),
     };
     let shared = match &matrix.factors {
-        Some(factors) => Shared::Given(factors.clone()),
-        None => Shared::Estimated,
+        Some(factors) => SizeFactors::Given(factors.clone()),
+        None => SizeFactors::Estimated,
     };
     let found = match &matrix.history {
         None => counts::test(&sides, &shared),
@@ -738,7 +746,11 @@ fn total_by_samples(matrix: &Matrix, tested: &[usize], limits: &Limits) -> Optio
             totals,
         }) => {
             let earlier_total = of_total(costs, earlier, totals);
-            counts::borrowed(&earlier.chosen(&there).and(&earlier_total), &sides, &shared)
+            counts::test_with_history(
+                &earlier.select_rows(&there).with_row(&earlier_total),
+                &sides,
+                &shared,
+            )
         }
         Some(_) => return None,
     };

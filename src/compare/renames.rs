@@ -10,8 +10,8 @@ use super::pairs::{Folders, Within, of_one_name};
 use super::rule_line::rule;
 use super::sequence::newest_name;
 use super::table::Table;
-use crate::statistics::distribution::student_upper_quantile;
-use crate::statistics::mean;
+use profdb_statistics::distribution::student_upper_quantile;
+use profdb_statistics::mean;
 
 /// The part of all that either calls or is called by that both have in common.
 const OVERLAP: f64 = 0.8;

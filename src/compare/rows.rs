@@ -15,11 +15,11 @@ use super::rule_line::listed;
 use super::run::ComparedRun;
 use super::shift::{Shift, together};
 use super::table::{Bounded, Table};
-use crate::statistics::ranks;
-use crate::statistics::{change, mean};
 use crate::store::Tag;
 use crate::text::number::fixed;
 use crate::text::scale::figure;
+use profdb_statistics::ranks;
+use profdb_statistics::{change, mean};
 
 /// A run that was compared.
 #[derive(Clone, Debug, PartialEq)]

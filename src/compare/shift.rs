@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::judge::{Judgement, Limits, Verdict};
 use super::table::Table;
-use crate::statistics::limits::are_equal_within;
+use profdb_statistics::limits::are_equal_within;
 
 /// Most counterparts of a function.
 const MOST: usize = 3;

@@ -8,7 +8,7 @@ use super::items::{Item, Items};
 use super::matched::Matched;
 use crate::base::sum::Sum;
 use crate::events::ROUNDING;
-use crate::statistics::{Figures, Sides};
+use profdb_statistics::{Figures, Sides};
 
 /// What one run says of every item.
 #[derive(Clone, Debug, Default, PartialEq)]

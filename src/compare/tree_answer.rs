@@ -10,8 +10,8 @@ use crate::report::several::{
     ALL, BY_NAME, ColumnOf, PROGRAMS, column, optional, shows, text, values, whole,
 };
 use crate::report::{self, Answer, Value};
-use crate::statistics::change;
 use crate::store::Database;
+use profdb_statistics::change;
 
 /// Which places are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

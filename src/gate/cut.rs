@@ -12,10 +12,10 @@ use super::budget::Rule;
 use super::figures::{Figures, Window};
 use super::moved::{Position, positions};
 use super::subjects::{Candidate, Watched, mean, watched};
-use crate::statistics::limits;
-use crate::statistics::multiple::false_discovery_rates;
-use crate::statistics::steps::{Kind, Limits, Point, Step, find};
 use crate::text::number::fixed;
+use profdb_statistics::limits;
+use profdb_statistics::multiple::false_discovery_rates;
+use profdb_statistics::steps::{Kind, Limits, Point, Step, find_steps};
 
 /// Positions that a level of figures that vary has at least (docs/design/0020-steps.md): fewer make no step yet.
 const NO_STEP: usize = 2;
@@ -192,9 +192,9 @@ fn cuts(things: &[Candidate], positions: &[Position], is_exact: bool) -> Vec<Opt
         .map(|thing| {
             let points: Vec<Point> = positions
                 .iter()
-                .map(|position| Point::of(&figures(position, &thing.each[0])))
+                .map(|position| Point::new(&figures(position, &thing.each[0])))
                 .collect();
-            let mut steps = find(&points, kind, &limits).steps;
+            let mut steps = find_steps(&points, kind, &limits).steps;
             steps.retain(|step| step.gone_at.is_none());
             steps.pop()
         })
@@ -236,7 +236,7 @@ fn newest_below(
         .filter_map(|newest| {
             let first = positions.len() - newest;
             let (older, newest) = (part(&positions[..first]), part(&positions[first..]));
-            let p = limits::ratio(&newest, &older)?.above(ln_limit);
+            let p = limits::ratio(&newest, &older)?.p_above(ln_limit);
             let ratio = mean(&newest) / mean(&older);
             let cut = Cut {
                 position: first,

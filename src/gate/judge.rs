@@ -13,12 +13,12 @@ use super::moved::{IsOver, Position, moved, positions};
 use super::subjects::{Candidate, Watched, may_fit, mean, watched, with_others};
 use crate::compare::judge::FEWEST;
 use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Request};
-use crate::statistics::multiple::holm;
-use crate::statistics::{Estimate, Shape, is_above, limits};
 use crate::store::{Database, StoreError};
 use crate::text::nearest::suggestion;
 use crate::text::number::fixed;
 use crate::text::scale::figure;
+use profdb_statistics::multiple::holm;
+use profdb_statistics::{Estimate, Shape, is_above, limits};
 
 /// What a gate is asked.
 pub struct Question<'q, 'd> {
@@ -473,7 +473,7 @@ fn tested(
                     if estimate.ln_ratio.is_finite() {
                         subject.ratio = Some(estimate.ln_ratio.exp());
                     }
-                    Test::Tested(estimate.at_most(PASSES) <= ln_limit)
+                    Test::Tested(estimate.ln_upper_bound(PASSES) <= ln_limit)
                 } else {
                     subject.answer = Answer::TooFew;
                     "nothing tells how much figures vary: expected more runs"
@@ -505,8 +505,8 @@ fn tested(
     };
     let ln_unchanged = ln_unchanged.unwrap_or(ln_limit);
     if let (Test::Tested(_), Some(estimate)) = (test, tested) {
-        subject.p = Some(estimate.above(ln_limit));
-        subject.unchanged = Some(estimate.above(ln_unchanged));
+        subject.p = Some(estimate.p_above(ln_limit));
+        subject.unchanged = Some(estimate.p_above(ln_unchanged));
     }
     Found {
         subject,
@@ -551,7 +551,7 @@ fn of_level(subject: &mut Subject, estimate: Option<Estimate>, new: &[f64], most
         return by_figures(new, most);
     };
     subject.interval = Some(estimate.interval(PASSES));
-    Test::Tested(estimate.at_most(PASSES) <= most.ln())
+    Test::Tested(estimate.ln_upper_bound(PASSES) <= most.ln())
 }
 
 /// Decides on a thing, the number of all tests being known.
@@ -573,7 +573,7 @@ fn decide(found: &mut Found, rule: &Rule, tests: usize) {
             #[expect(clippy::cast_precision_loss, reason = "a number of tests")]
             let found_from = |ln_limit: f64, alpha: f64| {
                 let estimate = found.estimate?;
-                estimate.found_from(ln_limit, alpha / tests.max(1) as f64)
+                estimate.ln_detectable(ln_limit, alpha / tests.max(1) as f64)
             };
             let over = found_from(found.ln_limit, AT_LIMIT);
             let changed = found_from(found.ln_unchanged, ALPHA);

@@ -2,8 +2,8 @@
 
 use super::answer::PASSES;
 use crate::history::series;
-use crate::statistics::limits;
 use crate::store::{Database, StoreError};
+use profdb_statistics::limits;
 
 /// A place in the order of the runs of base, with what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,8 +75,8 @@ pub(super) fn moved(
                 is_over(&newest, new),
             ),
             None => (
-                limits::ratio(&older, &newest).map_or(1.0, |ratio| ratio.above(ln_limit)),
-                limits::ratio(&newest, new).is_none_or(|ratio| ratio.above(ln_limit) < PASSES),
+                limits::ratio(&older, &newest).map_or(1.0, |ratio| ratio.p_above(ln_limit)),
+                limits::ratio(&newest, new).is_none_or(|ratio| ratio.p_above(ln_limit) < PASSES),
             ),
         };
         if p >= PASSES || is_new_over || best.as_ref().is_some_and(|(least, _)| *least <= p) {

@@ -7,8 +7,8 @@ use super::budget::{Pattern, Rule, Thing};
 use super::figures::{Figures, Wanted, Window};
 use crate::compare::judge::Verdict;
 use crate::compare::{By, ComparedRun, Comparison, Folders, Row, Within, newest_name, of_group};
-use crate::statistics::limits;
-use crate::statistics::{self, Estimate};
+use profdb_statistics::Estimate;
+use profdb_statistics::limits;
 
 /// A thing, with its figures.
 pub(super) struct Candidate {
@@ -564,7 +564,7 @@ pub(super) fn mean(figures: &[f64]) -> f64 {
     if figures.is_empty() {
         return 0.0;
     }
-    statistics::mean(figures)
+    profdb_statistics::mean(figures)
 }
 
 /// Why something is not judged, and of how many more that is true.

@@ -1,6 +1,6 @@
 //! Sparklines: figures in their order as a row of bars, from the smallest to the largest.
 
-use crate::statistics::mean;
+use profdb_statistics::mean;
 
 /// Bars by their height.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -16,7 +16,7 @@ use super::file::empty::PAGE_SIZE;
 use super::file::growing::Growing;
 use super::write::{PagesBySql, end_after, prepare_end, unguarded};
 use crate::source::Stopped;
-use crate::sqlite::copy::copy_over;
+use profdb_sqlite_pages::copy::copy_over;
 
 /// Bytes of a database before it was compacted and after that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Deleting a run. Triggers of the schema say what goes with it, so that any SQLite shell can delete
 //! one as well. Rows of large tables, which are next to each other there, are taken out of the
-//! b-trees by whole pages ([`crate::sqlite::cut`]) instead of one by one.
+//! b-trees by whole pages ([`profdb_sqlite_pages::cut`]) instead of one by one.
 
 use rusqlite::{Connection, Row};
 
@@ -8,7 +8,7 @@ use super::database::{Database, bring_up_to_date};
 use super::error::{Cause, StoreError};
 use super::file::empty::PAGE_SIZE;
 use super::write::{ROWS_FOR_SEGMENT, cut_ranges, has_our_indexes_only, integer, root};
-use crate::sqlite::cut::Range;
+use profdb_sqlite_pages::cut::Range;
 
 /// Trees whose keys begin with the metric.
 const BY_METRIC: [&str; 6] = [

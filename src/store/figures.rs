@@ -181,7 +181,7 @@ impl FunctionSums<'_> {
 fn sum_of(mut row: StoredRow<'_>) -> Option<FunctionSum> {
     let columns = &mut row.others;
     let calls = columns.integer_or_null()?;
-    let _primitive = columns.next()?;
+    let _primitive = columns.next_value()?;
     Some(FunctionSum {
         function_id: row.at,
         calls: calls.and_then(|calls| u64::try_from(calls).ok()),

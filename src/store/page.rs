@@ -6,7 +6,7 @@ use rusqlite::Row;
 use super::database::Database;
 use super::error::StoreError;
 use super::rows::{Range, StoredRow, Table, Tables, damaged, of_other};
-use crate::sqlite::values::{Value, Values};
+use profdb_sqlite_pages::values::{Value, Values};
 
 const IDENTITIES: &str = include_str!("../../queries/page/identities.sql");
 const LABEL_SETS: &str = include_str!("../../queries/page/label_sets.sql");
@@ -372,7 +372,7 @@ fn call_figures(mut row: StoredRow<'_>) -> Option<CallFigures> {
 
 /// The next column, which has to be a text.
 fn text(columns: &mut Values<'_>) -> Option<String> {
-    match columns.next()? {
+    match columns.next_value()? {
         Value::Text(bytes) => Some(std::str::from_utf8(bytes).ok()?.to_owned()),
         _ => None,
     }

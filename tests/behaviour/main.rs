@@ -62,6 +62,7 @@ mod support {
     pub(crate) mod allocation;
     pub(crate) mod built;
     pub(crate) mod case_files;
+    pub(crate) mod csv_records;
     pub(crate) mod disk;
     pub(crate) mod faults;
     #[expect(dead_code, reason = "fuzzers look at the time, tests do not")]

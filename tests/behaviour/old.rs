@@ -4,6 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
+use crate::support::csv_records::csv_records;
 use crate::support::program::{self, PROFDB};
 use crate::support::{long, tools};
 use std::fs::{self, File};
@@ -383,28 +384,19 @@ const OF_THE_TIMER: [&str; 2] = ["ExclusiveTicks", "InclusiveTicks"];
 
 /// An answer without columns that the other one lacks and may lack.
 fn without_samples(earlier: &str, answer: &str) -> String {
-    let mut rows = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(earlier.as_bytes())
-        .into_records();
-    let names = csv::Reader::from_reader(answer.as_bytes())
-        .headers()
-        .expect("columns")
-        .clone();
-    let header = csv::Reader::from_reader(earlier.as_bytes())
-        .headers()
-        .expect("columns")
-        .clone();
+    let rows = csv_records(earlier).expect("a CSV file");
+    let names = &csv_records(answer).expect("a CSV file")[0];
+    let header = &rows[0];
     let is_kept =
         |name: &str| !OF_THE_TIMER.contains(&name) || names.iter().any(|known| known == name);
-    if header.iter().all(is_kept) {
+    if header.iter().all(|name| is_kept(name)) {
         return earlier.to_owned();
     }
     let mut text = String::new();
-    while let Some(row) = rows.next().transpose().expect("a CSV file") {
+    for row in &rows {
         let kept = row
             .iter()
-            .zip(&header)
+            .zip(header)
             .filter(|(_, name)| is_kept(name))
             .map(|(cell, _)| {
                 let is_figure = cell.parse::<f64>().is_ok() || cell.is_empty();
@@ -421,31 +413,22 @@ fn without_samples(earlier: &str, answer: &str) -> String {
 
 /// An answer with the columns that an earlier one has: columns are only added.
 fn columns_of(answer: &str, earlier: &str) -> String {
-    let header = |text: &str| {
-        csv::Reader::from_reader(text.as_bytes())
-            .headers()
-            .expect("columns")
-            .clone()
-    };
-    let (new, old) = (header(answer), header(earlier));
+    let rows = csv_records(answer).expect("a CSV file");
+    let (new, old) = (&rows[0], &csv_records(earlier).expect("a CSV file")[0]);
     if new == old {
         return answer.to_owned();
     }
-    let at = |name: &str| new.iter().position(|column| column == name);
+    let at = |name: &String| new.iter().position(|column| column == name);
     let kept: Vec<usize> = old.iter().filter_map(at).collect();
-    let mut writer = csv::WriterBuilder::new()
-        .quote_style(csv::QuoteStyle::NonNumeric)
-        .from_writer(Vec::new());
-    let mut rows = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(answer.as_bytes())
-        .into_records();
-    while let Some(row) = rows.next().transpose().expect("a CSV file") {
-        writer
-            .write_record(kept.iter().map(|column| &row[*column]))
-            .expect("a row");
+    let mut text = String::new();
+    for row in &rows {
+        let cells = kept.iter().map(|column| match &row[*column] {
+            cell if cell.parse::<f64>().is_ok() => cell.clone(),
+            cell => format!("\"{}\"", cell.replace('"', "\"\"")),
+        });
+        text += &(cells.collect::<Vec<_>>().join(",") + "\n");
     }
-    String::from_utf8(writer.into_inner().expect("rows")).expect("UTF-8")
+    text
 }
 
 /// The next import goes after what is there, whether or not the file has been read before.

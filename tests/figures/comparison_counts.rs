@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::iter;
 
 use profdb::compare::judge::{BURST, Limits, Matrix, Noise, Verdict, judge};
-use profdb::statistics::{Figures, Sides};
+use profdb_statistics::{Figures, Sides};
 use serde_json::{Value, json};
 
 use super::comparison::{Folder, asked, number, rows, told};

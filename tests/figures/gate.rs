@@ -11,8 +11,8 @@ use profdb::events::{Frame, FunctionDef, Noise, RunFact, Sample, Sink as _, Unit
 use profdb::gate::{Answer, BaseRuns, Gate, Question, judge, read};
 use profdb::input::Fingerprint;
 use profdb::profile::TreeBuilder;
-use profdb::statistics::Figures;
 use profdb::store::{Database, RunMeta};
+use profdb_statistics::Figures;
 
 use crate::noise::{Cell, Draw, Kind, Rate, keep, shares_by_rank};
 use crate::support::long::Form;

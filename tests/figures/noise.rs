@@ -12,14 +12,14 @@
 
 use crate::support::long::Form;
 use profdb::compare::judge::{self, History, Limits, Matrix, Noise, Verdict};
-use profdb::statistics::counts;
-use profdb::statistics::factors::Shared;
-use profdb::statistics::multiple::false_discovery_rates;
-use profdb::statistics::normalize;
-use profdb::statistics::presence;
-use profdb::statistics::repeats::runs_needed;
-use profdb::statistics::times;
-use profdb::statistics::{Estimate, Figures, Sides};
+use profdb_statistics::counts;
+use profdb_statistics::factors::SizeFactors;
+use profdb_statistics::multiple::false_discovery_rates;
+use profdb_statistics::normalize;
+use profdb_statistics::presence;
+use profdb_statistics::repeats::runs_needed;
+use profdb_statistics::times;
+use profdb_statistics::{Estimate, Figures, Sides};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Poisson, StandardNormal};
@@ -95,7 +95,7 @@ fn judge(comparison: &Comparison) -> Vec<Judgement> {
         .collect()
 }
 
-fn estimates(comparison: &Comparison, shared: &Shared) -> Vec<Estimate> {
+fn estimates(comparison: &Comparison, shared: &SizeFactors) -> Vec<Estimate> {
     let Comparison {
         kind,
         sides,
@@ -103,9 +103,9 @@ fn estimates(comparison: &Comparison, shared: &Shared) -> Vec<Estimate> {
     } = comparison;
     match (kind, history) {
         (Kind::Sampled, None) => counts::test(sides, shared),
-        (Kind::Sampled, Some(history)) => counts::borrowed(history, sides, shared),
+        (Kind::Sampled, Some(history)) => counts::test_with_history(history, sides, shared),
         (Kind::Timed, None) => times::test(sides, shared),
-        (Kind::Timed, Some(history)) => times::borrowed(history, sides, shared),
+        (Kind::Timed, Some(history)) => times::test_with_history(history, sides, shared),
     }
 }
 
@@ -528,7 +528,11 @@ fn a_step_in_the_history_is_no_noise() {
                 base: draw.runs(&cell, 1, &[0], step),
                 new: draw.runs(&cell, 1, &[0], 1.3 * step),
             };
-            let estimates = counts::borrowed(&Figures::new(8, history), &sides, &Shared::Estimated);
+            let estimates = counts::test_with_history(
+                &Figures::new(8, history),
+                &sides,
+                &SizeFactors::Estimated,
+            );
             seen.add_event(estimates[0].p < 0.05);
         }
         // With the deviation from the mean of all, 3 %.
@@ -549,7 +553,10 @@ fn noise_of_a_single_function_is_all_its_own() {
                 shared: 0.1,
                 ..Cell::QUIET
             };
-            for shared in [Shared::Estimated, Shared::Given(vec![0.0; 2 * runs])] {
+            for shared in [
+                SizeFactors::Estimated,
+                SizeFactors::Given(vec![0.0; 2 * runs]),
+            ] {
                 let mut draw = Draw::new(vec![1.0]);
                 let mut flagged = Rate::default();
                 for _ in 0..400 {
@@ -629,7 +636,7 @@ fn runs_needed_are_enough() {
         for _ in 0..100 {
             let Comparison { sides, .. } = draw.comparison(&cell, &[0], 1.1);
             // One function has no other to tell what runs share.
-            let none = Shared::Given(vec![0.0; 2 * cell.runs]);
+            let none = SizeFactors::Given(vec![0.0; 2 * cell.runs]);
             let estimates = times::test(&sides, &none);
             let p: Vec<f64> = estimates.iter().map(|estimate| estimate.p).collect();
             seen.add_event(false_discovery_rates(&p)[0] < 0.05);
@@ -656,7 +663,7 @@ fn what_is_the_same_is_nearly_equal() {
         for _ in 0..100 {
             for (rate, times) in same.iter_mut().zip([1.0, 1.051]) {
                 let Comparison { sides, .. } = draw.comparison(&cell, &[0], times);
-                let estimates = counts::test(&sides, &Shared::Estimated);
+                let estimates = counts::test(&sides, &SizeFactors::Estimated);
                 let (low, high) = estimates[0].interval(0.1);
                 rate.add_event(low > 0.95 && high < 1.05);
             }
@@ -695,7 +702,7 @@ fn normalised_runs_are_comparable_or_refused() {
             let factors = normalize::factors_of_counts(&sides);
             refused.add_event(factors.is_err());
             let Ok(factors) = factors else { continue };
-            let estimates = counts::test(&sides, &Shared::Given(factors));
+            let estimates = counts::test(&sides, &SizeFactors::Given(factors));
             let p: Vec<f64> = estimates.iter().map(|estimate| estimate.p).collect();
             let rates = false_discovery_rates(&p);
             let is_wrong = |at: usize| rates[at] < 0.05 && !slower.contains(&at);

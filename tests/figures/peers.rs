@@ -11,8 +11,8 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use profdb::statistics::multiple::false_discovery_rates;
-use profdb::statistics::{Figures, Shape, Sides, counts, factors::Shared};
+use profdb_statistics::multiple::false_discovery_rates;
+use profdb_statistics::{Figures, Shape, Sides, counts, factors::SizeFactors};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -134,7 +134,7 @@ fn clear_changes_are_those_of_edger() {
             base: counted(&mut random, n0, cv, false),
             new: counted(&mut random, n1, cv, true),
         };
-        let ours = counts::test(&sides, &Shared::Given(vec![0.0; n0 + n1]));
+        let ours = counts::test(&sides, &SizeFactors::Given(vec![0.0; n0 + n1]));
         let rates = false_discovery_rates(&ours.iter().map(|one| one.p).collect::<Vec<_>>());
         let theirs = edger(&program, &sides);
         let (mut clear, mut agreed) = ([0_u32, 0], [0_u32, 0]);

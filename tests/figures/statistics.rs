@@ -8,20 +8,20 @@
 
 use crate::support::random::Random;
 use crate::support::tools;
-use profdb::statistics::counts;
-use profdb::statistics::dispersion::Prior;
-use profdb::statistics::distribution::{
+use profdb_statistics::counts;
+use profdb_statistics::dispersion::Prior;
+use profdb_statistics::distribution::{
     binomial_odds_interval, binomial_two_sided, chi_square_median, digamma, fisher_upper_quantile,
     inverse_trigamma, normal_above, normal_upper_quantile, student_two_sided,
     student_upper_quantile, trigamma,
 };
-use profdb::statistics::factors::Shared;
-use profdb::statistics::multiple::{false_discovery_rates, holm};
-use profdb::statistics::normalize;
-use profdb::statistics::ranks::{mann_whitney, shift};
-use profdb::statistics::repeats::runs_needed;
-use profdb::statistics::times;
-use profdb::statistics::{Estimate, Figures, Shape, Sides};
+use profdb_statistics::factors::SizeFactors;
+use profdb_statistics::multiple::{false_discovery_rates, holm};
+use profdb_statistics::normalize;
+use profdb_statistics::ranks::{mann_whitney, shift};
+use profdb_statistics::repeats::runs_needed;
+use profdb_statistics::times;
+use profdb_statistics::{Estimate, Figures, Shape, Sides};
 use proptest::prelude::*;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -175,7 +175,7 @@ fn tests_of_one_function_are_those_of_scipy_and_r() {
     ] {
         let logs = sample(seed, n0 + n1);
         let both = [&[n0 as f64], &logs[..]].concat();
-        let given = Shared::Given(vec![0.0; n0 + n1]);
+        let given = SizeFactors::Given(vec![0.0; n0 + n1]);
         let ours = times::test(&exponentials(n0, &logs, 1), &given)[0].p;
         // R knows a side of one run.
         if n0.min(n1) == 1 {
@@ -257,7 +257,7 @@ fn moderation_and_corrections_are_those_of_r() {
     }
     for (seed, n0, n1, functions) in [(11, 3, 3, 60), (12, 1, 3, 25), (13, 4, 10, 200)] {
         let logs = sample(seed, (n0 + n1) * functions);
-        let given = Shared::Given(vec![0.0; n0 + n1]);
+        let given = SizeFactors::Given(vec![0.0; n0 + n1]);
         let estimates = times::test(&exponentials(n0, &logs, functions), &given);
         // Functions that vary much more than the others keep their variance here: they are not compared.
         let own = (n0 + n1 - 2) as f64;
@@ -292,7 +292,7 @@ fn moderation_and_corrections_are_those_of_r() {
         }
         let ours = times::test(
             &exponentials(n0, &logs, 1),
-            &Shared::Given(vec![0.0; n0 + n1]),
+            &SizeFactors::Given(vec![0.0; n0 + n1]),
         )[0]
         .p;
         questions.ask("welch", &[&[n0 as f64], &logs[..]].concat(), &[ours]);
@@ -401,10 +401,10 @@ proptest! {
     /// No figures make a comparison say what is no number, and equal figures are no change.
     #[test]
     fn figures_of_all_kinds_have_answers((sides, history) in matrices()) {
-        let none = Shared::Given(vec![0.0; sides.base.runs() + sides.new.runs()]);
-        for shared in [&Shared::Estimated, &none] {
-            are_sound(&counts::borrowed(&history, &sides, shared), &sides)?;
-            are_sound(&times::borrowed(&history, &sides, shared), &sides)?;
+        let none = SizeFactors::Given(vec![0.0; sides.base.runs() + sides.new.runs()]);
+        for shared in [&SizeFactors::Estimated, &none] {
+            are_sound(&counts::test_with_history(&history, &sides, shared), &sides)?;
+            are_sound(&times::test_with_history(&history, &sides, shared), &sides)?;
             if sides.base.runs() + sides.new.runs() > 2 {
                 are_sound(&counts::test(&sides, shared), &sides)?;
                 are_sound(&times::test(&sides, shared), &sides)?;
@@ -428,11 +428,11 @@ proptest! {
             }
             Ok(())
         };
-        both(&|sides| counts::borrowed(&history, sides, &Shared::Estimated))?;
-        both(&|sides| times::borrowed(&history, sides, &Shared::Estimated))?;
+        both(&|sides| counts::test_with_history(&history, sides, &SizeFactors::Estimated))?;
+        both(&|sides| times::test_with_history(&history, sides, &SizeFactors::Estimated))?;
         if sides.base.runs() + sides.new.runs() > 2 {
-            both(&|sides| counts::test(sides, &Shared::Estimated))?;
-            both(&|sides| times::test(sides, &Shared::Estimated))?;
+            both(&|sides| counts::test(sides, &SizeFactors::Estimated))?;
+            both(&|sides| times::test(sides, &SizeFactors::Estimated))?;
         }
     }
 }

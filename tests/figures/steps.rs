@@ -10,9 +10,9 @@
 use crate::support::long::Form;
 use crate::support::random::Random;
 use crate::support::tools;
-use profdb::statistics::multiple::false_discovery_rates;
-use profdb::statistics::steps::potts::cuts;
-use profdb::statistics::steps::{Found, Kind, Limits, Point, find};
+use profdb_statistics::multiple::false_discovery_rates;
+use profdb_statistics::steps::potts::cuts;
+use profdb_statistics::steps::{Findings, Kind, Limits, Point, find_steps};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Poisson, StandardNormal};
@@ -237,10 +237,10 @@ impl Draw {
 const DEVIATION: f64 = 0.05;
 
 /// Finds the steps of a timed series, given in standard deviations.
-fn found(deviations: &[f64]) -> Found {
+fn found(deviations: &[f64]) -> Findings {
     let point = |deviations: &f64| Point::once(1000.0 * (DEVIATION * deviations).exp());
     let points: Vec<Point> = deviations.iter().map(point).collect();
-    find(&points, Kind::Timed { quantum: 0.0 }, &Limits::default())
+    find_steps(&points, Kind::Timed { quantum: 0.0 }, &Limits::default())
 }
 
 /// What part of so many series something holds for.
@@ -547,7 +547,7 @@ fn what_would_have_been_seen_is() {
     keep("steps-blind.md", &table);
     // Too short to see any.
     let values = draw.series(Noise::Normal, 7);
-    assert_eq!(found(&values), Found::default());
+    assert_eq!(found(&values), Findings::default());
 }
 
 /// Counts of samples: few tell little, many tell as much as times.
@@ -565,7 +565,7 @@ fn small_counts_are_no_steps() {
                 Point::sampled(&[count * 1e7], &[count])
             })
             .collect();
-        let found = find(&points, Kind::Sampled, &Limits::default());
+        let found = find_steps(&points, Kind::Sampled, &Limits::default());
         found
             .steps
             .iter()
@@ -603,10 +603,10 @@ fn repeats_weigh_what_they_are_worth() {
                 let figures: Vec<f64> = (0..repeats(at))
                     .map(|_| 1000.0 * (day + within * draw.normal()).exp())
                     .collect();
-                Point::of(&figures)
+                Point::new(&figures)
             })
             .collect();
-        let found = find(&points, Kind::Timed { quantum: 0.0 }, &Limits::default());
+        let found = find_steps(&points, Kind::Timed { quantum: 0.0 }, &Limits::default());
         !found.steps.is_empty()
     };
     let later_eight: fn(usize) -> usize = |at| if at < 30 { 1 } else { 8 };
@@ -627,7 +627,7 @@ fn repeats_weigh_what_they_are_worth() {
 /// The steps of exact figures, as positions and ratios, and when they are gone.
 fn exact(figures: &[f64]) -> Vec<(usize, Option<f64>, Option<usize>)> {
     let points: Vec<Point> = figures.iter().map(|figure| Point::once(*figure)).collect();
-    let found = find(&points, Kind::Exact, &Limits::default());
+    let found = find_steps(&points, Kind::Exact, &Limits::default());
     let steps = found.steps.iter();
     steps
         .map(|step| (step.position, step.ratio, step.gone_at))
@@ -666,18 +666,18 @@ fn exact_figures_have_no_noise() {
         .map(|at| if at * at % 7 == 2 { 120.0 } else { 100.0 })
         .collect();
     assert_eq!(exact(&comes_and_goes), []);
-    // Small changes that add up.
+    // SmallChanges changes that add up.
     let points: Vec<Point> = (0..30)
         .map(|at| Point::once(1000.0 * 1.01_f64.powi(at)))
         .collect();
-    let found = find(&points, Kind::Exact, &Limits::default());
+    let found = find_steps(&points, Kind::Exact, &Limits::default());
     assert_eq!(found.steps, []);
     let drift = found.drift.expect("34 % together");
     assert!((drift.ratio - 1.01_f64.powi(29)).abs() < 1e-9, "{drift:?}");
     assert_eq!(drift.small.map(|small| small.changes), Some(29));
     // How many they are, and where the largest is. A step beside them is none of them.
     let figures = [1000.0, 1000.0, 1030.0, 1020.0, 1060.0, 2000.0, 2000.0];
-    let found = find(&figures.map(Point::once), Kind::Exact, &Limits::default());
+    let found = find_steps(&figures.map(Point::once), Kind::Exact, &Limits::default());
     assert_eq!(found.steps.len(), 1);
     let drift = found.drift.expect("6 % together");
     assert!((drift.ratio - 1.06).abs() < 1e-12, "{drift:?}");
@@ -688,7 +688,7 @@ fn exact_figures_have_no_noise() {
     let mut figures = [500.0; 20];
     figures[11..].fill(600.0);
     let points = figures.map(Point::once);
-    let found = find(&points, Kind::Timed { quantum: 0.0 }, &Limits::default());
+    let found = find_steps(&points, Kind::Timed { quantum: 0.0 }, &Limits::default());
     assert_eq!(found.steps.len(), 1);
     assert_eq!(
         (
@@ -700,10 +700,10 @@ fn exact_figures_have_no_noise() {
     );
     assert!((found.steps[0].ratio.expect("above 0") - 1.2).abs() < 1e-12);
     // Repeats that differ are not exact.
-    let points: Vec<Point> = (0..6).map(|_| Point::of(&[100.0, 130.0])).collect();
+    let points: Vec<Point> = (0..6).map(|_| Point::new(&[100.0, 130.0])).collect();
     assert_eq!(
-        find(&points, Kind::Exact, &Limits::default()),
-        Found::default()
+        find_steps(&points, Kind::Exact, &Limits::default()),
+        Findings::default()
     );
 }
 
@@ -721,7 +721,11 @@ fn nothing_has_no_steps() {
             vec![f64::INFINITY; 20],
         ] {
             let points: Vec<Point> = figures.into_iter().map(Point::once).collect();
-            assert_eq!(find(&points, kind, &limits), Found::default(), "{kind:?}");
+            assert_eq!(
+                find_steps(&points, kind, &limits),
+                Findings::default(),
+                "{kind:?}"
+            );
         }
     }
 }
@@ -749,10 +753,10 @@ fn a_new_function_is_a_step_from_nothing() {
                     let points: Vec<Point> = figures
                         .map(|figure| Point::sampled(&[figure], &[figure]))
                         .collect();
-                    find(&points, Kind::Sampled, &Limits::default())
+                    find_steps(&points, Kind::Sampled, &Limits::default())
                 } else {
                     let points: Vec<Point> = figures.map(Point::once).collect();
-                    find(&points, Kind::Timed { quantum: 0.0 }, &Limits::default())
+                    find_steps(&points, Kind::Timed { quantum: 0.0 }, &Limits::default())
                 };
                 let positions: Vec<usize> = found.steps.iter().map(|step| step.position).collect();
                 let is_nothing = found.steps.iter().all(|step| {
@@ -769,7 +773,7 @@ fn a_new_function_is_a_step_from_nothing() {
     // Seen once: nothing tells that it will be again.
     let mut figures = [0.0; 20];
     figures[19] = 7.0;
-    let found = find(
+    let found = find_steps(
         &figures.map(Point::once),
         Kind::Timed { quantum: 0.0 },
         &Limits::default(),

@@ -3,13 +3,11 @@
 use std::convert::Infallible;
 use std::io::{Seek as _, Write as _};
 
+use profdb_sqlite_pages::append::Appender;
+use profdb_sqlite_pages::cut::{Range, cut};
+use profdb_sqlite_pages::database::DatabasePages;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, MAIN_DB};
-
-use crate::sqlite;
-use sqlite::append::Appender;
-use sqlite::cut::{Range, cut};
-use sqlite::database::DatabasePages;
 
 /// Small pages: a few thousand rows are a tree of several levels.
 const PAGE_SIZE: u16 = 512;

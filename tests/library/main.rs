@@ -26,10 +26,6 @@ mod terminals;
 mod web_questions;
 mod written_trees;
 
-#[path = "../../src/sqlite/mod.rs"]
-#[expect(dead_code, reason = "a part of it is tested here")]
-mod sqlite;
-
 #[path = "../support"]
 mod support {
     pub(crate) mod described_runs;

@@ -4,12 +4,10 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 
+use profdb_sqlite_pages::btree::{IndexTree, LateCells, TableTree};
+use profdb_sqlite_pages::page_file::PageFile;
+use profdb_sqlite_pages::record::Record;
 use rusqlite::Connection;
-
-use crate::sqlite;
-use sqlite::btree::{IndexTree, LateCells, TableTree};
-use sqlite::page_file::PageFile;
-use sqlite::record::Record;
 
 /// Small pages: a few thousand rows are a tree of several levels.
 const PAGE_SIZE: u16 = 512;

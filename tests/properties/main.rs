@@ -40,6 +40,7 @@ mod viewers;
 #[path = "../support"]
 mod support {
     pub(crate) mod case_files;
+    pub(crate) mod csv_records;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
     #[expect(dead_code, reason = "cases start other programs, too")]

@@ -12,6 +12,7 @@ use profdb::report::{self, Answer, Argument, REPORTS, Report, Request, Value};
 use profdb::store::{Database, RunInfo};
 use quick_xml::events::Event;
 
+use super::support::csv_records::csv_records;
 use super::{Sample, ensure, equal, open, rows, save, saved};
 
 /// Functions that a report is asked about, of those that a run has.
@@ -252,11 +253,8 @@ fn near(cell: &str, value: f64, part: f64) -> bool {
 }
 
 fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let rows = reader
-        .records()
-        .map(|record| Ok(record?.iter().map(str::to_owned).collect()));
-    rows.collect()
+    // The first record has the titles.
+    Ok(csv_records(text)?.into_iter().skip(1).collect())
 }
 
 /// Nothing but tabs and ends of lines separates anything, and escapes stand for the rest.

@@ -19,7 +19,6 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         "errors, limits of the system, threads, hash index and interner, what waits in temporary files",
         &[],
     ),
-    ("sqlite", "SQLite's file format, and nothing of profdb", &[]),
     ("source", "source files in the user's folder", &[]),
     ("text", "how names, numbers and tables look in text", &[]),
     ("input", "bytes of a file, with their position", &["base"]),
@@ -42,7 +41,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         "store",
         "the database",
         &[
-            "base", "sqlite", "source", "text", "input", "events", "identity", "profile",
+            "base", "source", "text", "input", "events", "identity", "profile",
         ],
     ),
     (
@@ -51,39 +50,19 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
         &["base", "events", "text", "store"],
     ),
     (
-        "statistics",
-        "change and noise as arithmetic over numbers",
-        &[],
-    ),
-    (
         "compare",
         "what changed between runs, and whether that is more than noise",
-        &[
-            "base",
-            "events",
-            "identity",
-            "text",
-            "statistics",
-            "store",
-            "report",
-        ],
+        &["base", "events", "identity", "text", "store", "report"],
     ),
     (
         "history",
         "what runs of one program tell over time",
-        &["events", "text", "statistics", "store", "report", "compare"],
+        &["events", "text", "store", "report", "compare"],
     ),
     (
         "gate",
         "whether what changed is within a budget",
-        &[
-            "events",
-            "text",
-            "statistics",
-            "store",
-            "compare",
-            "history",
-        ],
+        &["events", "text", "store", "compare", "history"],
     ),
     (
         "formats/format.rs",

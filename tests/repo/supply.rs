@@ -90,20 +90,11 @@ enum Kind {
 
 impl Packages {
     fn of(platforms: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO"));
-        command
-            .args(["metadata", "--format-version", "1", "--locked"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        let mut arguments = vec!["metadata", "--format-version", "1"];
         for platform in platforms {
-            command.args(["--filter-platform", platform]);
+            arguments.extend(["--filter-platform", platform]);
         }
-        let output = command.output().expect("cargo runs");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let said: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+        let said: Value = serde_json::from_str(&cargo(&arguments)).expect("cargo writes JSON");
         let id = |package: &Value| text(&package["id"]).to_owned();
         let mut needs = BTreeMap::new();
         for node in list(&said["resolve"]["nodes"]) {
@@ -145,12 +136,28 @@ impl Packages {
         found
     }
 
-    fn others(&self) -> impl Iterator<Item = &Value> {
-        self.all
-            .iter()
-            .filter(|(id, _)| **id != self.root)
-            .map(|(_, package)| package)
+    /// Returns the packages that are not members of this workspace.
+    fn dependencies(&self) -> impl Iterator<Item = &Value> {
+        self.all.values().filter(|package| !is_member(package))
     }
+}
+
+/// Returns the output of a cargo command for this workspace.
+fn cargo(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .arg("--locked")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {arguments:?}: {errors}");
+    String::from_utf8(output.stdout).expect("cargo prints UTF-8")
+}
+
+/// Returns whether a package is a member of this workspace: its source is a folder.
+fn is_member(package: &Value) -> bool {
+    package["source"].is_null()
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -193,7 +200,7 @@ fn everywhere() -> Packages {
 fn everything_comes_from_the_registry_with_a_checksum() {
     let found = everywhere();
     let checksums = checksums();
-    for package in found.others() {
+    for package in found.dependencies() {
         assert_eq!(package["source"], REGISTRY, "{}", named(package));
         assert!(
             checksums.contains_key(&named(package)),
@@ -201,7 +208,12 @@ fn everything_comes_from_the_registry_with_a_checksum() {
             named(package)
         );
     }
-    assert_eq!(found.all[&found.root]["source"], Value::Null);
+    let members = found.all.values().filter(|package| is_member(package));
+    let members: BTreeSet<&str> = members.map(|package| text(&package["name"])).collect();
+    assert_eq!(
+        members,
+        BTreeSet::from(["profdb", "profdb-sqlite-pages", "profdb-statistics"])
+    );
     for needed in list(&found.all[&found.root]["dependencies"]) {
         assert_ne!(needed["req"], "*", "{needed}");
     }
@@ -340,8 +352,27 @@ fn nothing_ships_twice() {
     assert_eq!(several, SEVERAL.map(|(name, _)| name), "{versions:?}");
 }
 
+/// Otherwise `cargo test` compiles the library again after `cargo build`.
 #[test]
-fn build_scripts_are_known_and_none_is_ours() {
+fn dev_dependencies_enable_no_features_of_dependencies() {
+    let tree = |edges: &str| -> BTreeSet<String> {
+        let format = ["--prefix", "none", "--format", "{p}: {f}", "--edges", edges];
+        let lines = cargo(&[&["tree"], &format[..]].concat());
+        // Cargo marks packages that are already in the list.
+        let lines = lines.lines().map(|line| line.trim_end_matches(" (*)"));
+        lines.map(str::to_owned).collect()
+    };
+    let in_builds = tree("normal,build");
+    let in_tests = tree("normal,build,dev");
+    let changed: Vec<&String> = in_builds.difference(&in_tests).collect();
+    assert!(
+        changed.is_empty(),
+        "`cargo tree --edges features --invert PACKAGE` lists what enables other features in tests: {changed:#?}"
+    );
+}
+
+#[test]
+fn build_scripts_are_known() {
     let found = everywhere();
     let has_script = |package: &&Value| {
         list(&package["targets"])
@@ -356,7 +387,6 @@ fn build_scripts_are_known_and_none_is_ours() {
         .filter(has_script)
         .map(|package| text(&package["name"]))
         .collect();
-    assert!(!names.contains(env!("CARGO_PKG_NAME")));
     let known: BTreeSet<&str> = BUILD_SCRIPTS.iter().copied().collect();
     assert_eq!(
         names, known,
@@ -404,17 +434,21 @@ fn bill() -> Value {
             .map(|(needed, _)| reference(needed))
             .collect();
         if *id != found.root {
-            components.push(json!({
+            let mut component = json!({
                 "type": "library",
                 "bom-ref": reference(id),
                 "name": package["name"],
                 "version": package["version"],
                 // Needed to build the program, and no part of it.
                 "scope": if linked.contains(id) { "required" } else { "excluded" },
-                "hashes": [{ "alg": "SHA-256", "content": checksums[&named(package)] }],
                 "licenses": [{ "expression": text(&package["license"]).replace('/', " OR ") }],
                 "purl": reference(id),
-            }));
+            });
+            if !is_member(package) {
+                component["hashes"] =
+                    json!([{ "alg": "SHA-256", "content": checksums[&named(package)] }]);
+            }
+            components.push(component);
         }
         if *id == found.root {
             for file in VENDORED {

@@ -17,11 +17,11 @@ use crate::report::several::{
     shows, text, values, whole,
 };
 use crate::report::{self, Answer, Argument, Heading, Measure, Value};
-use crate::statistics::steps::{Drift, FEWEST, Small, Step};
 use crate::store::{Database, Fitting};
 use crate::text::judged::{odds, ratio, short_commit};
 use crate::text::number::fixed;
 use crate::text::scale::figure;
+use profdb_statistics::steps::{Drift, MIN_POSITIONS, SmallChanges, Step};
 
 /// A row: what was found, and the figures of it.
 struct Told<'s> {
@@ -277,7 +277,7 @@ fn state(places: &Timeline<'_>, judged: &Judged) -> String {
 
 /// What exact figures say of a drift: `11 changes of less than 5 % each, the largest x1.01 at a1b2..c3d4`; empty of others.
 fn of_drift(places: &Timeline<'_>, drift: &Drift, min_effect: f64) -> String {
-    let Some(Small {
+    let Some(SmallChanges {
         changes,
         largest_at,
         largest,
@@ -333,8 +333,8 @@ fn percent(part: f64) -> String {
 /// What a series without findings could have seen.
 fn sight(blind_below: Option<f64>, positions: usize, noise: Noise) -> String {
     match blind_below {
-        None if positions < FEWEST => format!(
-            "nothing is told of {}: at least {FEWEST} are wanted, or figures that are exact; profdb diff compares two sets of runs",
+        None if positions < MIN_POSITIONS => format!(
+            "nothing is told of {}: at least {MIN_POSITIONS} are wanted, or figures that are exact; profdb diff compares two sets of runs",
             counted(positions, "position")
         ),
         None => "nothing is told of figures below 0, or all 0".to_owned(),

@@ -6,8 +6,8 @@ use super::matrix::{Row, float};
 use super::request::Request;
 use crate::compare::Folders;
 use crate::events::Noise;
-use crate::statistics::multiple::false_discovery_rates;
-use crate::statistics::steps::{Drift, Found, Step};
+use profdb_statistics::multiple::false_discovery_rates;
+use profdb_statistics::steps::{Drift, Findings, Step};
 
 /// What was found in a series.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,8 +108,8 @@ impl Change {
 
 /// The false discovery rates of all that was found in series of one family: of each series' steps, then of its drift. A series in
 /// which nothing was found is one more test.
-pub(super) fn rates<'f>(found: impl Iterator<Item = &'f Found> + Clone) -> Vec<Vec<f64>> {
-    let of_one = |found: &Found| -> Vec<f64> {
+pub(super) fn rates<'f>(found: impl Iterator<Item = &'f Findings> + Clone) -> Vec<Vec<f64>> {
+    let of_one = |found: &Findings| -> Vec<f64> {
         let steps = found.steps.iter().map(|step| step.p);
         steps.chain(found.drift.map(|drift| drift.p)).collect()
     };
@@ -135,7 +135,7 @@ pub(super) fn rates<'f>(found: impl Iterator<Item = &'f Found> + Clone) -> Vec<V
 pub(super) fn change(
     row: &Row,
     costs: Vec<f64>,
-    found: Found,
+    found: Findings,
     rates: &[f64],
     request: &Request,
 ) -> Change {

@@ -8,8 +8,8 @@ use super::super::aliases::{Aliases, Key};
 use super::super::reading::{HistoryError, Measured, all_figures, subjects};
 use super::super::series::Series;
 use crate::events::Noise;
-use crate::statistics::steps::{Kind, Point};
 use crate::store::{Database, Fitting};
+use profdb_statistics::steps::{Kind, Point};
 
 /// A figure in each of some runs that have one, in their order.
 pub(super) type Sparse = Vec<(u32, f64)>;
@@ -166,7 +166,7 @@ impl Frame {
                 points.push(if is_sampled {
                     Point::sampled(&figures, &counts)
                 } else {
-                    Point::of(&figures)
+                    Point::new(&figures)
                 });
                 figures.clear();
                 counts.clear();

@@ -1,6 +1,6 @@
 //! Steps of the functions of a series: where did anything change?
 //!
-//! Each function is a series of own costs, one at each position; what is no noise in it ([`crate::statistics::steps`]) is corrected
+//! Each function is a series of own costs, one at each position; what is no noise in it ([`profdb_statistics::steps`]) is corrected
 //! for the number of functions that were searched. Steps of one place that make up for each other are one change of the code, and
 //! none of its cost.
 
@@ -18,11 +18,11 @@ pub use request::{Request, Since};
 use super::answer::History;
 use super::reading::{Figure, HistoryError, check_named, figures, measured};
 use super::series::Series;
-use crate::statistics::steps::{Found, Limits, find};
 use crate::store::{Database, Fitting};
 use change::{change, follow_profiler, follow_total, rates};
 use filtered::filtered_rows;
 use matrix::{Frame, Row, Samples, Sparse, rows};
+use profdb_statistics::steps::{Findings, Limits, find_steps};
 
 /// Finds the steps of a series.
 ///
@@ -136,11 +136,11 @@ fn search(frame: &Frame, rows: &[Row], request: &Request) -> Vec<Change> {
         min_effect: request.min_effect,
         tests: rows.len(),
     };
-    let found: Vec<(Vec<f64>, Found)> = rows
+    let found: Vec<(Vec<f64>, Findings)> = rows
         .iter()
         .map(|row| {
             let points = frame.points(row);
-            let found = find(&points, frame.kind(row), &limits);
+            let found = find_steps(&points, frame.kind(row), &limits);
             (points.iter().map(|point| point.value).collect(), found)
         })
         .collect();

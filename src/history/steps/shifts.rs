@@ -13,8 +13,8 @@ use super::super::reading::{HistoryError, Measured};
 use super::change::{Change, Judged, State};
 use super::matrix::Frame;
 use crate::compare::{Presence, together, word};
-use crate::statistics::limits::are_equal_within;
 use crate::store::Database;
+use profdb_statistics::limits::are_equal_within;
 
 /// Most counterparts of a step.
 const MOST: usize = 3;

@@ -12,9 +12,9 @@ use rusqlite::{Connection, OpenFlags};
 use super::connection;
 use super::identity::Identity;
 use crate::base::ending::Change;
-use crate::sqlite::header;
 use crate::store::error::Cause;
 use crate::store::schema::APPLICATION_ID;
+use profdb_sqlite_pages::header;
 
 /// How such a name ends; it begins with a full stop and the name of the database.
 const SUFFIX: &str = ".importing";

@@ -7,10 +7,10 @@
 
 use super::copy::RunCopy;
 use super::tables::Id;
-use crate::sqlite::values::{Rest, Value};
 use crate::store::error::{Cause, StoreError};
 use crate::store::rows::{Range, StoredRow, Table, Tables, damaged};
 use crate::store::write::{CopiedRows, RunIndex};
+use profdb_sqlite_pages::values::{Rest, Value};
 
 /// A table whose rows come in the order that they are to have, within a stretch of functions if the
 /// key has one.
@@ -136,7 +136,7 @@ impl<'d> RunCopy<'d> {
             let mut columns = row.others;
             let mut values = [Value::Null; NODE_FUNCTION + 1];
             for value in &mut values {
-                *value = columns.next().ok_or_else(|| failed(damaged()))?;
+                *value = columns.next_value().ok_or_else(|| failed(damaged()))?;
             }
             let Value::Integer(function) = values[NODE_FUNCTION] else {
                 return Err(failed(damaged()));
@@ -320,7 +320,7 @@ impl<'d> RunCopy<'d> {
 fn edge(row: StoredRow<'_>) -> Option<Edge> {
     let mut columns = row.others;
     let others = [columns.integer()?, columns.integer()?];
-    let Value::Text(file) = columns.next()? else {
+    let Value::Text(file) = columns.next_value()? else {
         return None;
     };
     let key = EdgeKey {

@@ -4,8 +4,8 @@ use super::catalogue::{Functions, Metric, Run};
 use super::doubt::{Doubt, expect, expected};
 use super::groups::{LineCosts, is_sum};
 use super::tree::{Caller, Tree};
-use crate::sqlite::values::Value;
 use crate::store::rows::{Range, StoredRow, Table, Tables};
+use profdb_sqlite_pages::values::Value;
 
 /// Rows of the tables of totals that belong to runs. Others belong to none.
 #[derive(Default)]
@@ -111,7 +111,7 @@ fn line_info(
     let mut compare = |row: StoredRow<'_>| {
         let function = functions.number(row.at)?;
         let mut columns = row.others;
-        let Some(Value::Text(file)) = columns.next() else {
+        let Some(Value::Text(file)) = columns.next_value() else {
             return Err(Doubt::Unexpected);
         };
         let file = tree.files.number(file)?;
@@ -172,7 +172,7 @@ fn edges(
             0 => None,
             caller => Some(functions.number(caller)?),
         };
-        let Some(Value::Text(file)) = columns.next() else {
+        let Some(Value::Text(file)) = columns.next_value() else {
             return Err(Doubt::Unexpected);
         };
         let caller = Caller {

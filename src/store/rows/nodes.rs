@@ -3,7 +3,7 @@
 use super::damage::damaged;
 use super::reader::{Rows, Tables};
 use super::table::{Range, Table};
-use crate::sqlite::values::{Value, Values};
+use profdb_sqlite_pages::values::{Value, Values};
 
 /// A node.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,7 +145,7 @@ fn node(id: i64, mut columns: Values<'_>) -> Option<Node<'_>> {
     let file = if columns.skips_null() {
         None
     } else {
-        match columns.next()? {
+        match columns.next_value()? {
             Value::Null => None,
             Value::Text(file) => Some(file),
             _ => return None,

@@ -8,8 +8,8 @@ use rusqlite::{Connection, OptionalExtension, Statement, ffi};
 use super::damage::{damaged, failure};
 use super::table::{LINE, Range, TREES, Table};
 use crate::base::error::Stop;
-use crate::sqlite::cursor::{Cursor, PageSource, ReadError, page_size};
-use crate::sqlite::values::Values;
+use profdb_sqlite_pages::cursor::{Cursor, PageSource, ReadError, page_size};
+use profdb_sqlite_pages::values::Values;
 
 /// Reads a page through SQLite's pager: locks, journal and log are its own.
 const PAGE: &str = "SELECT data FROM sqlite_dbpage WHERE pgno = ?1";
@@ -118,8 +118,8 @@ impl RowsByPage<'_> {
     #[inline]
     pub(super) fn next(&mut self) -> rusqlite::Result<Option<(i64, &[u8])>> {
         match self.table {
-            Table::FunctionNodesOnly => self.cursor.next_wanted(may_be_of_a_function),
-            _ => self.cursor.next(),
+            Table::FunctionNodesOnly => self.cursor.next_row_where(may_be_of_a_function),
+            _ => self.cursor.next_row(),
         }
         .map_err(unread)
     }
@@ -128,7 +128,7 @@ impl RowsByPage<'_> {
     pub(super) fn skip_to(&mut self, of: i64, at: i64) -> rusqlite::Result<()> {
         let has_row_ids = self.table.has_row_ids();
         let key = |record: &[u8]| {
-            let mut columns = Values::of(record)?;
+            let mut columns = Values::new(record)?;
             Some((columns.integer()?, columns.integer()?))
         };
         let is_before = |row_id, record: &[u8]| {
@@ -145,7 +145,7 @@ impl RowsByPage<'_> {
 /// Whether a record of `nodes` has no line, or may have none.
 #[inline]
 fn may_be_of_a_function(record: &[u8]) -> bool {
-    Values::of(record)
+    Values::new(record)
         .and_then(|columns| columns.is_null(LINE))
         .unwrap_or(true)
 }

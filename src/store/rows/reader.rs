@@ -7,7 +7,7 @@ use super::pages::{Pages, RowsByPage};
 use super::statements::RowsBySql;
 use super::table::{Range, Table};
 use crate::base::error::Stop;
-use crate::sqlite::values::Values;
+use profdb_sqlite_pages::values::Values;
 
 /// The tables of a database at one moment.
 pub(crate) struct Tables<'c> {
@@ -108,11 +108,11 @@ impl Rows<'_> {
         let Some((row_id, record)) = found else {
             return Ok(None);
         };
-        let mut others = Values::of(record).ok_or_else(damaged)?;
+        let mut others = Values::new(record).ok_or_else(damaged)?;
         let at = if self.has_row_ids {
             // The column of the key is NULL in the record.
             if !others.skips_null() {
-                others.next().ok_or_else(damaged)?;
+                others.next_value().ok_or_else(damaged)?;
             }
             row_id
         } else {

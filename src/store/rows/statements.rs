@@ -4,7 +4,7 @@ use rusqlite::types::{Type, Value, ValueRef};
 use rusqlite::{Connection, Row, Statement};
 
 use super::table::{Range, Table};
-use crate::sqlite::record::Record;
+use profdb_sqlite_pages::record::Record;
 
 /// Rows that a statement gives at a time: few at first, because most of them may be passed over.
 const FEWEST: u32 = 32;

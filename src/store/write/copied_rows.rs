@@ -8,13 +8,13 @@ use rusqlite::Connection;
 use super::roots::Roots;
 use super::row_trees::start_table_row;
 use super::segment::SegmentFile;
-use crate::sqlite::btree::{IndexTree, TableTree};
-use crate::sqlite::page_file::PageFile;
-use crate::sqlite::record::Record;
-use crate::sqlite::values::{Rest, Value};
 use crate::store::database::Database;
 use crate::store::error::{Cause, StoreError};
 use crate::store::file::empty::PAGE_SIZE;
+use profdb_sqlite_pages::btree::{IndexTree, TableTree};
+use profdb_sqlite_pages::page_file::PageFile;
+use profdb_sqlite_pages::record::Record;
+use profdb_sqlite_pages::values::{Rest, Value};
 
 /// An index, or a table WITHOUT ROWID, that has many rows of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

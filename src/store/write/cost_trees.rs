@@ -7,9 +7,9 @@ use super::ids::Ids;
 use super::late_rows::{LateKey, LateRows, SortedLateRows};
 use super::row_trees::cost_record;
 use crate::profile::CostRow;
-use crate::sqlite::btree::IndexTree;
-use crate::sqlite::page_file::PageFile;
-use crate::sqlite::record::Record;
+use profdb_sqlite_pages::btree::IndexTree;
+use profdb_sqlite_pages::page_file::PageFile;
+use profdb_sqlite_pages::record::Record;
 
 /// Room for the costs, in one metric, of a node that is still open.
 const COST_ROOM: usize = 24;

@@ -9,11 +9,11 @@ use std::fs::File;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Statement, ffi};
 
-use crate::sqlite::append::Appender;
-use crate::sqlite::cut::{Range, cut};
-use crate::sqlite::database::{AppendError, DatabasePages};
 use crate::store::error::Cause;
 use crate::store::file::connection;
+use profdb_sqlite_pages::append::Appender;
+use profdb_sqlite_pages::cut::{Range, cut};
+use profdb_sqlite_pages::database::{ChangeError, DatabasePages};
 
 /// Reads and writes pages by two prepared statements.
 pub(in crate::store) struct PagesBySql<'c> {
@@ -156,14 +156,14 @@ pub(super) fn append_trees(
     unguarded(connection, || Ok(database.append(source, roots)?))
 }
 
-impl From<AppendError<rusqlite::Error>> for Cause {
-    fn from(error: AppendError<rusqlite::Error>) -> Self {
+impl From<ChangeError<rusqlite::Error>> for Cause {
+    fn from(error: ChangeError<rusqlite::Error>) -> Self {
         let sqlite = |code| rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
         match error {
-            AppendError::Database(error) => Self::Sqlite(error),
-            AppendError::Source(error) => Self::File(error),
-            AppendError::Damaged => Self::Sqlite(sqlite(ffi::SQLITE_CORRUPT)),
-            AppendError::Full => Self::Sqlite(sqlite(ffi::SQLITE_FULL)),
+            ChangeError::Database(error) => Self::Sqlite(error),
+            ChangeError::Source(error) => Self::File(error),
+            ChangeError::Damaged => Self::Sqlite(sqlite(ffi::SQLITE_CORRUPT)),
+            ChangeError::Full => Self::Sqlite(sqlite(ffi::SQLITE_FULL)),
         }
     }
 }

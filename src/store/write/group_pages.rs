@@ -16,11 +16,11 @@ use super::row_trees::{
 use super::segment::SegmentFile;
 use super::totals_trees::Trees;
 use crate::profile::{Batch, RunSummary};
-use crate::sqlite::btree::{IndexTree, TableTree};
-use crate::sqlite::page_file::PageFile;
-use crate::sqlite::record::Record;
 use crate::store::error::Cause;
 use crate::store::file::empty::PAGE_SIZE;
+use profdb_sqlite_pages::btree::{IndexTree, TableTree};
+use profdb_sqlite_pages::page_file::PageFile;
+use profdb_sqlite_pages::record::Record;
 
 /// Runs that are written as pages.
 pub(super) struct GroupPages {

@@ -10,9 +10,9 @@ use super::roots::Roots;
 use super::row_trees::start_table_row;
 use crate::base::hash_index::HashIndex;
 use crate::identity::{Identity, IdentityKey};
-use crate::sqlite::btree::{IndexTree, TableTree};
-use crate::sqlite::page_file::PageFile;
-use crate::sqlite::record::Record;
+use profdb_sqlite_pages::btree::{IndexTree, TableTree};
+use profdb_sqlite_pages::page_file::PageFile;
+use profdb_sqlite_pages::record::Record;
 
 /// The identities of functions that are numbered from 1, in the order in which they come.
 pub(super) struct IdentityTrees {

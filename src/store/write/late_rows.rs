@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::spill::Spill;
-use crate::sqlite::btree::LateCells;
+use profdb_sqlite_pages::btree::LateCells;
 
 /// Bytes of late rows that wait in memory.
 const IN_MEMORY: usize = 4 << 20;

@@ -7,8 +7,8 @@ use std::io;
 use std::path::PathBuf;
 
 use super::spill::Spill;
-use crate::sqlite::btree::renumber_leaf;
-use crate::sqlite::page_file::{PageFile, Pages, renumber_overflow};
+use profdb_sqlite_pages::btree::renumber_leaf;
+use profdb_sqlite_pages::page_file::{PageFile, Pages, renumber_overflow};
 
 /// Bytes that are written to the temporary file at once, and read from it: whole pages.
 const PIECE: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! The rows of a run, written as pages of empty tables (see [`crate::sqlite::btree`]). Rows that do
+//! The rows of a run, written as pages of empty tables (see [`profdb_sqlite_pages::btree`]). Rows that do
 //! not come in the order of their keys wait ([`super::late_rows`]) until the end, when they are put
 //! into pages that have room left for them.
 
@@ -26,11 +26,11 @@ use crate::base::threads::{Work, aside};
 use crate::events::{FunctionDef, FunctionId};
 use crate::identity::{IdentityKey, Rules};
 use crate::profile::{Batch, Function, InfoRow, LabelCostRow, NodeRow, Rows, RunSummary};
-use crate::sqlite::btree::{IndexTree, TableTree};
-use crate::sqlite::page_file::PageFile;
-use crate::sqlite::record::Record;
 use crate::store::error::Cause;
 use crate::store::file::empty::PAGE_SIZE;
+use profdb_sqlite_pages::btree::{IndexTree, TableTree};
+use profdb_sqlite_pages::page_file::PageFile;
+use profdb_sqlite_pages::record::Record;
 
 /// Room for the row of a node that is still open. Most take less.
 const NODE_ROOM: usize = 56;

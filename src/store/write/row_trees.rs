@@ -7,9 +7,9 @@ use super::ids::{Ids, StoredLabels, StoredRun};
 use super::keys::{LineKey, line_key};
 use super::postings::Postings;
 use crate::profile::{CostRow, InfoRow, LabelCostRow, NodeRow, Rows};
-use crate::sqlite::btree::IndexTree;
-use crate::sqlite::page_file::PageFile;
-use crate::sqlite::record::Record;
+use profdb_sqlite_pages::btree::IndexTree;
+use profdb_sqlite_pages::page_file::PageFile;
+use profdb_sqlite_pages::record::Record;
 
 /// Starts a row of a table with row ids. Their column is NULL in the record: the cell has the row id
 /// (section 2.3 of the file format).

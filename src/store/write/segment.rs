@@ -1,6 +1,6 @@
 //! Segment: an unlinked temporary database for one run or several, in the folder of the database
 //! that they go into, with empty tables of the same schema. When the runs are whole, the trees of the
-//! segment are appended to those of the database ([`crate::sqlite::append`]).
+//! segment are appended to those of the database ([`profdb_sqlite_pages::append`]).
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -11,11 +11,11 @@ use super::page_buffer::PageBuffer;
 use super::roots::Roots;
 use crate::events::{EdgeKind, FunctionId};
 use crate::profile::{EdgeRow, InfoRow, Rows, RunSummary};
-use crate::sqlite::btree::IndexTree;
-use crate::sqlite::page_file::{PageFile, Pages};
-use crate::sqlite::record::Record;
 use crate::store::file::empty::PAGE_SIZE;
 use crate::store::rows::to_other;
+use profdb_sqlite_pages::btree::IndexTree;
+use profdb_sqlite_pages::page_file::{PageFile, Pages};
+use profdb_sqlite_pages::record::Record;
 
 /// The trees of one run: they grow with functions and edges, not with nodes.
 pub(super) struct TotalsTrees {
