@@ -1,6 +1,9 @@
 //! Databases: new files, room for compacting, statements that make a copy, and rows read from pages.
 
-#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads small files that the test wrote"
+)]
 
 use std::fs::{self, File};
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -117,7 +120,7 @@ fn statements_for_a_copy_keep_every_value() {
     assert_eq!(values(&copy, sql), copied[..1]);
 }
 
-/// Emits nodes of functions in no order. Most are open while thousands of others follow.
+/// Emits nodes of functions in random order. Most are open while thousands of others follow.
 fn emit_nodes(sink: &mut dyn Sink, functions: usize) {
     const NODES: usize = 20_000;
     let time = emit_time(sink);

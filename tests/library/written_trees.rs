@@ -12,7 +12,7 @@ use rusqlite::Connection;
 /// Small pages: a few thousand rows are a tree of several levels.
 const PAGE_SIZE: u16 = 512;
 
-/// A number for each position, in no order.
+/// Returns a number for a position, in mixed order.
 fn mixed(at: u64) -> u64 {
     at.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
 }
