@@ -1,13 +1,19 @@
 //! Databases: new files, room for compacting, statements that make a copy, and rows read from pages.
 
-#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads small files that the test wrote"
+)]
 
 use std::fs::{self, File};
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 use profdb::base::error::Stop;
-use profdb::events::{Cost, Frame, FunctionDef, FunctionId, Label, LabelValue, Line, Sample, Sink};
+use profdb::events::{
+    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Label, LabelValue, Line,
+    Sample, Sink,
+};
 use profdb::store::{Below, Database, LockWait, StoreError};
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -117,7 +123,7 @@ fn statements_for_a_copy_keep_every_value() {
     assert_eq!(values(&copy, sql), copied[..1]);
 }
 
-/// Emits nodes of functions in no order. Most are open while thousands of others follow.
+/// Emits nodes of functions in random order. Most are open while thousands of others follow.
 fn emit_nodes(sink: &mut dyn Sink, functions: usize) {
     const NODES: usize = 20_000;
     let time = emit_time(sink);
@@ -163,6 +169,64 @@ fn nodes_of_each_function_are_stored_in_order() {
         fs::remove_file(&path).expect("a file");
         assert_eq!(left, 1, "no temporary file is left");
     }
+}
+
+/// Emits edges whose callers lie in files with short and with long names.
+fn emit_edges(sink: &mut dyn Sink) {
+    let time = emit_time(sink);
+    let [caller, callee] = ["f", "g"].map(|name| sink.function(FunctionDef::named(name)));
+    for number in 0..600_u32 {
+        let length = if number % 2 == 0 { 4500 } else { 9 };
+        let file = format!("{number:03}").repeat(length / 3);
+        let line = Line {
+            file: &file,
+            line: number + 1,
+            col: 0,
+        };
+        sink.edge(Edge {
+            callee,
+            caller: Some(Frame {
+                function: caller,
+                line: Some(line),
+            }),
+            kind: EdgeKind::Call,
+            calls: Some(number.into()),
+            costs: &[EdgeCost {
+                metric: time,
+                exclusive: Some(f64::from(number)),
+                cumulative: None,
+                outermost: None,
+                seen: None,
+            }],
+        });
+    }
+}
+
+/// The pages of edges and of their index take more than two mebibytes, of which one is kept in memory.
+#[test]
+fn edges_with_long_names_of_files_are_stored_completely() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut file = Database::open(&folder.path().join("x.db")).expect("a new file");
+    let mut memory = Database::in_memory().expect("memory");
+    let mut temporary = Database::temporary(folder.path()).expect("memory");
+    for database in [&mut file, &mut memory, &mut temporary] {
+        add_run(database, &made_up(), emit_edges);
+    }
+    let sql = "SELECT callee_id, caller_id, line_file, caller_line, calls, exclusive FROM edges";
+    let expected = values(memory.connection(), sql);
+    assert_eq!(expected.len(), 600);
+    for database in [&file, &temporary] {
+        assert!(values(database.connection(), sql) == expected);
+        assert_eq!(
+            texts(database.connection(), "PRAGMA integrity_check"),
+            ["ok"]
+        );
+    }
+    let length = fs::metadata(folder.path().join("x.db"))
+        .expect("a file")
+        .len();
+    assert!(length > 2 << 20, "{length} bytes");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }
 
 /// Small pages: a thousand rows are a tree of several levels.

@@ -85,7 +85,7 @@ fn earlier_runs_are_those_before_both_runs_in_the_order_of_the_series() {
     let new = add_counted(&mut second, 1);
     set(&second, "fingerprint", new, b"other");
     assert_eq!(earlier([(&database, runs[1]), (&second, new)]), 8);
-    // A run with another command is of another series where there is no title.
+    // A run with another command is of another series unless the runs have a title.
     set(&database, "command", runs[4], &"app");
     assert_eq!(earlier_in(&database, runs[8], runs[9]), 6);
 }

@@ -139,7 +139,7 @@ fn question_of_a_page_is_answered_as_the_command() {
         let at = words.iter().position(|word| word.starts_with("--"));
         let (before, after) = words.split_at(at.unwrap_or(words.len()));
         let done = run(folder.path(), &[before, &["--db", "x.db"], after].concat());
-        let [out, said] =
+        let [out, stderr] =
             [done.stdout, done.stderr].map(|text| String::from_utf8(text).expect("UTF-8"));
         if done.status.success() {
             assert_eq!(answer.status, 200, "{question}: {}", answer.body);
@@ -147,8 +147,11 @@ fn question_of_a_page_is_answered_as_the_command() {
             let body: String = answer.body.split("\r\n").skip(1).step_by(2).collect();
             assert_eq!(body, out, "{question}");
         } else {
-            assert_eq!(answer.status, 422, "{question}: {} {said}", answer.body);
-            let message = said.trim_end().strip_prefix("profdb: ").expect("a message");
+            assert_eq!(answer.status, 422, "{question}: {} {stderr}", answer.body);
+            let message = stderr
+                .trim_end()
+                .strip_prefix("profdb: ")
+                .expect("a message");
             let message = serde_json::to_string(message).expect("text");
             assert!(answer.body.contains(&message), "{message}: {}", answer.body);
         }
