@@ -3,7 +3,7 @@
 //! docs/reliability.md says what has been run.
 //!
 //! `KILLS=540 SEED=1 cargo test --test behaviour crashes::kills` kills as many, `INTERRUPTS=200`
-//! interrupts as many, `LOSSES=500` cuts the power as often, and `LONG_TESTS=all cargo test --test
+//! interrupts as many, `LOSSES=500` cuts the power as often, and `LONG_TESTS=1 cargo test --test
 //! behaviour crashes::calls_that_fail` lets each call fail.
 
 #![cfg(target_os = "linux")]
@@ -12,7 +12,7 @@
     reason = "tests that measure, and small files of our own"
 )]
 
-use crate::support::long::Form;
+use crate::support::long;
 use crate::support::tools;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
@@ -86,7 +86,7 @@ fn times(number: u64, each: impl Fn(u64) + Sync) {
 #[test]
 fn kills() {
     let (number, seed) = (
-        Form::Kills.times("KILLS", FEW_KILLS, 200),
+        long::repetitions("KILLS", FEW_KILLS, 200),
         setting("SEED").unwrap_or(1),
     );
     times(number, |at| {
@@ -118,7 +118,7 @@ fn kills() {
 #[test]
 fn losses_of_power() {
     let (number, seed) = (
-        Form::Losses.times("LOSSES", FEW_LOSSES, 200),
+        long::repetitions("LOSSES", FEW_LOSSES, 200),
         setting("SEED").unwrap_or(1),
     );
     times(number.div_ceil(PER_STORY), |of| {
@@ -203,7 +203,7 @@ fn readers_change_nothing() {
 #[test]
 fn interrupts() {
     let (number, seed) = (
-        Form::Interrupts.times("INTERRUPTS", FEW_INTERRUPTS, 100),
+        long::repetitions("INTERRUPTS", FEW_INTERRUPTS, 100),
         setting("SEED").unwrap_or(1),
     );
     times(number, |at| {
@@ -268,7 +268,7 @@ const HARMLESS: [&str; 2] = ["short", "4"];
 
 #[test]
 fn calls_that_fail() {
-    let is_all = Form::Faults.is_asked();
+    let is_all = long::is_long();
     let mut planned = Vec::new();
     for state in State::ALL {
         let long = &profiles().long[0];

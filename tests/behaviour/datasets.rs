@@ -21,7 +21,7 @@ use crate::support::case_files::{entries, repository_path};
 use crate::support::faults::{
     calls, content, content_of_tables, profdb, profiles, same, text, with_fault,
 };
-use crate::support::long::Form;
+use crate::support::long;
 use crate::support::random::Random;
 
 /// Runs the program in a folder, which has to end well.
@@ -893,7 +893,7 @@ fn a_bit_that_has_changed_is_no_other_figure() {
 
 /// How many damaged files are tried: `CORRUPTIONS=N` for more.
 fn corruptions() -> u64 {
-    Form::Corruptions.times("CORRUPTIONS", 300, 3000)
+    long::repetitions("CORRUPTIONS", 300, 3000)
 }
 
 /// Damages a Parquet file: its data, or more often its end, which says where everything is.

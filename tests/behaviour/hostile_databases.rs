@@ -10,7 +10,7 @@
 
 use crate::support::allocation;
 use crate::support::case_files::repository_path;
-use crate::support::long::Form;
+use crate::support::long;
 use crate::support::tools;
 use rustix::fs::{CWD, FileType, Mode};
 use std::collections::BTreeSet;
@@ -719,7 +719,7 @@ fn corrupt(bytes: &mut Vec<u8>, random: &mut Random) {
 
 /// How many damaged files are tried: `CORRUPTIONS=N` for more.
 fn corruptions() -> u64 {
-    Form::Corruptions.times("CORRUPTIONS", 40, 1000)
+    long::repetitions("CORRUPTIONS", 40, 1000)
 }
 
 #[test]

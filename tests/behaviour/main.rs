@@ -57,6 +57,7 @@ mod versions;
 mod writers;
 
 #[path = "../support"]
+#[expect(dead_code, reason = "each program needs a part of it")]
 mod support {
     #[expect(
         unsafe_code,
@@ -64,11 +65,9 @@ mod support {
     )]
     pub(crate) mod allocation;
     pub(crate) mod built;
-    #[expect(dead_code, reason = "most of it is for tests that run cases")]
     pub(crate) mod case_files;
     pub(crate) mod disk;
     pub(crate) mod faults;
-    #[expect(dead_code, reason = "fuzzers look at the time, tests do not")]
     pub(crate) mod fuzzing;
     pub(crate) mod harness;
     pub(crate) mod kept;
@@ -79,7 +78,6 @@ mod support {
     pub(crate) mod protobuf;
     pub(crate) mod random;
     pub(crate) mod skipped;
-    #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
 }
 

@@ -20,7 +20,7 @@ use crate::support::faults::{
     DATABASE, Numbers, State, Story, calls, check, content, copy, csv, entries, import, profdb,
     profiles, same, setting, text, with_fault,
 };
-use crate::support::long::Form;
+use crate::support::long;
 
 /// How often a database is replaced where nobody says how often.
 const FEW_REPLACEMENTS: u64 = 24;
@@ -30,7 +30,7 @@ const FEW_CALLS: usize = 8;
 
 /// Calls of a command, counted from 1: all of them, or a few and the last.
 fn some_of(calls: usize) -> Vec<usize> {
-    let step = if Form::Replacements.is_asked() {
+    let step = if long::is_long() {
         1
     } else {
         calls.div_ceil(FEW_CALLS)
@@ -137,7 +137,7 @@ fn replaced(
 #[test]
 fn under_an_import() {
     let (number, seed) = (
-        Form::Replacements.times("REPLACEMENTS", FEW_REPLACEMENTS, 200),
+        long::repetitions("REPLACEMENTS", FEW_REPLACEMENTS, 200),
         setting("SEED").unwrap_or(1),
     );
     let states = [

@@ -1,5 +1,5 @@
 //! Every report equals what its own `--show-sql` gives in the stock sqlite3 shell, for the files of
-//! all cases and a spread of flags; without `LONG_TESTS=all`, of a part of the cases. One shell
+//! all cases and a spread of flags; without `LONG_TESTS=1`, of a part of the cases. One shell
 //! answers all questions to a database, in the order in which they are asked.
 
 use crate::support::{long, tools};
@@ -118,7 +118,7 @@ fn reports_equal_what_the_shell_makes_of_their_sql() {
 /// Imports what the cases of a format bring, as far as it can be imported.
 fn fill(path: &Path, format: &'static Format) {
     let mut database = Database::open(path).expect("a new file");
-    let is_asked = |case: &Case| case.slug == "minimal" || long::is_in_part(&case.name());
+    let is_asked = |case: &Case| case.slug == "minimal" || long::includes_case(&case.name());
     let (asked, others): (Vec<_>, Vec<_>) = of_group(format.name).into_iter().partition(is_asked);
     // Of the others, the first that has a run, where none of the part has one.
     let asked = asked.iter().map(|case| (case, true));

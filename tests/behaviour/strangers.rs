@@ -2,7 +2,7 @@
 //! he has made or taken is opened, followed, adopted or removed. `fs.protected_symlinks` is as the
 //! machine has it.
 //!
-//! `LONG_TESTS=all cargo test --test behaviour strangers::` tries everything at every call.
+//! `LONG_TESTS=1 cargo test --test behaviour strangers::` tries everything at every call.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
@@ -16,7 +16,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 use crate::support::faults::{DATABASE, calls, check, csv, entries, profdb, text, with_fault};
-use crate::support::long::{self, Form};
+use crate::support::long;
 use crate::support::program::PROFDB;
 use crate::support::tools;
 
@@ -251,9 +251,8 @@ fn a_stranger_who_is_fast_gains_nothing() {
                 // used, and all when one goes.
                 let is_looked_at = |at: &usize| {
                     let is_near = *at < first + 10 || *at + 8 > called.len();
-                    let is_next =
-                        at % steps.len() == number && (is_near || Form::Strangers.is_asked());
-                    long::is_all() || is_next || called[*at].0 == "unlink"
+                    let is_next = at % steps.len() == number && is_near;
+                    long::is_long() || is_next || called[*at].0 == "unlink"
                 };
                 for at in (first + 1..called.len()).filter(is_looked_at) {
                     let place = set_up();

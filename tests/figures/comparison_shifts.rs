@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::comparison::{Folder, asked, rows};
-use crate::support::long::Form;
+use crate::support::long;
 use crate::support::random::Random;
 
 /// Functions of a program.
@@ -203,7 +203,7 @@ fn shifted(
 
 #[test]
 fn cost_that_has_moved_is_found() {
-    let programs = Form::Noise.times("SHIFT_PROGRAMS", 3, 60);
+    let programs = long::repetitions("SHIFT_PROGRAMS", 3, 60);
     for (seed, what) in (1..).zip(["inlined", "outlined", "renamed", "moved"]) {
         for share in [0.05, 0.15] {
             let (found, tried, words) = shifted(what, share, programs, seed);
@@ -217,7 +217,7 @@ fn cost_that_has_moved_is_found() {
 
 #[test]
 fn changes_that_make_up_for_each_other_have_not_moved() {
-    let programs = Form::Noise.times("SHIFT_PROGRAMS", 3, 60);
+    let programs = long::repetitions("SHIFT_PROGRAMS", 3, 60);
     let all = [
         "slower",
         "inlined and halved",

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::large_sums::{FUNCTIONS, MANY, calls_of_one, tree_of_roots};
 use crate::support::case_files::repository_path;
-use crate::support::long::Form;
+use crate::support::long;
 use crate::support::program::{self, PROFDB};
 use crate::support::tools;
 
@@ -585,7 +585,7 @@ fn what_an_engine_has_written_comes_back() {
 #[test]
 fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
     require_engine("spark");
-    let (_folder, database, dataset) = if Form::Engines.is_asked() {
+    let (_folder, database, dataset) = if long::is_long() {
         corpus(&[""], MADE_UP)
     } else {
         corpus(&SOME, FEW)

@@ -10,7 +10,7 @@
     reason = "numbers of runs, functions and comparisons"
 )]
 
-use crate::support::long::Form;
+use crate::support::long;
 use profdb::compare::judge::{self, History, Limits, Matrix, Noise, Verdict};
 use profdb_statistics::counts;
 use profdb_statistics::factors::SizeFactors;
@@ -392,12 +392,12 @@ fn cells() -> Vec<Cell> {
 /// functions differ in how much they vary), within two standard errors.
 #[test]
 fn noise_is_seldom_taken_for_change() {
-    let comparisons = Form::Noise.times("NOISE", 150, 600);
+    let comparisons = long::repetitions("NOISE", 150, 600);
     let mut table = String::new();
     let mut found = Vec::new();
     for (at, cell) in cells().iter().enumerate() {
         // The short form has every eighth one: of all kinds of noise, and all numbers of runs.
-        if !Form::Noise.is_asked() && at % 8 != 0 {
+        if !long::is_long() && at % 8 != 0 {
             continue;
         }
         let Outcome { nominal, any } = outcome(judge, cell, comparisons);
@@ -425,7 +425,7 @@ fn noise_is_seldom_taken_for_change() {
 /// Small times in whole units: repeats often agree to the last digit, which tells nothing of how much they vary.
 #[test]
 fn rounded_times_are_seldom_taken_for_change() {
-    let comparisons = Form::Noise.times("NOISE", 60, 600);
+    let comparisons = long::repetitions("NOISE", 60, 600);
     let mut table = String::new();
     let mut found = Vec::new();
     for runs in [1, 3, 5, 10] {
@@ -464,7 +464,7 @@ pub(super) fn keep(name: &str, table: &str) {
 /// the tenth of forty functions, 13 % and 2 % of the cost.
 #[test]
 fn changes_are_seen() {
-    let comparisons = Form::Noise.times("NOISE", 60, 600);
+    let comparisons = long::repetitions("NOISE", 60, 600);
     let mut table = String::new();
     let mut found = Vec::new();
     for (runs, variation, shared, expected) in [

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngAlgorithm;
 
-use crate::support::long::Form;
+use crate::support::long;
 use crate::support::report_model::{
     Asked, By, FILTERS, Filter, Numbers, Refusal, leaves_out_nothings, reply,
 };
@@ -32,7 +32,7 @@ fn reports() -> Vec<&'static str> {
 }
 
 fn cases(few: u64, many: u64) -> ProptestConfig {
-    let cases = Form::Questions.times("QUESTIONS", few, many);
+    let cases = long::repetitions("QUESTIONS", few, many);
     // The default generator, unoptimised, takes longer than everything that is tested.
     let rng_algorithm = RngAlgorithm::XorShift;
     ProptestConfig {

@@ -14,7 +14,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
 
-use crate::support::long::Form;
+use crate::support::long;
 use crate::support::selection_model::{Model, Name, Operator, Path, Row, rows_of};
 use crate::support::selection_replies::{Question, Reply, Shown};
 use crate::support::selection_runs::{
@@ -29,7 +29,7 @@ const REPORTS: [[&str; 5]; 2] = [
 ];
 
 fn cases(few: u64, many: u64) -> ProptestConfig {
-    let cases = Form::Questions.times("QUESTIONS", few, many);
+    let cases = long::repetitions("QUESTIONS", few, many);
     // The default generator, unoptimised, takes longer than everything that is tested.
     let rng_algorithm = RngAlgorithm::XorShift;
     ProptestConfig {

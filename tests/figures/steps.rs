@@ -7,7 +7,7 @@
     reason = "numbers of positions, and 53 bits of a random number"
 )]
 
-use crate::support::long::Form;
+use crate::support::long;
 use crate::support::random::Random;
 use crate::support::tools;
 use profdb_statistics::multiple::false_discovery_rates;
@@ -262,7 +262,7 @@ const LONG: usize = 60;
 /// Of series in which nothing changes at once, as many have a step as docs/design/0020-steps.md says.
 #[test]
 fn noise_is_seldom_a_step() {
-    let series = Form::Noise.times("NOISE", 60, 400);
+    let series = long::repetitions("NOISE", 60, 400);
     let (mut table, mut wrong) = (String::new(), Vec::new());
     let mut draw = Draw::new();
     for (noise, short, long) in [
@@ -300,7 +300,7 @@ fn noise_is_seldom_a_step() {
 /// A slow change is a drift, and no other noise is.
 #[test]
 fn what_changes_slowly_drifts() {
-    let series = Form::Noise.times("NOISE", 60, 400);
+    let series = long::repetitions("NOISE", 60, 400);
     let mut draw = Draw::new();
     let mut drifts =
         |noise: Noise, n: usize| rate(series, || found(&draw.series(noise, n)).drift.is_some());
@@ -337,7 +337,7 @@ fn what_changes_slowly_drifts() {
 /// A step of so many standard deviations is seen, at most two positions from where it is, as often as when the method was tried.
 #[test]
 fn steps_are_seen() {
-    let series = Form::Noise.times("NOISE", 60, 400);
+    let series = long::repetitions("NOISE", 60, 400);
     let places = [
         (8, 4),
         (12, 6),
@@ -400,7 +400,7 @@ fn steps_are_seen() {
 /// A level that is gone again is two steps, of which the first says so.
 #[test]
 fn what_is_gone_again_is_said_to_be() {
-    let series = Form::Noise.times("NOISE", 60, 400);
+    let series = long::repetitions("NOISE", 60, 400);
     let mut draw = Draw::new();
     for (length, least) in [(3, 0.36), (5, 0.6), (10, 0.85)] {
         let seen = rate(series, || {
@@ -421,7 +421,7 @@ fn what_is_gone_again_is_said_to_be() {
 /// A step on a slope is one step, not a staircase.
 #[test]
 fn a_step_on_a_slope_is_one() {
-    let series = Form::Noise.times("NOISE", 60, 400);
+    let series = long::repetitions("NOISE", 60, 400);
     let mut draw = Draw::new();
     for (high, size, least) in [(10, 6.0, 0.9), (30, 10.0, 0.93)] {
         let seen = rate(series, || {
@@ -440,7 +440,7 @@ fn a_step_on_a_slope_is_one() {
 #[test]
 fn many_functions_have_few_false_steps() {
     const FUNCTIONS: usize = 700;
-    let families = Form::Noise.times("NOISE", 2, 10);
+    let families = long::repetitions("NOISE", 2, 10);
     let mut draw = Draw::new();
     let mut table = String::new();
     let mut wrong = Vec::new();
@@ -481,7 +481,7 @@ fn many_functions_have_few_false_steps() {
 /// Several steps in noise are steps, not a walk; and a large step of a level that walks is one.
 #[test]
 fn a_walk_explains_no_large_steps() {
-    let series = Form::Noise.times("NOISE", 60, 400);
+    let series = long::repetitions("NOISE", 60, 400);
     let mut draw = Draw::new();
     for (size, n, least) in [(4.0, 60, 0.6), (6.0, 60, 0.9), (3.0, 200, 0.96)] {
         let places = [n / 6, n / 3, n / 2, 2 * n / 3];
@@ -516,7 +516,7 @@ fn a_walk_explains_no_large_steps() {
 /// A step as large as is said to be the smallest that is seen is seen, three times of four at least.
 #[test]
 fn what_would_have_been_seen_is() {
-    let series = Form::Noise.times("NOISE", 60, 400);
+    let series = long::repetitions("NOISE", 60, 400);
     let mut draw = Draw::new();
     let mut table = String::new();
     for n in [8, 12, 20, 60, 200] {
@@ -545,7 +545,7 @@ fn what_would_have_been_seen_is() {
 /// Counts of samples: few tell little, many tell as much as times.
 #[test]
 fn small_counts_are_no_steps() {
-    let series = Form::Noise.times("NOISE", 60, 400);
+    let series = long::repetitions("NOISE", 60, 400);
     let mut draw = Draw::new();
     let mut is_found = |mean: f64, n: usize, times: f64| {
         let points: Vec<Point> = (0..n)
@@ -585,7 +585,7 @@ fn small_counts_are_no_steps() {
 /// days do, and steps are seen.
 #[test]
 fn repeats_weigh_what_they_are_worth() {
-    let series = Form::Noise.times("NOISE", 60, 400);
+    let series = long::repetitions("NOISE", 60, 400);
     let mut draw = Draw::new();
     let mut is_found = |repeats: fn(usize) -> usize, of_days: f64, step: f64| {
         let points: Vec<Point> = (0..60)
@@ -725,7 +725,7 @@ fn nothing_has_no_steps() {
 /// A function that is new, or gone, or both: nothing, then something that varies.
 #[test]
 fn a_new_function_is_a_step_from_nothing() {
-    let series = Form::Noise.times("NOISE", 60, 400);
+    let series = long::repetitions("NOISE", 60, 400);
     let mut draw = Draw::new();
     for (n, is_there, expected) in [
         (30, 14..30, vec![14]),

@@ -242,10 +242,10 @@ fn many_functions_are_there_when_they_are_looked_at() {
     shown.was_quiet();
 }
 
-/// Takes a minute, and is asked for by `LONG_TESTS=all`.
+/// Takes a minute, and is asked for by `LONG_TESTS=1`.
 #[test]
 fn a_million_places_are_drawn() {
-    if !long::is_all() {
+    if !long::is_long() {
         return;
     }
     let mut shown = page("million", "million.folded", &bushy(1_000_000), &[]);

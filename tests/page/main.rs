@@ -76,17 +76,14 @@ mod served {
 }
 
 #[path = "../support"]
+#[expect(dead_code, reason = "each program needs a part of it")]
 mod support {
-    #[expect(dead_code, reason = "flame graphs ask it more")]
     pub(crate) mod browser;
-    #[expect(dead_code, reason = "most of it is for tests that run cases")]
     pub(crate) mod case_files;
     pub(crate) mod harness;
-    #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
     pub(crate) mod program;
     pub(crate) mod skipped;
-    #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
 }
 

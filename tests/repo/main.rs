@@ -14,11 +14,11 @@ mod supply;
 mod tidy;
 
 #[path = "../support"]
+#[expect(dead_code, reason = "each program needs a part of it")]
 mod support {
     pub(crate) mod harness;
     pub(crate) mod program;
     pub(crate) mod skipped;
-    #[expect(dead_code, reason = "each program needs a part of it")]
     pub(crate) mod tools;
 }
 

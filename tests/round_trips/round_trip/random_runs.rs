@@ -19,7 +19,7 @@ use crate::support::long;
 use crate::support::streams::{Pair, Said, Spot, Stack, Stream, definitions, streams};
 
 /// How many runs are tried: about a minute of processor time, in a build without optimisation.
-/// `LONG_TESTS=all` has [`MANY_RUNS`], `RANDOM_RUNS` asks for any other number, and `RANDOM_SEED`,
+/// `LONG_TESTS=1` has [`MANY_RUNS`], `RANDOM_RUNS` asks for any other number, and `RANDOM_SEED`,
 /// any text, for others than the same ones every time: a change is never refused for what it did
 /// not touch. What they find joins [`found_before`].
 const RUNS: usize = 95;
@@ -105,7 +105,7 @@ fn each_random_run(
         }
     }
     let trees = std::iter::from_fn(|| streams().new_tree(&mut runner).ok());
-    let usual = if long::is_all() { MANY_RUNS } else { RUNS };
+    let usual = if long::is_long() { MANY_RUNS } else { RUNS };
     let times = wish("RANDOM_RUNS").map_or(usual, |runs| runs.parse().expect("a number"));
     for (run, mut tree) in trees
         .filter(|tree| threads_hold(&tree.current()))
