@@ -1,6 +1,6 @@
 //! The samples of py-spy in `tests/samples/speedscope/`, rewritten as Firefox Profiler's processed
 //! profiles of several versions: all views must say the same of them as of the speedscope file,
-//! whose figures `tests/figures/speedscope.rs` compares (docs/conformance.md). And what samply, or
+//! whose figures `tests/formats/speedscope.rs` compares (docs/conformance.md). And what samply, or
 //! its writer alone, makes of recordings of perf, against what perf says of them
 //! (`tests/samples/firefox/`).
 

@@ -394,6 +394,6 @@ fn paid(totals: &Totals, part: EdgePart) -> Grids<Paid> {
 /// Whether two sums differ by no more than rounding, of the file (`slack`) and of our own.
 fn is_close(a: f64, b: f64, slack: f64) -> bool {
     // The fixed part is for sums near 0, where a part of them is nothing. The law that counts these
-    // functions compares in the same way (tests/properties/callers.rs).
+    // functions compares in the same way (tests/round_trips/callers.rs).
     (a - b).abs() <= ROUNDING * (a.abs() + b.abs()) + 1e-6 + slack
 }
