@@ -9,6 +9,9 @@ use proc_macro::{TokenStream, TokenTree};
 /// Keeps the function and registers it as a test under its module path.
 ///
 /// The function takes no arguments and returns nothing.
+///
+/// # Panics
+/// If the attribute is not on a function.
 #[proc_macro_attribute]
 pub fn test(_arguments: TokenStream, item: TokenStream) -> TokenStream {
     let name = function_name(item.clone());
@@ -36,7 +39,7 @@ fn conditions(item: TokenStream) -> String {
     let attributes = tokens.windows(2).filter(|pair| pair[0] == "#");
     attributes
         .filter(|pair| pair[1].replace(' ', "").starts_with("[cfg("))
-        .map(|pair| pair.concat())
+        .map(<[String]>::concat)
         .collect()
 }
 
