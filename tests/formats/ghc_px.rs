@@ -510,7 +510,7 @@ fn calc_as_prof2dot_draws() {
     // Prof2dot escapes nothing, and keeps costs on edges, of which none leads to the root.
     let theirs = |one: &mut Centre| {
         if one.1 == "MAIN" && one.0 == "MAIN" {
-            one.4 = "40".to_owned();
+            "40".clone_into(&mut one.4);
         }
     };
     expected_boxes.iter_mut().for_each(theirs);
