@@ -13,12 +13,22 @@ containers AS (
   WHERE reached IS NULL OR node_id > reached
 )
 
+-- The starts of selected subtrees and of threads or processes, each with the last of both that begins there or before. Where it is in
+-- both, it is the start of the inner one, whose cost both share.
+starts AS (
+  SELECT node_id, MAX(subtree_end) OVER so_far AS subtree_end, MAX(container_id) OVER so_far AS container_id, MAX(container_end) OVER so_far AS container_end
+  FROM (
+    SELECT s.node_id, s.last_id AS subtree_end, NULL AS container_id, NULL AS container_end FROM subtrees AS s WHERE s.outermost
+    UNION ALL
+    SELECT c.node_id, NULL, c.node_id, c.last_id FROM containers AS c
+  ) AS t WINDOW so_far AS (ORDER BY node_id ROWS UNBOUNDED PRECEDING)
+)
+
 -- The selected cost by thread or process.
 known_groups AS (
   SELECT f.function_id AS group_id, f.name, f.kind, SUM(n.cumulative) AS cost
-  FROM subtrees AS s CROSS JOIN containers AS c CROSS JOIN $nodes AS n CROSS JOIN functions AS f
-  WHERE s.outermost AND c.node_id <= s.last_id AND c.last_id >= s.node_id AND n.node_id = MAX(s.node_id, c.node_id)
-    AND f.function_id = c.function_id
+  FROM $selected_containers AS c CROSS JOIN $nodes AS n CROSS JOIN functions AS f
+  WHERE $in_containers AND f.function_id = c.function_id
   GROUP BY f.function_id
 )
 

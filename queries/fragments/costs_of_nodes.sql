@@ -5,9 +5,9 @@ function_costs AS (
   SELECT n.function_id,
     CASE COUNT(*) WHEN COUNT(n.calls) THEN SUM(n.calls / 4294967296) * 4294967296 + SUM(n.calls % 4294967296) END AS calls,
     SUM(n.exclusive) AS exclusive,
-    SUM(IIF(n.outer_id >= s.node_id, 0.0, n.cumulative)) AS cumulative, SUM(n.cumulative) AS seen
-  FROM subtrees AS s CROSS JOIN $nodes AS n
-  WHERE s.outermost AND n.line IS NULL AND n.node_id BETWEEN s.node_id AND s.last_id
+    SUM(IIF(n.outer_id >= $top, 0.0, n.cumulative)) AS cumulative, SUM(n.cumulative) AS seen
+  FROM $selected_nodes
+  WHERE $in_selection AND n.line IS NULL
   GROUP BY n.function_id
 )
 
@@ -16,9 +16,9 @@ line_costs AS (
   SELECT n.function_id, COALESCE(n.file, '') AS file, n.line, COALESCE(n.col, 0) AS col,
     CASE COUNT(*) WHEN COUNT(n.calls) THEN SUM(n.calls / 4294967296) * 4294967296 + SUM(n.calls % 4294967296) END AS calls,
     SUM(n.exclusive) AS exclusive,
-    CASE COUNT(*) WHEN COUNT(n.cumulative) THEN SUM(IIF(n.outer_id >= s.node_id, 0.0, n.cumulative)) END AS cumulative
-  FROM subtrees AS s CROSS JOIN $nodes AS n
-  WHERE s.outermost AND n.line IS NOT NULL AND n.node_id BETWEEN s.node_id AND s.last_id
+    CASE COUNT(*) WHEN COUNT(n.cumulative) THEN SUM(IIF(n.outer_id >= $top, 0.0, n.cumulative)) END AS cumulative
+  FROM $selected_nodes
+  WHERE $in_selection AND n.line IS NOT NULL
   GROUP BY n.function_id, COALESCE(n.file, ''), n.line, COALESCE(n.col, 0)
 )
 
@@ -29,9 +29,9 @@ element_costs AS (
     CASE COUNT(*) WHEN COUNT(n.calls) THEN SUM(n.calls / 4294967296) * 4294967296 + SUM(n.calls % 4294967296) END AS calls,
     SUM(n.exclusive) AS exclusive,
     CASE WHEN n.line IS NULL OR COUNT(*) = COUNT(n.cumulative)
-      THEN SUM(CASE WHEN n.outer_id >= s.node_id THEN 0.0 ELSE n.cumulative END) END AS cumulative,
+      THEN SUM(CASE WHEN n.outer_id >= $top THEN 0.0 ELSE n.cumulative END) END AS cumulative,
     $readings_of_nodes
-  FROM subtrees AS s CROSS JOIN $nodes AS n
-  WHERE s.outermost AND n.node_id BETWEEN s.node_id AND s.last_id
+  FROM $selected_nodes
+  WHERE $in_selection
   GROUP BY n.function_id, n.line, COALESCE(n.col, 0), CASE WHEN n.line IS NULL THEN '' ELSE COALESCE(n.file, '') END
 )

@@ -12,8 +12,7 @@ line_calls AS (
 figured_lines AS (
   SELECT i.function_id AS id, IIF(i.file = '', f.file, i.file) AS file, i.line, i.col, i.calls, i.exclusive, i.cumulative FROM line_costs AS i CROSS JOIN functions AS f
   WHERE i.function_id IN (SELECT function_id FROM $path_functions) AND f.function_id = i.function_id
-  UNION ALL
-  SELECT DISTINCT c.id, c.file, c.line, c.col, NULL, NULL, NULL FROM line_calls AS c CROSS JOIN functions AS f
+  UNION ALL SELECT DISTINCT c.id, c.file, c.line, c.col, NULL, NULL, NULL FROM line_calls AS c CROSS JOIN functions AS f
   WHERE f.function_id = c.id AND NOT EXISTS (
     SELECT 1 FROM line_costs AS l WHERE l.function_id = c.id AND l.file = IIF(c.file = f.file, '', c.file) AND l.line = c.line AND l.col IN (0, c.col))
 )
@@ -21,11 +20,9 @@ figured_lines AS (
 -- Lines that the run knows, and those where its functions begin.
 known_lines AS (
   SELECT i.function_id, IIF(i.file = '', f.file, i.file) AS file, i.line FROM run_metrics CROSS JOIN line_info AS i USING (metric_id) CROSS JOIN functions AS f USING (function_id)
-  UNION
-  SELECT e.caller_id, IIF(e.line_file = '', f.file, e.line_file), e.caller_line FROM run_metrics CROSS JOIN edges AS e USING (metric_id) CROSS JOIN functions AS f
+  UNION SELECT e.caller_id, IIF(e.line_file = '', f.file, e.line_file), e.caller_line FROM run_metrics CROSS JOIN edges AS e USING (metric_id) CROSS JOIN functions AS f
   WHERE e.caller_line >= 0 AND f.function_id = e.caller_id
-  UNION
-  SELECT i.function_id, f.file, f.first_line FROM run_metrics CROSS JOIN function_info AS i USING (metric_id) CROSS JOIN functions AS f USING (function_id) WHERE f.first_line > 0
+  UNION SELECT i.function_id, f.file, f.first_line FROM run_metrics CROSS JOIN function_info AS i USING (metric_id) CROSS JOIN functions AS f USING (function_id) WHERE f.first_line > 0
 )
 
 run_metrics AS (
@@ -37,7 +34,7 @@ line_marks AS (
   SELECT p.id, p.file, COALESCE(s.line, k.line) AS line, s.line IS NOT NULL AS is_text, IIF(k.function_id = p.id, k.line, NULL) AS own, k.line AS known
   FROM (SELECT DISTINCT id, file FROM figured_lines) AS p CROSS JOIN (SELECT 0 AS wanted UNION ALL SELECT 1) AS text
   LEFT JOIN source_lines AS s ON text.wanted AND s.run_id = :run AND s.function_id = p.id AND s.file = p.file
-  LEFT JOIN known_lines AS k ON NOT text.wanted AND p.file <> '' AND k.file = p.file
+  LEFT JOIN known_lines AS k ON k.file = IIF(text.wanted OR p.file = '', NULL, p.file)
 )
 
 -- Lines with figures, and lines of the source of the functions without: a line is of the functions that have the last known line

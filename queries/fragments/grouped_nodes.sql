@@ -5,7 +5,7 @@ SELECT group_id AS function_id,
 FROM (
   SELECT g.group_id, n.node_id, n.calls, n.exclusive, n.cumulative, MAX(n.last_id)
     OVER (PARTITION BY g.group_id ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached
-  FROM subtrees AS s CROSS JOIN $nodes AS n CROSS JOIN group_of AS g
-  WHERE s.outermost AND n.line IS NULL AND n.node_id BETWEEN s.node_id AND s.last_id AND g.function_id = n.function_id
+  FROM $selected_nodes CROSS JOIN group_of AS g
+  WHERE $in_selection AND n.line IS NULL AND g.function_id = n.function_id
 )
 GROUP BY group_id

@@ -12,8 +12,8 @@ lines_of_identities AS (
         PARTITION BY f.identity_id, COALESCE(n.file, ''), n.line, COALESCE(n.col, 0)
         ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
       ) AS reached
-    FROM subtrees AS s CROSS JOIN $nodes AS n CROSS JOIN functions AS f
-    WHERE s.outermost AND n.line IS NOT NULL AND n.node_id BETWEEN s.node_id AND s.last_id AND f.function_id = n.function_id
+    FROM $selected_nodes CROSS JOIN functions AS f
+    WHERE $in_selection AND n.line IS NOT NULL AND f.function_id = n.function_id
   )
   GROUP BY identity_id, file, line, col
 )

@@ -21,7 +21,7 @@ callees_of_selection AS (
   SELECT $own_group AS callee_id, above.function_id AS caller_id, above.file AS line_file, above.line, above.col, 'call' AS kind,
     n.calls, n.exclusive, IIF(n.node_id <= MAX(n.last_id) OVER (PARTITION BY $own_group ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
       0.0, n.cumulative) AS cumulative
-  FROM subtrees AS s CROSS JOIN $nodes AS n CROSS JOIN nodes AS above CROSS JOIN subtrees AS caller$group_of
-  WHERE s.outermost AND n.line IS NULL AND n.node_id > s.node_id AND n.node_id <= s.last_id AND above.node_id = n.parent_id
+  FROM $selected_nodes CROSS JOIN nodes AS above CROSS JOIN subtrees AS caller$group_of
+  WHERE $in_selection AND n.line IS NULL AND n.node_id > $top AND above.node_id = n.parent_id
     AND caller.node_id = IIF(above.line IS NULL, above.node_id, above.parent_id)$in_group
 )

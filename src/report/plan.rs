@@ -263,7 +263,7 @@ fn nodes(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         (
             "SUM(n.exclusive_readings) AS exclusive_readings,\n  \
              CASE WHEN n.line IS NULL OR COUNT(*) = COUNT(n.cumulative_readings)\n    \
-             THEN SUM(CASE WHEN n.outer_id >= s.node_id THEN 0.0 ELSE n.cumulative_readings END) END AS cumulative_readings",
+             THEN SUM(CASE WHEN n.outer_id >= $top THEN 0.0 ELSE n.cumulative_readings END) END AS cumulative_readings",
             "n.exclusive_readings AS exclusive_ticks, n.cumulative_readings AS cumulative_ticks",
         )
     } else {
@@ -325,17 +325,21 @@ fn filters(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     );
     parts.file(fragment!("left_nodes"));
     parts.file(fragment!("visible_nodes"));
-    // Only a tree shows how deep its nodes lie.
-    let (depth, join) = if question.shows("node_id") && question.shows("depth") {
+    let (depth, join) = if shows_depth(question) {
         (
-            "n.depth - nesting.hidden_above",
-            "\nJOIN nesting ON nesting.node_id = n.node_id",
+            "levels.level",
+            "\nJOIN levels ON levels.node_id = n.node_id",
         )
     } else {
         ("n.depth", "")
     };
     parts.word("$depth", depth);
-    parts.word("$nesting", join);
+    parts.word("$levels", join);
+}
+
+/// Returns whether the rows are nodes with their depths: those of a tree.
+fn shows_depth(question: &Question<'_>) -> bool {
+    question.shows("node_id") && question.shows("depth")
 }
 
 /// Labels of samples: those that are wanted, and those that are shown.
@@ -455,9 +459,31 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         parts.part_with(name, text, &words);
     }
     let is_filtered = selection.is_filtered(question);
-    if selection.steps.is_empty() && is_filtered {
-        parts.part("subtrees", fragment!("roots"));
-    }
+    // The nodes that filters leave have no index by number: each node is joined with its subtree instead.
+    let is_left = is_filtered && selection.target == Target::Nodes;
+    parts.part("selected_nodes", fragment!("selected_nodes"));
+    let (nodes, in_selection, top, labels, in_labels) = if is_left {
+        (
+            "selected_nodes AS n",
+            "n.node_id <= n.reached",
+            "n.top_id",
+            "labels_of_nodes AS c CROSS JOIN selected_nodes AS n",
+            "n.node_id = c.node_id AND n.node_id <= n.reached",
+        )
+    } else {
+        (
+            "subtrees AS s CROSS JOIN $nodes AS n",
+            "s.outermost AND n.node_id BETWEEN s.node_id AND s.last_id",
+            "s.node_id",
+            "subtrees AS s CROSS JOIN labels_of_nodes AS c",
+            "s.outermost AND c.node_id BETWEEN s.node_id AND s.last_id",
+        )
+    };
+    parts.word("$selected_nodes", nodes);
+    parts.word("$in_selection", in_selection);
+    parts.word("$top", top);
+    parts.word("$selected_labels", labels);
+    parts.word("$in_selected_labels", in_labels);
     let is_all = selection.target == Target::Run && !is_filtered;
     parts.file(fragment!("function_lines"));
     parts.word("$path_functions", format!("step_{last}_functions"));
@@ -471,7 +497,8 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.file(match selection.target {
         Target::Functions => fragment!("selection_of_functions"),
         Target::Run if is_all => fragment!("whole_run"),
-        _ => fragment!("selection_of_nodes"),
+        Target::Run => fragment!("what_is_left"),
+        Target::Nodes => fragment!("selection_of_nodes"),
     });
     parts.word(
         "$total",
@@ -569,6 +596,16 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     let kind = match question.groups {
         Groups::Containers(kind) => {
             parts.file(fragment!("containers"));
+            let (containers, in_containers) = if selection.target == Target::Run {
+                ("containers", "n.node_id = c.node_id")
+            } else {
+                (
+                    "starts AS s CROSS JOIN nodes",
+                    "s.node_id <= s.subtree_end AND s.node_id <= s.container_end AND c.node_id = s.container_id AND n.node_id = s.node_id",
+                )
+            };
+            parts.word("$selected_containers", containers);
+            parts.word("$in_containers", in_containers);
             parts.value("group_word", kind.name().to_owned());
             kind.name()
         }
@@ -591,9 +628,19 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         && !with_readings(question);
     let mut costs = of_node();
     let (places, in_places, depth) = if selection.target == Target::Nodes {
+        // Only a tree shows how deep its nodes lie.
+        let needs_depth = selection.is_filtered(question) && shows_depth(question);
         (
-            "subtrees AS s CROSS JOIN $nodes AS n".to_owned(),
-            "s.outermost AND n.node_id BETWEEN s.node_id AND s.last_id",
+            if needs_depth {
+                "$selected_nodes CROSS JOIN subtrees AS s".to_owned()
+            } else {
+                "$selected_nodes".to_owned()
+            },
+            if needs_depth {
+                "$in_selection AND s.node_id = $top"
+            } else {
+                "$in_selection"
+            },
             "n.depth - s.depth",
         )
     } else {

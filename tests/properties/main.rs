@@ -20,6 +20,7 @@ use support::case_inputs::{
 use support::{harness, long};
 
 mod cases;
+mod growth;
 #[cfg(unix)]
 mod workers;
 
@@ -30,6 +31,7 @@ mod support {
     pub(crate) mod case_inputs;
     pub(crate) mod harness;
     pub(crate) mod long;
+    pub(crate) mod made_runs;
     pub(crate) mod program;
     pub(crate) mod skipped;
     pub(crate) mod tools;
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
         return workers::work().expect("requests are read and answered");
     }
     let mut trials = cases::trials();
+    trials.extend(growth::trials());
     for (name, sample) in case_inputs() {
         let costly = long::includes_case(&name).then_some(&COSTLY);
         let of_profiles = sample.is_profile().then_some(&PROFILE_PROPERTIES[..]);

@@ -195,7 +195,7 @@ const VERBS: &str = "
     compute configure connect convert copy correct count cover create cut declare decode decouple deduplicate default
     define delay delete demangle deny deprecate derive describe detect disable disallow display distinguish document
     drop embed emit enable encode enforce ensure escape estimate exclude exit expand expect explain export expose
-    extend extract fail filter find fix flatten flush fold forbid format free gate generate group guard handle hash
+    extend extract fail filter find fix flatten flush fold follow forbid format free gate generate group guard handle hash
     hide highlight hold ignore implement import improve include increase index infer inline insert inspect install
     intern introduce invert isolate join keep label limit link list load lock log lower make map mark match measure
     merge migrate mock move name normalize note number omit open optimize order overlap override pack page parse pass
@@ -203,7 +203,7 @@ const VERBS: &str = "
     redirect reduce refactor refer refuse register reject release rely remove rename render reorder repair replace
     report require reserve reset resolve respect restore restrict retain retry return reuse revert review reword rewrite
     rotate round run sample save scale scan select send separate serialize serve set shorten show shrink simplify skip
-    sort specify speed spill split start stop store stream strip suggest support suppress swap switch sync take terminate test
+    sort specify speed spill split start state stop store stream strip suggest support suppress swap switch sync take terminate test
     tighten time tolerate trace track translate treat trim truncate try turn unify unset update upgrade use validate
     verify warn widen wrap write";
 

@@ -31,7 +31,8 @@ wrong = []
 
 REPORTS = ["summary", "exclusive", "cumulative", "lines", "tree", "calls", "callees"]
 # Flags that are tried with reports that have them.
-FLAGS = [[], ["--first", "3"], ["--by", "module"], ["--exclusive"], ["--thread", "*"]]
+FLAGS = [[], ["--first", "3"], ["--by", "module"], ["--exclusive"], ["--thread", "*"], ["--hide", "[aeiou]$"],
+         ["--by", "thread", "--hide", "[l-z]", "--fn", "*"]]
 # Reports are asked about as many runs, which lie evenly among all.
 MOST_REPORTED = {"duckdb": 40, "chdb": 24, "spark": 4}[engine]
 
@@ -310,6 +311,8 @@ QUESTIONS = [
     (LABELS, ["summary", "--by", "label:bytes"]),
     (LABELS, ["summary", "--label", "thread=io"]),
     (LABELS, ["tree", "--label", "thread"]),
+    (LABELS, ["labels", "--hide", "^b"]),
+    (LABELS, ["labels", "--fn", "*", "--hide", "^b"]),
 ]
 
 
