@@ -217,6 +217,11 @@ fn main() -> ExitCode {
         Trial::test(name, move || round_trip::random_runs(part))
     }));
     trials.extend(cases::trials());
+    #[cfg(unix)]
+    trials.push(Trial::test(
+        "workers::worker_that_ends_is_replaced",
+        workers::worker_that_ends_is_replaced,
+    ));
     let conclusion = libtest_mimic::run(&arguments, trials);
     #[cfg(unix)]
     workers::end().expect("workers end when nothing more is asked for");
