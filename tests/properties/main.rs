@@ -91,6 +91,11 @@ fn main() -> ExitCode {
         let properties = properties.chain(of_profiles.unwrap_or_default());
         trials.extend(properties.map(|property| trial(&name, &sample, *property)));
     }
+    #[cfg(unix)]
+    trials.push(harness::trial(
+        "workers::worker_that_ends_is_replaced".to_owned(),
+        workers::worker_that_ends_is_replaced,
+    ));
     let code = harness::run(env!("CARGO_CRATE_NAME"), trials);
     #[cfg(unix)]
     workers::end().expect("workers end when their input ends");

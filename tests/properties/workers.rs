@@ -13,10 +13,12 @@ use std::process::{Child, ChildStdin, ExitCode, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::{env, mem};
 
+use libtest_mimic::Failed;
 use profdb::base::error::Stop;
 use profdb::cli::{self, Failure};
 
 use super::cases::isolate;
+use crate::support::case_inputs::ensure;
 use crate::support::tools::command_at;
 
 /// The variable that makes this program a worker.
@@ -102,6 +104,24 @@ pub(crate) fn end() -> io::Result<()> {
         child.wait()?;
     }
     Ok(())
+}
+
+/// Checks that a command that ends its worker is reported like a process, and that the next command
+/// has another worker.
+pub(crate) fn worker_that_ends_is_replaced() -> Result<(), Failed> {
+    let words = ["profdb", "formats"].map(str::to_owned);
+    let folder = tempfile::tempdir()?;
+    let missing = folder.path().join("missing");
+    let (code, output) = run(&missing, &words)?;
+    let output = String::from_utf8_lossy(&output);
+    ensure(code == "101" && output.contains("panicked"), || {
+        format!("the worker ended with {code}: {output}")
+    })?;
+    let (code, output) = run(folder.path(), &words)?;
+    let output = String::from_utf8_lossy(&output);
+    ensure(code == "0" && output.contains("folded"), || {
+        format!("the next worker said {code}: {output}")
+    })
 }
 
 impl Worker {
