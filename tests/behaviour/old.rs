@@ -714,12 +714,11 @@ fn an_old_file_that_cannot_be_written_is_not_guessed_at() {
     // The superuser may write everything: somebody else asks, who need not be allowed to run what
     // is built here.
     let program = folder.path().join("profdb");
-    tools::copy_program(&program);
+    tools::install_program(&program);
     let mode = |path: &Path, mode| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
     };
     mode(&path, 0o444);
-    mode(&program, 0o555);
     mode(folder.path(), 0o555);
     let mut command = tools::command_at(&program);
     tools::drop_rights(&mut command);
