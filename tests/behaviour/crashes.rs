@@ -138,8 +138,8 @@ fn losses_of_power() {
         assert_eq!(
             disk.after_all().by_name(),
             Files::of(folder.path()).by_name(),
-            "{:?}",
-            story.profile
+            "{}",
+            story.profile.display()
         );
         for at in 0..PER_STORY {
             let mut numbers = Numbers(

@@ -266,7 +266,7 @@ fn file_of_another_user_keeps_its_owner() {
 #[test]
 fn what_cannot_be_replaced_is_written_to() {
     let place = Place::new();
-    tools::copy_program(&place.path("program"));
+    tools::install_program(&place.path("program"));
     fs::create_dir(place.path("closed")).expect("a folder");
     place.write("closed/o", 0o666);
     let number = fs::metadata(place.path("closed/o"))

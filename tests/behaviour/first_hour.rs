@@ -498,7 +498,7 @@ fn what_a_user_may_not_read_is_said_to_be_so() {
         fs::set_permissions(at.join(path), fs::Permissions::from_mode(mode)).expect("it is ours");
     };
     profdb(at, &["import", "--db", "secret.db", "in/p.folded"]);
-    tools::copy_program(&at.join("profdb"));
+    tools::install_program(&at.join("profdb"));
     mode("", 0o755);
     mode("secret.db", 0o600);
     fs::create_dir(at.join("open")).expect("a folder");

@@ -170,7 +170,7 @@ fn a_folder_that_cannot_be_listed_is_a_failure_that_costs_no_other() {
     let mode = |name: &str, mode| {
         fs::set_permissions(path.join(name), fs::Permissions::from_mode(mode)).expect("it is ours");
     };
-    tools::copy_program(&path.join("program"));
+    tools::install_program(&path.join("program"));
     let mut command = tools::command_at("./program");
     command.args(["import", "p"]);
     tools::drop_rights(&mut command);

@@ -213,7 +213,9 @@ fn require(need: &str) {
 fn follow(items: &[Item]) {
     for item in items {
         if let Item::Commands { needs, .. } = item {
-            needs.iter().for_each(|need| require(need));
+            for need in needs {
+                require(need);
+            }
         }
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -65,7 +65,11 @@ impl Place {
 
     /// That of somebody else.
     fn import_of_user(&self) -> Command {
-        let mut command = tools::command_at(program());
+        let program = self.at("profdb");
+        if !program.exists() {
+            tools::install_program(&program);
+        }
+        let mut command = tools::command_at(program);
         command
             .args(["import", "--db", DATABASE, "../p.csv"])
             .current_dir(self.shared())
@@ -100,20 +104,6 @@ impl Place {
         assert!(own.is_file() && own.uid() == 0, "{about}: {own:?}");
         check(&self.shared(), about);
     }
-}
-
-/// The program, where everybody may run it: the folder that it is built in may be closed to others.
-fn program() -> PathBuf {
-    use std::sync::OnceLock;
-    static PROGRAM: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
-    let (_, path) = PROGRAM.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
-        let path = folder.path().join("profdb");
-        tools::copy_program(&path);
-        (folder, path)
-    });
-    path.clone()
 }
 
 fn output(command: &mut Command) -> Output {

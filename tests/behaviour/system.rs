@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 
@@ -42,11 +42,15 @@ fn own_words(said: &str) -> Vec<&str> {
 }
 
 /// A folder with a database of one run, and a longer profile to import.
-fn place() -> TempDir {
+fn place(is_for_users: bool) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("it is ours");
-    tools::copy_program(&path.join("profdb"));
+    if is_for_users {
+        tools::install_program(&path.join("profdb"));
+    } else {
+        symlink(PROFDB, path.join("profdb")).expect("a file system with links");
+    }
     let mut random = Random(1);
     let mut text = String::new();
     for _ in 0..4000 {
@@ -72,7 +76,7 @@ const COMMANDS: [&str; 6] = [
 /// Tries every command with every value of a limit, which root may not have. Returns how many
 /// commands succeeded and how many were refused.
 fn ladder(limit: &str, values: &[u32], is_for_users: bool) -> (usize, usize) {
-    let folder = place();
+    let folder = place(is_for_users);
     let path = folder.path();
     let run = |script: &str| {
         let mut shell = tools::shell();

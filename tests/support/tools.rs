@@ -126,20 +126,25 @@ pub(crate) fn skip_unsupported(feature: &str) -> ! {
     harness::skip(format!("needs {feature}, which this system does not allow"))
 }
 
-/// Copies profdb to a path, where every user may run it.
+/// Makes profdb available at a path: as a file that every user may run if root runs the tests, else
+/// as a symbolic link.
 ///
-/// Another process writes the copy. If this one did, a child that another test starts meanwhile
-/// would hold the copy open for writing, and nobody could run it.
+/// Another process makes the copy. If this one did, a child that another test starts meanwhile would
+/// hold the copy open for writing, and nobody could run it.
 #[cfg(unix)]
-pub(crate) fn copy_program(path: &Path) {
+pub(crate) fn install_program(path: &Path) {
+    let script = if rustix::process::geteuid().is_root() {
+        // A copy takes more room than a link.
+        "{ ln \"$0\" \"$1\" 2>/dev/null || cp \"$0\" \"$1\"; } && chmod 755 \"$1\""
+    } else {
+        "ln -s \"$0\" \"$1\""
+    };
     let mut shell = shell();
-    shell
-        .args(["-c", "cp \"$0\" \"$1\" && chmod 755 \"$1\"", PROFDB])
-        .arg(path);
+    shell.args(["-c", script, PROFDB]).arg(path);
     assert!(shell.status().is_ok_and(|status| status.success()));
 }
 
-/// Writes a program for the shell, by another process as in [`copy_program`].
+/// Writes a program for the shell, by another process as in [`install_program`].
 #[cfg(unix)]
 pub(crate) fn write_script(path: &Path, commands: &str) {
     let mut shell = shell();
@@ -178,7 +183,8 @@ pub(crate) fn require_other_users() {
         .arg(folder.path())
         .uid(STRANGER)
         .gid(STRANGER);
-    if !is_given || !shell.output().is_ok_and(|output| output.status.success()) {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root || !is_given || !shell.output().is_ok_and(|output| output.status.success()) {
         skip_unsupported("root, whose folder for temporary files is open to other users");
     }
 }
