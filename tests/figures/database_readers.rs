@@ -17,8 +17,8 @@ mod profiles;
 
 use profiles::{Profile, Version, dyalog, lisp};
 
-/// Nodes of each of the four runs of a database.
-const NODES: usize = 60_000;
+/// Number of nodes of each of the four runs of a database.
+const NODES: usize = 20_000;
 
 fn profdb(arguments: &[&str]) {
     let output = program::command()
