@@ -15,17 +15,23 @@ pub(crate) fn command() -> Command {
 
 /// Returns a command that starts a program in one locale and time zone.
 ///
-/// It does not see the database, the pager or the repository of whoever runs the tests.
+/// It does not see the database, the pager, the repository or the terminal settings of whoever runs
+/// the tests.
 pub(crate) fn command_at(path: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(path);
     command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC0");
     for variable in [
-        "PROFDB_DB",
-        "PROFDB_PAGER",
-        "PAGER",
+        "CLICOLOR_FORCE",
+        "COLUMNS",
         "GIT_DIR",
         "GIT_INDEX_FILE",
         "GIT_WORK_TREE",
+        "LINES",
+        "NO_COLOR",
+        "PAGER",
+        "PROFDB_DB",
+        "PROFDB_PAGER",
+        "SQLITE_TMPDIR",
     ] {
         command.env_remove(variable);
     }
