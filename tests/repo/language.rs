@@ -199,10 +199,10 @@ const VERBS: &str = "
     hide highlight hold ignore implement import improve include increase index infer inline insert inspect install
     intern introduce invert isolate join keep label limit link list load lock log lower make map mark match measure
     merge migrate mock move name normalize note number omit open optimize order overlap override pack page parse pass
-    pin port prefer prepare preserve prevent print prune publish put query quote raise read record recognize record
+    pin port prefer prepare preserve prevent print provide prune publish put query quote raise read record recognize record
     redirect reduce refactor refer refuse register reject release rely remove rename render reorder repair replace
     report require reserve reset resolve respect restore restrict retain retry return reuse revert review reword rewrite
-    rotate round run sample save scale scan select send separate serialize serve set shorten show shrink simplify skip
+    rotate round run sample satisfy save scale scan select send separate serialize serve set shorten show shrink simplify skip
     sort specify speed spill split start state stop store stream strip suggest support suppress swap switch sync take terminate test
     tighten time tolerate trace track translate treat trim truncate try turn unify unset update upgrade use validate
     verify warn widen wrap write";
