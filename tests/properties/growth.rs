@@ -150,7 +150,7 @@ fn parts(report: &Report) -> Vec<Part> {
     };
     let mut parts = vec![
         of_all("metric", |request| {
-            request.metric = Some("readings".to_owned())
+            request.metric = Some("readings".to_owned());
         }),
         of_all("bias", |request| request.bias = Some(0.0)),
         of_all("percent-of", |request| request.base = Base::Selection),
