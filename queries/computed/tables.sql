@@ -56,13 +56,7 @@ CREATE TEMP TABLE IF NOT EXISTS known_groups (
   kind     TEXT NOT NULL,       -- thread or process
   cost     REAL                 -- its part of the selected cost
 );
-CREATE TEMP TABLE IF NOT EXISTS subtrees (
-  node_id   INTEGER NOT NULL, -- a node
-  last_id   INTEGER NOT NULL, -- the last node below it
-  outermost INTEGER NOT NULL  -- 1 if no other of these encloses it
-);
-CREATE TEMP TABLE IF NOT EXISTS labels_of_nodes (
-  node_id   INTEGER NOT NULL, -- a node
+CREATE TEMP TABLE IF NOT EXISTS selected_labels (
   set_id    INTEGER NOT NULL, -- the labels of samples
   exclusive REAL NOT NULL     -- what these samples cost
 );
@@ -73,5 +67,4 @@ DELETE FROM temp.element_costs;
 DELETE FROM temp.callers_of_selection;
 DELETE FROM temp.callees_of_selection;
 DELETE FROM temp.known_groups;
-DELETE FROM temp.subtrees;
-DELETE FROM temp.labels_of_nodes;
+DELETE FROM temp.selected_labels;

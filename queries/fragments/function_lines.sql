@@ -41,8 +41,7 @@ line_marks AS (
 -- before it. A text without a file is that of one function.
 all_lines AS (
   SELECT l.id, l.file, l.line, l.col, l.calls, l.exclusive, l.cumulative FROM figured_lines AS l
-  UNION ALL
-  SELECT s.id, s.file, s.line, 0, NULL, NULL, NULL FROM (
+  UNION ALL SELECT s.id, s.file, s.line, 0, NULL, NULL, NULL FROM (
     SELECT id, file, line, is_text, MAX(own) OVER above AS own, MAX(known) OVER above AS known FROM line_marks WINDOW above AS (PARTITION BY id, file ORDER BY line)
   ) AS s WHERE s.is_text AND (s.file = '' OR s.own = s.known)
     AND NOT EXISTS (SELECT 1 FROM figured_lines AS l WHERE l.id = s.id AND l.file = s.file AND l.line = s.line)

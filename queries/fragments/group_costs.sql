@@ -10,10 +10,10 @@ group_costs AS (
 
 -- Threads, processes or values of a label in place of functions.
 function_costs AS (
-  SELECT group_id AS function_id, NULL AS calls, cost AS exclusive, cost AS cumulative, NULL AS seen FROM group_costs
+  SELECT group_id AS function_id, NULL AS calls, MAX(cost) AS exclusive, MAX(cost) AS cumulative, NULL AS seen FROM group_costs GROUP BY group_id
 )
 
 -- What threads, processes or values of a label are called.
 names AS (
-  SELECT group_id AS function_id, name, '' AS module, '' AS file, kind FROM group_costs
+  SELECT group_id AS function_id, MIN(name) AS name, '' AS module, '' AS file, MIN(kind) AS kind FROM group_costs GROUP BY group_id
 )

@@ -19,3 +19,9 @@ labels_of_nodes AS (
   FROM question AS q CROSS JOIN node_labels AS c CROSS JOIN $kept_nodes AS n$hidden_labels
   WHERE c.metric_id = q.metric_id AND n.node_id = c.node_id AND n.line IS NULL$labels_left
 )
+
+-- The same of selected nodes.
+selected_labels AS (
+  SELECT c.set_id, c.exclusive FROM $selected_labels
+  WHERE $in_selected_labels
+)

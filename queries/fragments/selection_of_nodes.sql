@@ -8,12 +8,11 @@ selected AS (
 -- Who called the selected nodes. A container (a thread, a root) is no caller: its calls come from the root.
 callers_of_selection AS (
   SELECT COALESCE(c.function_id, 0) AS caller_id, IIF(c.function_id IS NULL, NULL, above.file) AS line_file,
-    IIF(c.function_id IS NULL, NULL, above.line) AS line, IIF(c.function_id IS NULL, NULL, above.col) AS col, 'call' AS kind, n.calls, n.exclusive,
-    IIF(s.outermost, n.cumulative, 0.0) AS cumulative
-  FROM subtrees AS s CROSS JOIN $nodes AS n
-  LEFT JOIN nodes AS above ON above.node_id = n.parent_id
+    IIF(c.function_id IS NULL, NULL, above.line) AS line, IIF(c.function_id IS NULL, NULL, above.col) AS col, 'call' AS kind, s.calls, s.exclusive,
+    IIF(s.outermost, s.cumulative, 0.0) AS cumulative
+  FROM subtrees AS s
+  LEFT JOIN nodes AS above ON above.node_id = s.parent_id
   LEFT JOIN functions AS c ON c.function_id = above.function_id AND c.kind IN ('function', 'pseudo')
-  WHERE n.node_id = s.node_id
 )
 
 -- Whom the selected nodes called: on each path a pair counts once, at the outer call.
@@ -21,7 +20,7 @@ callees_of_selection AS (
   SELECT $own_group AS callee_id, above.function_id AS caller_id, above.file AS line_file, above.line, above.col, 'call' AS kind,
     n.calls, n.exclusive, IIF(n.node_id <= MAX(n.last_id) OVER (PARTITION BY $own_group ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
       0.0, n.cumulative) AS cumulative
-  FROM $selected_nodes CROSS JOIN nodes AS above CROSS JOIN subtrees AS caller$group_of
+  FROM $selected_nodes CROSS JOIN nodes AS above$group_of
   WHERE $in_selection AND n.line IS NULL AND n.node_id > $top AND above.node_id = n.parent_id
-    AND caller.node_id = IIF(above.line IS NULL, above.node_id, above.parent_id)$in_group
+    AND IIF(above.line IS NULL, above.node_id, above.parent_id) IN (SELECT caller.node_id FROM subtrees AS caller)$in_group
 )

@@ -9,15 +9,16 @@ levels AS (
   WHERE r.run_id = :run AND n.node_id BETWEEN r.first_node AND r.last_node AND e.is_hidden = IIF(n.function_id IN (SELECT value FROM json_each(:hide)), 1, 0)
 )
 
--- Hidden nodes with the nearest visible node above: the last visible one of the same level before them. NULL if there is none.
+-- Hidden nodes with the nearest visible node above: the last visible one of the same level before them. NULL if there is none. SQLite
+-- joins them by an index, because it does not expect few groups: the numbers are different ones anyway.
 hidden AS (
-  SELECT node_id, at_id, line, exclusive FROM (
+  SELECT node_id, MAX(at_id) AS at_id, MAX(line) AS line, MAX(exclusive) AS exclusive FROM (
     SELECT node_id, line, exclusive, is_hidden, MAX(IIF(is_hidden = 1, NULL, node_id)) OVER (PARTITION BY level ORDER BY node_id) AS at_id FROM levels WHERE is_end = 0
-  ) WHERE is_hidden = 1
+  ) WHERE is_hidden = 1 GROUP BY node_id
 )
 
--- The cost of a hidden function goes to the nearest visible node above, and if that is a line, to its function, too. SQLite makes an
--- index of numbers whose type it knows.
+-- What hidden functions cost goes to the nearest visible node above, and where that is a line, to its function, too. SQLite
+-- joins them by an index, because it knows the type of the numbers.
 adopted AS (
   SELECT CAST(IIF(t.to_function = 1, above.parent_id, above.node_id) AS BIGINT) AS node_id, SUM(h.exclusive) AS cost
   FROM hidden AS h CROSS JOIN nodes AS above CROSS JOIN (SELECT 0 AS to_function UNION ALL SELECT 1) AS t

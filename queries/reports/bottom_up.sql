@@ -26,7 +26,7 @@
 WITH walk AS (
   SELECT 0 AS level, n.node_id AS at_id, '' AS up, '/' || n.function_id AS chain, n.function_id, n.calls, $start_cost AS cost
   FROM $starts CROSS JOIN functions AS f
-  WHERE $in_starts AND f.function_id = n.function_id$start_kinds
+  WHERE f.function_id = n.function_id$in_starts$start_kinds
   UNION ALL
   SELECT w.level + 1, above.node_id, w.chain, w.chain || '/' || f.function_id, f.function_id, w.calls, w.cost
   FROM walk AS w CROSS JOIN $linked_nodes AS n CROSS JOIN nodes AS line CROSS JOIN nodes AS above CROSS JOIN functions AS f

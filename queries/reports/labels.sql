@@ -17,7 +17,7 @@
 --> pct       PERCENT is=percent text csv xml json     the same, % of the run's total
 SELECT k.key AS key, CAST(k.value AS TEXT) AS value, NULLIF(k.unit, '') AS unit, SUM(c.exclusive) AS exclusive,
   100 * SUM(c.exclusive) / $total AS pct
-FROM $selected_labels CROSS JOIN label_sets AS k
-WHERE $in_selected_labels AND k.run_id = :run AND k.set_id = c.set_id
+FROM selected_labels AS c CROSS JOIN label_sets AS k
+WHERE k.run_id = :run AND k.set_id = c.set_id
 GROUP BY k.key, k.value, k.unit
 ORDER BY k.key, SUM(c.exclusive) DESC, CAST(k.value AS TEXT), k.unit, k.value$first;

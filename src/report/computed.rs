@@ -72,8 +72,8 @@ pub(super) const FILLED: [&str; 6] = [
     "callers_of_selection",
     "element_costs",
     "function_costs",
-    "labels_of_nodes",
     "line_costs",
+    "selected_labels",
 ];
 
 /// What the statement of a question reads of what a pass can find. `statement` is the one in which [`FILLED`] are tables:
@@ -96,7 +96,7 @@ pub(super) fn wants(question: &Question<'_>, statement: &str) -> Wants {
             Groups::Containers(_) => Some(ContainerKind::Thread),
             _ => None,
         },
-        label_sets: reads("labels_of_nodes") || matches!(question.groups, Groups::Label(_)),
+        label_sets: reads("selected_labels") || matches!(question.groups, Groups::Label(_)),
     }
 }
 
@@ -198,14 +198,10 @@ pub(super) fn fill(
         )?;
     }
     if wants.label_sets {
-        // For statements about labels, what is selected is as good as one node.
-        filled.extend(["subtrees", "labels_of_nodes"]);
-        connection.execute_batch(
-            "INSERT INTO temp.subtrees (node_id, last_id, outermost) VALUES (0, 0, 1)",
-        )?;
+        filled.insert("selected_labels");
         insert(
             connection,
-            "INSERT INTO temp.labels_of_nodes (node_id, set_id, exclusive) VALUES (0, ?1, ?2)",
+            "INSERT INTO temp.selected_labels (set_id, exclusive) VALUES (?1, ?2)",
             &sums.label_sets,
             |(set, cost), run| run(params![set, cost]),
         )?;

@@ -459,7 +459,7 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         parts.part_with(name, text, &words);
     }
     let is_filtered = selection.is_filtered(question);
-    // The nodes that filters leave have no index by number: each node is joined with its subtree instead.
+    // What filters leave is no table in which a range of numbers is found: each node is told its subtree instead.
     let is_left = is_filtered && selection.target == Target::Nodes;
     parts.part("selected_nodes", fragment!("selected_nodes"));
     let (nodes, in_selection, top, labels, in_labels) = if is_left {
@@ -664,18 +664,18 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         let cost = if question.exclusive {
             "n.exclusive"
         } else {
-            "IIF(s.outermost, n.cumulative, 0.0)"
+            "IIF(n.outermost, n.cumulative, 0.0)"
         };
         (
-            "subtrees AS s CROSS JOIN $nodes AS n".to_owned(),
-            "n.node_id = s.node_id",
+            "subtrees AS n".to_owned(),
+            String::new(),
             "",
             cost.to_owned(),
         )
     } else {
         (
             places.clone(),
-            in_places,
+            format!(" AND {in_places}"),
             " AND n.line IS NULL AND f.kind IN ('function', 'pseudo')",
             own.clone(),
         )

@@ -26,6 +26,7 @@ mod gate;
 mod gate_formats;
 mod git;
 mod groups;
+mod growth;
 mod history;
 mod hostile;
 mod hostile_databases;
@@ -69,6 +70,7 @@ mod support {
     pub(crate) mod disk;
     pub(crate) mod faults;
     pub(crate) mod fuzzing;
+    pub(crate) mod growth;
     pub(crate) mod harness;
     pub(crate) mod kept;
     pub(crate) mod long;

@@ -29,6 +29,7 @@ mod workers;
 mod support {
     pub(crate) mod case_files;
     pub(crate) mod case_inputs;
+    pub(crate) mod growth;
     pub(crate) mod harness;
     pub(crate) mod long;
     pub(crate) mod made_runs;
