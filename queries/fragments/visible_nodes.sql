@@ -17,7 +17,7 @@ hidden AS (
   ) WHERE is_hidden = 1 GROUP BY node_id
 )
 
--- What hidden functions cost goes to the nearest visible node above, and where that is a line, to its function, too. SQLite
+-- The cost of a hidden function goes to the nearest visible node above, and if that is a line, to its function, too. SQLite
 -- joins them by an index, because it knows the type of the numbers.
 adopted AS (
   SELECT CAST(IIF(t.to_function = 1, above.parent_id, above.node_id) AS BIGINT) AS node_id, SUM(h.exclusive) AS cost

@@ -459,7 +459,7 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         parts.part_with(name, text, &words);
     }
     let is_filtered = selection.is_filtered(question);
-    // What filters leave is no table in which a range of numbers is found: each node is told its subtree instead.
+    // The nodes that filters leave have no index by number: each node is joined with its subtree instead.
     let is_left = is_filtered && selection.target == Target::Nodes;
     parts.part("selected_nodes", fragment!("selected_nodes"));
     let (nodes, in_selection, top, labels, in_labels) = if is_left {
