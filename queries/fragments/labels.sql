@@ -20,7 +20,7 @@ labels_of_nodes AS (
   WHERE c.metric_id = q.metric_id AND n.node_id = c.node_id AND n.line IS NULL$labels_left
 )
 
--- Samples of the selected nodes by label.
+-- Own costs of the selected nodes in samples with labels, by set of labels.
 selected_labels AS (
   SELECT c.set_id, c.exclusive FROM $selected_labels
   WHERE $in_selected_labels
