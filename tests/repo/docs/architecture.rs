@@ -7,7 +7,7 @@ use super::{compare, root};
 use crate::layers::ROOMS;
 
 /// Replaces the text between the marks of a generated part of a document.
-fn with_part(document: &str, name: &str, generated: &str) -> String {
+pub(super) fn with_part(document: &str, name: &str, generated: &str) -> String {
     let (begin, end) = (
         format!("<!-- begin: {name} -->\n"),
         format!("<!-- end: {name} -->\n"),

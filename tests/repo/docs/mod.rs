@@ -32,6 +32,7 @@ use profdb::store::Database;
 
 mod architecture;
 mod schema;
+mod test_modules;
 
 /// The variable that lets the documents be rewritten.
 const UPDATE: &str = "UPDATE_DOCS";
