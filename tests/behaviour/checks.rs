@@ -1,7 +1,6 @@
 //! `profdb check` sees a single wrong value in every column of every table that is made from
 //! others.
 
-#![expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::fs;
@@ -9,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::support::case_files::repository_path;
+use crate::support::long;
 use profdb::base::error::Stop;
 use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
@@ -282,7 +282,7 @@ fn every_wrong_value_is_found() {
             }
         }
     }
-    println!("{tried} changes");
+    long::print_figure(format_args!("{tried} changes"));
     assert!(
         unseen.is_empty(),
         "{} of {tried} changes are not seen:\n{}",
@@ -426,7 +426,7 @@ fn values_of_a_wrong_kind_are_found() {
             }
         }
     }
-    println!("{tried} changes");
+    long::print_figure(format_args!("{tried} changes"));
     assert!(tried > 120, "{tried}");
     assert!(
         unseen.is_empty(),

@@ -27,16 +27,16 @@ use crate::support::faults::{
 use crate::support::program::PROFDB;
 
 /// How many imports are killed where nobody says how many.
-const FEW_KILLS: u64 = 40;
+const FEW_KILLS: u64 = 20;
 
 /// How many are interrupted.
 const FEW_INTERRUPTS: u64 = 20;
 
 /// How often the power is cut.
-const FEW_LOSSES: u64 = 40;
+const FEW_LOSSES: u64 = 20;
 
 /// How many calls fail.
-const FEW_FAULTS: usize = 40;
+const FEW_FAULTS: usize = 20;
 
 /// Imports of the same profile into the same database, of which each goes wrong at another place.
 const PER_STORY: u64 = 4;

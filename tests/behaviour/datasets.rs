@@ -151,13 +151,16 @@ fn a_run_without_paths_is_no_empty_one() {
 fn runs_of_all_cases_come_back_table_by_table() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let cases = repository_path("tests/cases");
-    let cases = cases.to_str().expect("plain");
-    // Cases of what is refused are among them.
-    let imported = tried(
-        path,
-        &["import", "--db", "a.db", "--tag", "commit_count=7", cases],
-    );
+    let groups: &[&str] = if long::is_long() {
+        &["tests/cases"]
+    } else {
+        &["tests/cases/dyalog_xml", "tests/cases/pprof"]
+    };
+    let groups: Vec<PathBuf> = groups.iter().map(|group| repository_path(group)).collect();
+    let mut arguments = vec!["import", "--db", "a.db", "--tag", "commit_count=7"];
+    arguments.extend(groups.iter().map(|group| group.to_str().expect("plain")));
+    // Some cases are refused.
+    let imported = tried(path, &arguments);
     assert!(
         matches!(imported.status.code(), Some(0 | 3)),
         "{}",
@@ -893,7 +896,7 @@ fn a_bit_that_has_changed_is_no_other_figure() {
 
 /// How many damaged files are tried: `CORRUPTIONS=N` for more.
 fn corruptions() -> u64 {
-    long::repetitions("CORRUPTIONS", 300, 3000)
+    long::repetitions("CORRUPTIONS", 100, 3000)
 }
 
 /// Damages a Parquet file: its data, or more often its end, which says where everything is.

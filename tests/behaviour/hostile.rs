@@ -1,7 +1,6 @@
 //! Input that is made to hurt: what it may cost is measured by an allocator, and no figure is ever
 //! wrong in silence.
 
-#![expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::collections::BTreeSet;
@@ -13,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::support::allocation;
 use crate::support::built::built;
 use crate::support::case_files::{Case, of_group, repository_path};
+use crate::support::long;
 use crate::support::protobuf::{field, varint};
 use profdb::base::error::ImportError;
 use profdb::formats::{FORMATS, format_named};
@@ -63,11 +63,11 @@ fn measured_within(bound: usize, name: &str, bytes: &[u8]) -> Result<RunSummary,
         "{name}: {most} bytes of memory for {} bytes",
         bytes.len()
     );
-    println!(
+    long::print_figure(format_args!(
         "{name}: {} KB of memory for {} KB",
         most >> 10,
         bytes.len() >> 10
-    );
+    ));
     read
 }
 
@@ -688,7 +688,7 @@ fn every_number_of_every_case() {
             }
         }
     }
-    println!("{tried} numbers");
+    long::print_figure(format_args!("{tried} numbers"));
     assert!(tried > 1000, "{tried}");
     let patterns: BTreeSet<&str> = BINARY.iter().map(|(format, _)| *format).collect();
     assert!(
@@ -800,7 +800,7 @@ fn every_place_of_binary_files() {
             }
         }
     }
-    println!("{tried} patterns");
+    long::print_figure(format_args!("{tried} patterns"));
 }
 
 /// What an integer or a floating-point number of a binary format can hold is read as it is, or

@@ -2,7 +2,6 @@
 //! refused before anything of it runs, what is damaged is an error or an answer, and `profdb check`
 //! says what is wrong.
 
-#![expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
 #![expect(
     clippy::disallowed_methods,
     reason = "small files of our own, and a limit on the time of each"
@@ -139,7 +138,7 @@ fn profdb(folder: &Path, arguments: &[&str]) -> Told {
 }
 
 /// No command does anything with this file, and all say the same.
-fn refused(folder: &Path, says: &str) {
+fn refused(folder: &Path, what: &str, says: &str) {
     let path = folder.join("profdb.db");
     let before = fs::metadata(&path)
         .is_ok_and(|found| found.is_file())
@@ -150,18 +149,22 @@ fn refused(folder: &Path, says: &str) {
         let told = profdb(folder, command);
         assert!(
             matches!(told.code, Some(1 | 5)),
-            "{command:?}: {:?} {}",
+            "{what}, {command:?}: {:?} {}",
             told.code,
             told.errors
         );
-        assert!(told.errors.contains(says), "{command:?}: {}", told.errors);
+        assert!(
+            told.errors.contains(says),
+            "{what}, {command:?}: {}",
+            told.errors
+        );
         assert_eq!(
             told.out
                 .lines()
                 .filter(|line| !line.starts_with("again.csv"))
                 .count(),
             0,
-            "{command:?}: {}",
+            "{what}, {command:?}: {}",
             told.out
         );
     }
@@ -232,8 +235,7 @@ fn what_is_no_database_of_ours() {
     for (what, make, says) in made {
         let folder = tempfile::tempdir().expect("a folder");
         make(&folder.path().join("profdb.db"));
-        println!("{what}");
-        refused(folder.path(), says);
+        refused(folder.path(), what, says);
     }
 }
 
@@ -400,8 +402,7 @@ fn what_a_stranger_has_hung_on_our_tables() {
         let path = folder.path().join("profdb.db");
         fs::copy(start.path().join("profdb.db"), &path).expect("a copy");
         drop(open(&path, &sql));
-        println!("{what}");
-        refused(folder.path(), says);
+        refused(folder.path(), what, says);
         assert_eq!(profdb(folder.path(), &["check"]).code, Some(1), "{what}");
     }
 }
@@ -750,10 +751,10 @@ fn random_bytes_are_other_bytes() {
             let _ = fs::remove_file(folder.path().join(left));
         }
     }
-    println!(
+    long::print_figure(format_args!(
         "{} damaged files, {unsound} as SQLite sees it, {seen} found",
         corruptions()
-    );
+    ));
     assert!(unsound > 0);
 }
 

@@ -582,6 +582,7 @@ fn what_an_engine_has_written_comes_back() {
 
 #[test]
 fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
+    long::require();
     require_engine("spark");
     let (_folder, database, dataset) = if long::is_long() {
         corpus(&[""], MADE_UP)
@@ -611,6 +612,7 @@ fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
 /// The commands of README.md, from a folder of profiles to an answer of Spark's, as they stand there.
 #[test]
 fn the_commands_of_the_readme_end_in_an_answer() {
+    long::require();
     require_engine("spark");
     let readme = fs::read_to_string("README.md").expect("it is there");
     let (_, block) = readme

@@ -146,7 +146,7 @@ fn is_about(rate: &Rate, expected: f64) {
 /// fifth function is found no less often than when the method was tried.
 #[test]
 fn any_stops_few_builds_that_change_nothing() {
-    let builds = long::repetitions("NOISE", 40, 400);
+    let builds = long::repetitions("NOISE", 12, 400);
     let mut table = String::new();
     let mut found = Vec::new();
     for (functions, expected) in [(40, 0.92), (400, 0.81)] {
@@ -177,7 +177,7 @@ fn any_stops_few_builds_that_change_nothing() {
 /// A single rule about what varies by 5 %, of ten runs and three.
 #[test]
 fn a_change_fails_as_often_as_is_said() {
-    let builds = long::repetitions("NOISE", 100, 1000);
+    let builds = long::repetitions("NOISE", 40, 1000);
     let mut draw = Draw::new(vec![1.0]);
     let mut table = String::new();
     let mut of = |times: f64| {
@@ -210,7 +210,7 @@ fn a_change_fails_as_often_as_is_said() {
 /// After a change of +30 % was merged, innocent commits are not stopped, wherever in base it is; a further change is.
 #[test]
 fn base_that_moved_stops_few_innocent_builds() {
-    let builds = long::repetitions("NOISE", 30, 300);
+    let builds = long::repetitions("NOISE", 20, 300);
     let cell = timed(0.05);
     let mut table = String::new();
     let mut found = Vec::new();
@@ -244,7 +244,7 @@ fn base_that_moved_stops_few_innocent_builds() {
 /// innocent commits are not, nor are they where nothing has changed.
 #[test]
 fn what_base_has_gained_is_not_lost_unseen() {
-    let builds = long::repetitions("NOISE", 30, 300);
+    let builds = long::repetitions("NOISE", 20, 300);
     let cell = timed(0.05);
     let mut table = String::new();
     let mut found = Vec::new();
@@ -281,7 +281,7 @@ fn what_base_has_gained_is_not_lost_unseen() {
 /// Of two samplings of one program each has functions that the other has missed: that makes none new.
 #[test]
 fn new_stops_few_builds_that_change_nothing() {
-    let builds = long::repetitions("NOISE", 40, 400);
+    let builds = long::repetitions("NOISE", 12, 400);
     let mut table = String::new();
     let mut found = Vec::new();
     for (functions, runs) in [(400, [3, 3]), (400, [10, 3]), (2000, [5, 5])] {

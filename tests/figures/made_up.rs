@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
-use std::path::PathBuf;
 
 use profdb::base::error::Stop;
 use profdb::formats::{self, FORMATS, Options};
@@ -13,8 +12,7 @@ use profdb::pipeline::{import, meta};
 use profdb::store::Database;
 use regex::bytes::{Captures, Regex};
 
-use super::flame_graphs::files;
-use crate::support::case_files::repository_path;
+use super::flame_graphs::input_files;
 use crate::support::protobuf::varint;
 
 /// How digits are changed: each for another one, so that what was one thing stays one, and two things two.
@@ -253,13 +251,9 @@ fn identities(database: &Database) -> (BTreeMap<Vec<u8>, f64>, BTreeSet<String>)
 
 #[test]
 fn what_processes_and_builds_make_up_changes_no_identity() {
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for folder in ["tests/samples", "tests/cases"] {
-        files(&repository_path(folder), &mut paths);
-    }
     let (mut tried, mut renamed) = (BTreeMap::new(), BTreeSet::new());
     let mut wrong = Vec::new();
-    for path in paths {
+    for path in input_files() {
         let mut profile = fs::read(&path).expect("readable");
         if profile.starts_with(&[0x1f, 0x8b]) {
             let mut plain = Vec::new();

@@ -2,7 +2,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "reads LONG_TESTS")]
 
-use std::env;
+use std::{env, fmt};
+
+use super::harness;
 
 /// Number of parts of the cases. Without the switch, costly properties are tried for one of them.
 const PARTS: u32 = 12;
@@ -10,6 +12,21 @@ const PARTS: u32 = 12;
 /// Returns true if the long forms are selected.
 pub(crate) fn is_long() -> bool {
     env::var_os("LONG_TESTS").is_some()
+}
+
+/// Skips the running test unless the long forms are selected.
+pub(crate) fn require() {
+    if !is_long() {
+        harness::skip("tier 3 only: LONG_TESTS=1".to_owned());
+    }
+}
+
+/// Prints a figure for docs/reliability.md if the long forms are selected.
+#[expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
+pub(crate) fn print_figure(figure: fmt::Arguments<'_>) {
+    if is_long() {
+        println!("{figure}");
+    }
 }
 
 /// Returns a number of repetitions: that of an environment variable, or else of the short or long form.
