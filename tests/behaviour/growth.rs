@@ -6,8 +6,9 @@
     reason = "small files of our own, and a process that measures itself"
 )]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
+use std::iter::once;
 use std::path::Path;
 use std::process::Stdio;
 use std::{env, fs, thread};
@@ -87,38 +88,56 @@ type Measurement = (String, Box<dyn Fn(&Run)>);
 /// The name of the measured function in callgrind.
 const MEASURED: &str = "behaviour::growth::measured";
 
-/// The environment variable of the process that callgrind runs.
-const IS_MEASURED: &str = "GROWTH_IS_MEASURED";
+/// The environment variable that lists databases and names of measurements for the process that callgrind runs.
+const REQUEST: &str = "GROWTH_REQUEST";
+
+/// Smallest sizes of runs. A measurement that is not clearly linear is repeated with the next one: its fixed cost may exceed the
+/// differences, or larger tables may be kept in a file. Work that is not linear fails at all sizes.
+const SMALLEST_SIZES: [u32; 3] = [30, 120, 480];
 
 #[test]
 fn instructions_of_reports_filters_and_exports_grow_linearly() {
-    // Tables of larger runs are kept in a file, those of smaller ones cost less than the start of a report.
-    let sizes = [120, 240, 480];
     let measurements = measurements();
-    if env::var_os(IS_MEASURED).is_some() {
-        let (smallest, runs) = (run(1), sizes.map(run));
-        for (_, act) in &measurements {
-            // This call initializes statics, which the measured calls then only read.
-            act(&smallest);
-            for run in &runs {
-                measured(act, run);
-            }
-        }
+    if let Some(request) = env::var_os(REQUEST) {
+        measure(&measurements, &request);
         return;
     }
-    let mut valgrind = tools::command("valgrind");
+    let mut wrong: Vec<(String, String)> = measurements
+        .into_iter()
+        .map(|(name, _)| (name, String::new()))
+        .collect();
+    let first = run(1);
+    for size in SMALLEST_SIZES {
+        let runs = [1, 2, 4].map(|factor| run(factor * size));
+        let names: Vec<String> = wrong.into_iter().map(|(name, _)| name).collect();
+        let counts = count_instructions(&first, &runs, &names);
+        wrong = names
+            .into_iter()
+            .zip(counts)
+            .filter_map(|(name, counts)| Some((name, check_growth(counts).err()?)))
+            .collect();
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Counts the instructions of measurements for three runs in a process of callgrind.
+fn count_instructions(first: &Run, runs: &[Run; 3], names: &[String]) -> Vec<[u64; 3]> {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("counts");
     let mut out_file = OsString::from("--callgrind-out-file=");
     out_file.push(&out);
-    let output = valgrind
+    let paths = once(first)
+        .chain(runs)
+        .map(|run| run.path.to_str().expect("plain"));
+    let request: Vec<&str> = paths.chain(names.iter().map(String::as_str)).collect();
+    let output = tools::command("valgrind")
         .args(["--tool=callgrind", "--quiet"])
         .args(["--zero-before", "--dump-after"].map(|option| format!("{option}={MEASURED}")))
         .arg(out_file)
         .arg(env::current_exe().expect("it runs"))
         .args(["--exact", "--test-threads=1"])
         .arg("growth::instructions_of_reports_filters_and_exports_grow_linearly")
-        .env(IS_MEASURED, "")
+        .env(REQUEST, request.join("\n"))
         .output()
         .expect("valgrind starts");
     assert!(
@@ -126,19 +145,36 @@ fn instructions_of_reports_filters_and_exports_grow_linearly() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let mut wrong = Vec::new();
-    for (at, (name, _)) in measurements.iter().enumerate() {
-        let counts = [1, 2, 3].map(|size| {
-            let file = format!("{}.{}", out.display(), 3 * at + size);
-            let text = fs::read_to_string(&file).expect("a count for each measurement");
-            let count = text.lines().find_map(|line| line.strip_prefix("totals: "));
-            count.expect("a total").parse::<u64>().expect("a number")
-        });
-        if let Err(found) = check_growth(counts) {
-            wrong.push(format!("{name}: {found}"));
+    let count = |number: usize| {
+        let file = format!("{}.{number}", out.display());
+        let text = fs::read_to_string(&file).expect("a count for each measurement");
+        let count = text.lines().find_map(|line| line.strip_prefix("totals: "));
+        count.expect("a total").parse::<u64>().expect("a number")
+    };
+    (0..names.len())
+        .map(|at| [1, 2, 3].map(|size| count(3 * at + size)))
+        .collect()
+}
+
+/// Does the requested measurements, once for each run.
+fn measure(measurements: &[Measurement], request: &OsStr) {
+    let mut lines = request.to_str().expect("plain").lines();
+    let runs: Vec<Run> = lines
+        .by_ref()
+        .take(4)
+        .map(|path| Run::open(Path::new(path)))
+        .collect();
+    for name in lines {
+        let (_, act) = measurements
+            .iter()
+            .find(|(known, _)| known == name)
+            .expect("a measurement");
+        // This call initializes statics, which the measured calls then only read.
+        act(&runs[0]);
+        for run in &runs[1..] {
+            measured(act, run);
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Does the measured work. Callgrind selects this function by its name.

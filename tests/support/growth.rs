@@ -3,7 +3,7 @@
 
 use std::io;
 use std::iter::once;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use profdb::base::error::Stop;
 use profdb::events::{
@@ -188,10 +188,23 @@ pub(crate) struct Run {
     pub(crate) path: PathBuf,
     database: Database,
     info: RunInfo,
-    _folder: TempDir,
+    /// The folder of the database, which is removed with the run.
+    _folder: Option<TempDir>,
 }
 
 impl Run {
+    /// Opens the database of a run that another process has written.
+    pub(crate) fn open(path: &Path) -> Run {
+        let database = Database::open(path).expect("a database");
+        let info = database.run(Some(1)).expect("a database").expect("the run");
+        Run {
+            path: path.to_owned(),
+            database,
+            info,
+            _folder: None,
+        }
+    }
+
     /// Asks a report.
     pub(crate) fn ask(
         &self,
@@ -346,15 +359,10 @@ pub(crate) fn run(size: u32) -> Run {
     connection
         .execute_batch(&source)
         .expect("tables of sources");
-    let info = database
-        .run(Some(number))
-        .expect("a database")
-        .expect("the run");
+    drop(database);
     Run {
-        path,
-        database,
-        info,
-        _folder: folder,
+        _folder: Some(folder),
+        ..Run::open(&path)
     }
 }
 
