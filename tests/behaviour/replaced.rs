@@ -23,10 +23,10 @@ use crate::support::faults::{
 use crate::support::long;
 
 /// How often a database is replaced where nobody says how often.
-const FEW_REPLACEMENTS: u64 = 24;
+const FEW_REPLACEMENTS: u64 = 12;
 
 /// Calls of other commands at which something happens where nobody says more.
-const FEW_CALLS: usize = 8;
+const FEW_CALLS: usize = 4;
 
 /// Calls of a command, counted from 1: all of them, or a few and the last.
 fn some_of(calls: usize) -> Vec<usize> {
