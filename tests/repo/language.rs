@@ -200,7 +200,7 @@ const VERBS: &str = "
     intern introduce invert isolate join keep label limit link list load lock log lower make map mark match measure
     merge migrate mock move name normalize note number omit open optimize order overlap override pack page parse pass
     pin port prefer prepare preserve prevent print provide prune publish put query quote raise read record recognize record
-    redirect reduce refactor refer refuse register reject release rely remove rename render reorder repair replace
+    redirect reduce refactor refer refuse register reject release rely remove rename render reorder repair repeat replace
     report require reserve reset resolve respect restore restrict retain retry return reuse revert review reword rewrite
     rotate round run sample satisfy save scale scan select send separate serialize serve set shorten show shrink simplify skip
     sort specify speed spill split start state stop store stream strip suggest support suppress swap switch sync take terminate test
