@@ -4,6 +4,7 @@
 //! ```text
 //! file | Pipe (keeps) -> Passed (counts, hashes) -> as it is                      -> Input (position, limits, stop)
 //!                                                -> gzip | zstd, Bounded (ratio) ->
+//!                                                -> either of them, Utf16Decoder ->
 //! ```
 
 use std::cell::{Cell, RefCell};
@@ -16,6 +17,7 @@ use crate::base::error::{ImportError, Position, Stop};
 use rewind::{Pipe, Rewind};
 use sha256::Hasher;
 use shared_buffer::Buffer;
+use utf16::{ByteOrder, Utf16Decoder};
 
 /// How much of the beginning formats may look at to recognise a file, in bytes.
 pub const HEAD: usize = 16 * 1024;
@@ -174,8 +176,8 @@ impl Read for Bounded<'_> {
 /// errors into ours with [`Input::failure`].
 pub struct Input<'a> {
     source: Rc<RefCell<dyn Rewind + 'a>>,
-    /// `None` if the source is not compressed.
-    decoder: Option<Bounded<'a>>,
+    /// `None` if the source is neither compressed nor UTF-16.
+    decoder: Option<Box<dyn Read + 'a>>,
     passed: Rc<Passed>,
     /// What had passed before a restart, if that was the whole source.
     before: Option<Fingerprint>,
@@ -201,8 +203,8 @@ pub struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// Starts to read what cannot be read twice, such as a pipe: peels gzip or zstd (by their magic
-    /// numbers, whatever the name of the file) and a UTF-8 byte order mark, and makes the
-    /// [`head`](Self::head) available.
+    /// numbers, whatever the name of the file), converts UTF-16 that has a byte order mark to UTF-8,
+    /// leaves out the mark, and makes the [`head`](Self::head) available.
     ///
     /// # Errors
     /// When the first bytes cannot be read.
@@ -273,7 +275,7 @@ impl<'a> Input<'a> {
         let peeled =
             magic(&mut tap).and_then(|magic| Ok((Bounded::new(&magic, tap, self.limits)?, magic)));
         let (decoder, magic) = peeled.map_err(|source| ImportError::Read { position, source })?;
-        self.decoder = decoder;
+        self.decoder = decoder.map(|decoder| Box::new(decoder) as Box<dyn Read + 'a>);
         if self.decoder.is_none() {
             // They have passed already, and belong to the content.
             let front = self.buffer.turn(0..0).get_mut(..magic.len());
@@ -283,6 +285,19 @@ impl<'a> Input<'a> {
         // The head comes first, in whatever pieces the source delivers it: what a format says of it
         // must not depend on them (law `small_reads_change_nothing`).
         self.fill(HEAD)?;
+        if let Some(order) = ByteOrder::of_mark(self.available()) {
+            // The bytes in the buffer have been hashed and come first.
+            let front = io::Cursor::new(self.available().to_vec());
+            let rest = self.decoder.take().unwrap_or_else(|| {
+                Box::new(Tap {
+                    source: Rc::clone(&self.source),
+                    passed: Rc::clone(&self.passed),
+                })
+            });
+            self.decoder = Some(Box::new(Utf16Decoder::new(front.chain(rest), order)));
+            (self.start, self.end, self.ended) = (0, 0, false);
+            self.fill(HEAD)?;
+        }
         if self.available().starts_with(BYTE_ORDER_MARK) {
             self.consume(BYTE_ORDER_MARK.len());
         }
@@ -605,3 +620,4 @@ fn magic(tap: &mut Tap<'_>) -> io::Result<Vec<u8>> {
 mod rewind;
 mod sha256;
 mod shared_buffer;
+mod utf16;
