@@ -18,6 +18,9 @@ pub struct Format {
     /// Looks at the first bytes (at most [`crate::input::HEAD`], decompressed, without a byte order
     /// mark).
     pub sniff: fn(head: &[u8]) -> Confidence,
+    /// True if tools of this format write a file without functions when nothing was measured. Such a
+    /// file is stored with a warning; files of other formats are refused.
+    pub has_empty_recordings: bool,
     /// What the user may say about a file that the file does not say itself.
     pub options: &'static [OptionDef],
     /// Reads the input to its end and says what it holds.

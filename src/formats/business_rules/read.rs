@@ -64,6 +64,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Business Rules! profiler logs, SAMPLED and TIMED",
     revision: 2,
     sniff,
+    has_empty_recordings: true,
     options: &[OptionDef {
         name: KEEP,
         takes: Takes::Nothing,

@@ -86,6 +86,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
     revision: 6,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

@@ -59,6 +59,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Chrome traces (Trace Event Format): Chrome, Node.js, clang, PyTorch, VizTracer",
     revision: 4,
     sniff,
+    has_empty_recordings: false,
     options: &[],
     import,
 };

@@ -71,6 +71,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Firefox Profiler's processed profiles: Firefox, samply",
     revision: 5,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

@@ -59,6 +59,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Folded (collapsed) stacks: perf, inferno, py-spy, async-profiler, FlameGraph",
     revision: 4,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

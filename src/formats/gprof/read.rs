@@ -55,6 +55,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "gprof reports: flat profile, call graph",
     revision: 5,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

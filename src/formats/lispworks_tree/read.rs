@@ -61,6 +61,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "LispWorks profiler trees (save-current-profiler-tree)",
     revision: 3,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

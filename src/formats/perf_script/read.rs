@@ -67,6 +67,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Linux perf, as perf script prints it",
     revision: 7,
     sniff,
+    has_empty_recordings: false,
     options: &[],
     import,
 };

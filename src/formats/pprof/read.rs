@@ -69,6 +69,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "pprof profiles (profile.proto) of Go, C++, Rust, Node.js",
     revision: 4,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

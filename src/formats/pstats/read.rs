@@ -47,6 +47,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Python's cProfile and profile (pstats files)",
     revision: 3,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

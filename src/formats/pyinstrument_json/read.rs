@@ -58,6 +58,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "JSON of pyinstrument, a sampling profiler for Python",
     revision: 1,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

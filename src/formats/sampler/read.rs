@@ -59,6 +59,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Apple Sampler traces, as written from SBCL's sb-sprof",
     revision: 3,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

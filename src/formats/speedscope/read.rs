@@ -67,6 +67,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "speedscope files: py-spy, rbspy, dotnet-trace and others",
     revision: 3,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

@@ -65,6 +65,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "stackprof, the sampling profiler of Ruby (JSON)",
     revision: 1,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

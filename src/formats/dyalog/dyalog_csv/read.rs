@@ -53,6 +53,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Dyalog APL ]PROFILE tree and data reports, CSV",
     revision: 2,
     sniff,
+    has_empty_recordings: true,
     options: &[OptionDef {
         name: SEPARATORS,
         takes: Takes::Separators,

@@ -52,6 +52,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Dyalog APL ]PROFILE tree and data reports, XML",
     revision: 2,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

@@ -57,6 +57,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Austin, a sampling profiler for Python (text)",
     revision: 2,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

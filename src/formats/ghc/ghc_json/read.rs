@@ -53,6 +53,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "GHC time and allocation profiles, JSON (-pj)",
     revision: 2,
     sniff,
+    has_empty_recordings: true,
     options: &[WITH_BUILTINS],
     import,
 };

@@ -48,6 +48,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "GHC time and allocation profiles, text (-p, -P, -pa)",
     revision: 2,
     sniff,
+    has_empty_recordings: true,
     options: &[WITH_BUILTINS],
     import,
 };

@@ -66,6 +66,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "GHC cost-centre logs of +RTS -px (GHC 4 to 7.0)",
     revision: 2,
     sniff,
+    has_empty_recordings: true,
     options: &[
         OptionDef {
             name: "word-size",

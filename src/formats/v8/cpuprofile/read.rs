@@ -48,6 +48,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "V8 CPU profiles (.cpuprofile) of Node.js, Deno, Chrome",
     revision: 2,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };

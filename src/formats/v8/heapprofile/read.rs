@@ -40,6 +40,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "V8 heap profiles (.heapprofile) of Node.js, Chrome",
     revision: 2,
     sniff,
+    has_empty_recordings: true,
     options: &[],
     import,
 };
