@@ -429,17 +429,8 @@ impl<'s> Profile<'s> {
         let text = line.get(equals + 1..).unwrap_or_default().trim_ascii();
         match key {
             b"ob" => self.context.object = self.names.read(at, Sort::Object, text)?,
-            b"fl" => self.context.file = self.names.read(at, Sort::File, text)?,
-            b"fi" | b"fe" => {
-                if self.context.current.is_none() {
-                    return Err(ImportError::malformed(
-                        at,
-                        "fn= before another file of the function",
-                        quote(line),
-                    ));
-                }
-                self.context.file = self.names.read(at, Sort::File, text)?;
-            }
+            // Writers derived from lsprofcalltree give the file of a function by `fi=`.
+            b"fl" | b"fi" | b"fe" => self.context.file = self.names.read(at, Sort::File, text)?,
             b"fn" => {
                 let name = self.names.read(at, Sort::Function, text)?;
                 let key = (self.context.object, self.context.file, name);
@@ -724,6 +715,7 @@ impl<'s> Profile<'s> {
                 message,
             });
         }
+        self.names.note_unnamed(self.sink);
         self.oddities.note(
             self.sink,
             if tree.is_some() {
