@@ -47,6 +47,18 @@ const SPEEDSCOPE: &str = "open it in speedscope and export it";
 const COLLAPSED: &str = "import what `pprof --collapsed PROGRAM FILE` prints";
 const HEAPTRACK: &str =
     "import what `heaptrack_print -f FILE -F run.folded` makes of its recording";
+const DTRACE: &str = "import what `stackcollapse.pl` or `inferno-collapse-dtrace` makes of it";
+const LEGACY: &str = "import what `go tool pprof -proto FILE > run.pb.gz` makes of it";
+const JAVA: &str = "record with async-profiler: `asprof -o collapsed -f run.folded PID`";
+const VTUNE: &str = "import what `inferno-collapse-vtune` makes of the CSV report of `vtune -report top-down -call-stack-mode all`";
+const VISUAL_STUDIO: &str =
+    "import what `inferno-collapse-vsprof` makes of the call tree summary of VSPerfReport";
+const PERFVIEW: &str = "save the recording with PerfView as Speedscope";
+const SIMPLEPERF: &str =
+    "import what simpleperf's script `report_sample.py` prints of its recording";
+const ANDROID: &str =
+    "record with simpleperf, and import what its script `report_sample.py` prints of the recording";
+const FTRACE: &str = "record samples with `perf record -g`";
 const TAR: &str = "import the files in it";
 const NOTHING: &str = "profdb does not read it, see `profdb formats`";
 
@@ -516,6 +528,279 @@ const FOREIGN: &[Foreign] = &[
         BPFTRACE,
     ),
     foreign(b"@[\n", &[], "the output of bpftrace", BPFTRACE),
+    foreign(
+        b"CPU     ID                    FUNCTION:NAME",
+        &[],
+        "a report of DTrace",
+        DTRACE,
+    ),
+    foreign(b"dtrace: ", &[], "a report of DTrace", DTRACE),
+    foreign(
+        b"--- heapz ",
+        &[],
+        "a heap profile of gperftools or Java as text",
+        LEGACY,
+    ),
+    foreign(
+        b"--- contentionz ",
+        &[],
+        "a contention profile of gperftools or Java as text",
+        LEGACY,
+    ),
+    foreign(
+        b"--- threadz ",
+        &[],
+        "a thread profile of gperftools as text",
+        LEGACY,
+    ),
+    foreign(
+        b"--- Thread ",
+        &[b" stack: ---"],
+        "a thread profile of gperftools as text",
+        LEGACY,
+    ),
+    foreign(
+        b"--- growthz ",
+        &[],
+        "a heap growth profile of gperftools as text",
+        LEGACY,
+    ),
+    foreign(
+        b"JAVA PROFILE 1.0.1, created ",
+        &[],
+        "a report of Java's hprof",
+        JAVA,
+    ),
+    foreign(
+        b"JAVA PROFILE 1.0.",
+        &[b"\0"],
+        "a heap dump of Java (hprof), which does not say who allocated",
+        JAVA,
+    ),
+    foreign(
+        b"flat  flat%   sum%        cum   cum%",
+        &[],
+        "a report of pprof",
+        PPROF_TEXT,
+    ),
+    foreign(
+        b"Showing nodes accounting for ",
+        &[],
+        "a report of pprof",
+        PPROF_TEXT,
+    ),
+    foreign(
+        b"",
+        &[
+            b"\nShowing nodes accounting for ",
+            b"flat  flat%   sum%        cum   cum%",
+        ],
+        "a report of pprof",
+        PPROF_TEXT,
+    ),
+    foreign(
+        b"Type: ",
+        &[b"\n-----------+-------"],
+        "a report of pprof",
+        PPROF_TEXT,
+    ),
+    foreign(b"-----------+-------", &[], "a report of pprof", PPROF_TEXT),
+    foreign(
+        b"Total: ",
+        &[b"\nROUTINE ="],
+        "a report of pprof",
+        PPROF_TEXT,
+    ),
+    foreign(
+        b"Function Stack",
+        &[b"CPU Time"],
+        "a table of Intel VTune",
+        VTUNE,
+    ),
+    foreign(
+        b"\"Function Stack\"",
+        &[b"CPU Time"],
+        "a table of Intel VTune",
+        VTUNE,
+    ),
+    foreign(
+        b"Function",
+        &[b"CPU Time", b"Module"],
+        "a table of Intel VTune",
+        VTUNE,
+    ),
+    foreign(
+        b"Source Function",
+        &[b"CPU Time"],
+        "a table of Intel VTune",
+        VTUNE,
+    ),
+    foreign(
+        b"Index  ",
+        &[b"% CPU Time:Total", b"CPU Time:Self"],
+        "a call graph of Intel VTune (gprof-cc)",
+        VTUNE,
+    ),
+    foreign(
+        b"Level,Function Name,",
+        &[],
+        "a table of Visual Studio's profiler",
+        VISUAL_STUDIO,
+    ),
+    foreign(
+        b"\"Level\",\"Function Name\",",
+        &[],
+        "a table of Visual Studio's profiler",
+        VISUAL_STUDIO,
+    ),
+    foreign(
+        b"Function Name,",
+        &[b"Inclusive"],
+        "a table of Visual Studio's profiler",
+        VISUAL_STUDIO,
+    ),
+    foreign(
+        b"Process Name",
+        &[b"Stack", b"Weight"],
+        "a table of Windows Performance Analyzer (xperf)",
+        PERFVIEW,
+    ),
+    foreign(
+        b"Process,",
+        &[b"Stack", b"Weight"],
+        "a table of Windows Performance Analyzer (xperf)",
+        PERFVIEW,
+    ),
+    foreign(
+        b"",
+        &[b"Process Name,", b"Function Stack,", b"Weight"],
+        "a table of Windows Performance Analyzer (xperf)",
+        PERFVIEW,
+    ),
+    foreign(
+        b"BeginHeader",
+        &[b"EndHeader"],
+        "a dump of a Windows event trace (xperf)",
+        PERFVIEW,
+    ),
+    foreign(
+        b"@ ",
+        &[b" samples]\n", b"%"],
+        "a call graph of FreeBSD's pmcstat",
+        "import what `stackcollapse-pmc.pl` makes of it",
+    ),
+    foreign(b"SIMPLEPERF", &[], "a recording of simpleperf", SIMPLEPERF),
+    foreign(
+        b"Cmdline: ",
+        &[b"simpleperf"],
+        "a report of simpleperf",
+        SIMPLEPERF,
+    ),
+    foreign(
+        b"sample:\n  event_type: ",
+        &[],
+        "a report of simpleperf",
+        SIMPLEPERF,
+    ),
+    foreign(
+        b"*version\n",
+        &[b"\nclock="],
+        "a method trace of Android (ART)",
+        ANDROID,
+    ),
+    foreign(
+        b"SLOW",
+        &[b"\0"],
+        "a method trace of Android (ART)",
+        ANDROID,
+    ),
+    foreign(b"# tracer: ", &[], LOG_OF_FTRACE, FTRACE),
+    foreign(b"TRACE:\n", &[], LOG_OF_FTRACE, FTRACE),
+    foreign(b"", &[b"\n# tracer: ", b"TASK-PID"], LOG_OF_FTRACE, FTRACE),
+    foreign(
+        b"\x17\x08\x44tracing",
+        &[],
+        "a recording of trace-cmd",
+        FTRACE,
+    ),
+    foreign(
+        b"<?xml",
+        &[b"<trace-toc"],
+        "an export of Apple's Instruments",
+        "import what `inferno-collapse-xctrace` makes of it",
+    ),
+    foreign(
+        b"Sampling process ",
+        &[b"Call graph:"],
+        "a report of macOS's `sample`",
+        "import what `inferno-collapse-sample` makes of it",
+    ),
+    foreign(
+        b"{",
+        &[
+            b"\"recording\":",
+            b"\"displayName\":",
+            b"\"instrumentTypes\"",
+        ],
+        "a timeline of Safari",
+        SPEEDSCOPE,
+    ),
+    foreign(
+        b"{",
+        &[b"\"flamebearer\":"],
+        "a flame graph of Pyroscope",
+        "download the profile as pprof",
+    ),
+    foreign(
+        b"{",
+        &[b"\"callchain\":", b"\"functions\":", b"\"events\":"],
+        "a profile of gprof2dot as JSON",
+        DRAWN,
+    ),
+    foreign(
+        b"{\"name\"",
+        &[b"\"children\"", b"\"value\""],
+        "the data of a flame graph (d3-flame-graph)",
+        DRAWN,
+    ),
+    foreign(
+        b"{ \"name\"",
+        &[b"\"children\"", b"\"value\""],
+        "the data of a flame graph (d3-flame-graph)",
+        DRAWN,
+    ),
+    foreign(
+        b"{\n  \"name\"",
+        &[b"\"children\"", b"\"value\""],
+        "the data of a flame graph (d3-flame-graph)",
+        DRAWN,
+    ),
+    foreign(b"2ELIFREP", &[], "a recording of Linux's perf", PERF),
+    foreign(
+        b"# Samples: ",
+        &[b"\n# Overhead "],
+        "a report of Linux's perf",
+        PERF,
+    ),
+    foreign(b"#", &[b"\n# Overhead  "], "a report of Linux's perf", PERF),
+    foreign(
+        b"PK\x03\x04",
+        &[],
+        "a ZIP archive",
+        "unpack it and import the files in it",
+    ),
+    foreign(
+        b"PK\x05\x06",
+        &[],
+        "a ZIP archive without files",
+        "unpack it and import the files in it",
+    ),
+    foreign(
+        b"7z\xbc\xaf\x27\x1c",
+        &[],
+        "a 7z archive",
+        "unpack it and import the files in it",
+    ),
     // In the first header: GNU tar's sign, and that of POSIX.
     foreign(b"", &[b"\0ustar  \0"], "a tar archive", TAR),
     foreign(b"", &[b"\0ustar\x0000"], "a tar archive", TAR),
@@ -527,6 +812,14 @@ const FOREIGN: &[Foreign] = &[
     foreign(b"<!doctype html", &[], "a page for the browser", DRAWN),
     foreign(b"<html", &[], "a page for the browser", DRAWN),
 ];
+
+const LOG_OF_FTRACE: &str = "a log of ftrace (atrace, systrace), which has events and no samples";
+
+/// Known by its lines: see [`is_ftrace`].
+const FTRACE_LINES: Foreign = foreign(b"", &[], LOG_OF_FTRACE, FTRACE);
+
+/// Known by its lines: see [`is_dtrace`].
+const DTRACE_LINES: Foreign = foreign(b"", &[], "a report of DTrace", DTRACE);
 
 /// Known by its fields: see [`is_perfetto`].
 const PERFETTO: Foreign = foreign(
@@ -545,11 +838,101 @@ pub(super) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let found = FOREIGN
         .iter()
         .find(|one| text.starts_with(one.starts) && one.has.iter().all(has));
-    match found {
-        Some(found) => Some((found.what, found.instead)),
-        None if is_perfetto(head) => Some((PERFETTO.what, PERFETTO.instead)),
-        None => None,
+    let tests: [(fn(&[u8]) -> bool, &Foreign); 3] = [
+        (is_perfetto, &PERFETTO),
+        (is_ftrace, &FTRACE_LINES),
+        (is_dtrace, &DTRACE_LINES),
+    ];
+    let by_fields = || tests.iter().find(|(test, _)| test(head));
+    let kind = found.or_else(|| by_fields().map(|(_, kind)| *kind))?;
+    Some((kind.what, kind.instead))
+}
+
+/// Returns true if all events at the start of a text look like `COMM-PID (TGID) [CPU] FLAGS TIME: NAME: TEXT`, as
+/// ftrace prints them. Perf separates command and thread by a blank, and does not print the flags.
+fn is_ftrace(head: &[u8]) -> bool {
+    let whole = memchr::memrchr(b'\n', head).map_or(head, |end| head.get(..end).unwrap_or(head));
+    let lines = whole.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines
+        .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .peekable();
+    lines.peek().is_some() && lines.all(is_ftrace_line)
+}
+
+fn is_ftrace_line(line: &[u8]) -> bool {
+    let words: Vec<&[u8]> = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let is_cpu = |word: &[u8]| {
+        let number = word.strip_prefix(b"[");
+        number
+            .and_then(|word| word.strip_suffix(b"]"))
+            .is_some_and(is_digits)
+    };
+    let Some(cpu) = words.iter().position(|word| is_cpu(word)) else {
+        return false;
+    };
+    let is_group = |word: &[u8]| word.starts_with(b"(") && word.ends_with(b")");
+    let Some((before, behind)) = words.split_at_checked(cpu) else {
+        return false;
+    };
+    // `(` and `1234)` are two words where the number is padded.
+    let before = match before {
+        [before @ .., b"(", number] if number.ends_with(b")") => before,
+        [before @ .., group] if is_group(group) => before,
+        before => before,
+    };
+    let task = before.last().and_then(|task| {
+        let dash = memchr::memrchr(b'-', task)?;
+        task.get(dash + 1..)
+    });
+    let is_flags = |word: &[u8]| {
+        (4..=6).contains(&word.len())
+            && word
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
+    };
+    let is_time = |word: &[u8]| {
+        let time = word.strip_suffix(b":");
+        time.is_some_and(|time| {
+            time.contains(&b'.')
+                && time
+                    .iter()
+                    .all(|byte| byte.is_ascii_digit() || *byte == b'.')
+        })
+    };
+    let rest = match behind {
+        [_, flags, time, rest @ ..] if is_flags(flags) && is_time(time) => rest,
+        [_, time, rest @ ..] if is_time(time) => rest,
+        _ => return false,
+    };
+    task.is_some_and(is_digits) && rest.first().is_some_and(|name| name.ends_with(b":"))
+}
+
+/// Returns true if a text without a heading has the stacks of DTrace: indented frames such as
+/// ``libc.so.1`write+0x15``, and below each stack an indented count.
+fn is_dtrace(head: &[u8]) -> bool {
+    let whole = memchr::memrchr(b'\n', head).map_or(head, |end| head.get(..end).unwrap_or(head));
+    let (mut frames, mut counts) = (0, 0);
+    for line in whole.split(|byte| *byte == b'\n') {
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            continue;
+        }
+        if !line.starts_with(b" ") {
+            return false;
+        }
+        if text.iter().all(u8::is_ascii_digit) {
+            counts += 1;
+        } else if text.contains(&b'`') {
+            frames += 1;
+        } else if !text.starts_with(b"0x") {
+            return false;
+        }
     }
+    frames > 0 && counts > 0
 }
 
 /// Perfetto's traces have no signature: a trace is a list of packets (field 1), and each has the

@@ -95,7 +95,7 @@ mod speedscope;
 mod stackprof;
 mod v8;
 
-pub use detect::{DATABASE, detect};
+pub use detect::{DATABASE, detect, detect_in_folder};
 pub use foreign::about as about_foreign;
 pub use format::{Confidence, Format};
 pub use options::{DRAWN_SVG, OptionDef, Options, Takes};

@@ -84,6 +84,18 @@ const LINES: std::ops::RangeInclusive<u32> = 1..=99_999;
 /// The largest time, in ns: integers in SQL are signed.
 const MAX_TIME: u64 = i64::MAX.unsigned_abs();
 
+/// Returns true if the start of a file that is not recognised holds nothing but records.
+pub(in crate::formats) fn may_be_meant(head: &[u8]) -> bool {
+    let (mut rest, mut name, mut records) = (head, Vec::new(), 0);
+    loop {
+        match next(&mut rest, &mut name) {
+            Ok(Next::Record(_)) => records += 1,
+            Ok(Next::End | Next::Cut) => return records > 0,
+            Ok(Next::Unknown(_)) | Err(_) => return false,
+        }
+    }
+}
+
 fn sniff(head: &[u8]) -> Confidence {
     // A mapping or a line: all other records belong to a block, which a line begins.
     if !matches!(head.first(), Some(1 | 3)) {
