@@ -74,6 +74,7 @@ mod foreign;
 mod format;
 pub(crate) mod options;
 mod registry;
+mod salvage;
 
 mod business_rules;
 mod callgrind;

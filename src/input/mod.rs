@@ -169,6 +169,15 @@ impl Read for Bounded<'_> {
     }
 }
 
+/// An earlier end of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Number of decoded bytes before the end.
+    pub byte: u64,
+    /// Bytes that follow them, such as closing brackets.
+    pub tail: Vec<u8>,
+}
+
 /// A source of bytes that knows its position.
 ///
 /// It is a [`BufRead`], so that libraries for XML and CSV can read from it. An importer that reads
@@ -199,6 +208,19 @@ pub struct Input<'a> {
     stop: Stop,
     failure: Option<ImportError>,
     hides: bool,
+    /// The end of the input, if it is not that of the source.
+    early_end: Option<End>,
+    /// Damage to compressed data that comes after the bytes in the buffer.
+    damage: Option<io::Error>,
+}
+
+/// A reader of damaged data after their sound part.
+struct Damaged(Option<io::Error>);
+
+impl Read for Damaged {
+    fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
 }
 
 impl<'a> Input<'a> {
@@ -256,6 +278,8 @@ impl<'a> Input<'a> {
             failure: None,
             hides: false,
             unfinished_line: None,
+            early_end: None,
+            damage: None,
         };
         input.begin()?;
         Ok(input)
@@ -265,6 +289,7 @@ impl<'a> Input<'a> {
     fn begin(&mut self) -> Result<(), ImportError> {
         (self.start, self.end, self.ended) = (0, 0, false);
         (self.byte, self.line, self.record) = (0, 1, 0);
+        self.damage = None;
         let position = self.position();
         self.record_start = position;
         self.unfinished_line = None;
@@ -284,24 +309,79 @@ impl<'a> Input<'a> {
         }
         // The head comes first, in whatever pieces the source delivers it: what a format says of it
         // must not depend on them (law `small_reads_change_nothing`).
-        self.fill(HEAD)?;
+        self.fill_head()?;
         if let Some(order) = ByteOrder::of_mark(self.available()) {
-            // The bytes in the buffer have been hashed and come first.
-            let front = io::Cursor::new(self.available().to_vec());
-            let rest = self.decoder.take().unwrap_or_else(|| {
-                Box::new(Tap {
-                    source: Rc::clone(&self.source),
-                    passed: Rc::clone(&self.passed),
-                })
-            });
-            self.decoder = Some(Box::new(Utf16Decoder::new(front.chain(rest), order)));
-            (self.start, self.end, self.ended) = (0, 0, false);
-            self.fill(HEAD)?;
+            let encoded = self.take_reader();
+            self.decoder = Some(Box::new(Utf16Decoder::new(encoded, order)));
+            self.fill_head()?;
+        }
+        if let Some(End { byte, tail }) = self.early_end.clone() {
+            let whole = self.take_reader();
+            self.decoder = Some(Box::new(whole.take(byte).chain(io::Cursor::new(tail))));
+            self.fill_head()?;
         }
         if self.available().starts_with(BYTE_ORDER_MARK) {
             self.consume(BYTE_ORDER_MARK.len());
         }
         Ok(())
+    }
+
+    /// Makes the head available. Damage to compressed data is reported where the importer gets there.
+    fn fill_head(&mut self) -> Result<(), ImportError> {
+        match self.fill(HEAD) {
+            Err(ImportError::Read { source, .. })
+                if self.decoder.is_some() && !self.available().is_empty() =>
+            {
+                self.damage = Some(source);
+                Ok(())
+            }
+            filled => filled.map(|_| ()),
+        }
+    }
+
+    /// Takes the reader of everything that has not been consumed, for another reader on top of it.
+    fn take_reader(&mut self) -> Box<dyn Read + 'a> {
+        // The bytes in the buffer have been hashed and come first.
+        let front = io::Cursor::new(self.available().to_vec());
+        let rest = self.decoder.take().unwrap_or_else(|| {
+            Box::new(Tap {
+                source: Rc::clone(&self.source),
+                passed: Rc::clone(&self.passed),
+            })
+        });
+        (self.start, self.end, self.ended) = (0, 0, false);
+        match self.damage.take() {
+            Some(damage) => Box::new(front.chain(Damaged(Some(damage)))),
+            None => Box::new(front.chain(rest)),
+        }
+    }
+
+    /// Goes back to the first byte as [`restart`](Self::restart) does, and ends at another byte than
+    /// the source from now on; `None` is the end of the source.
+    ///
+    /// # Errors
+    /// When the first bytes cannot be read once more.
+    pub fn restart_until(&mut self, end: Option<End>) -> Result<(), ImportError> {
+        self.early_end = end;
+        self.ended = false;
+        self.restart()
+    }
+
+    /// Consumes all that is left. Damaged compression ends the input here.
+    ///
+    /// # Errors
+    /// When the import was asked to stop.
+    pub fn drain(&mut self) -> Result<(), ImportError> {
+        loop {
+            self.consume(self.available().len());
+            self.begin_record();
+            match self.fill(1) {
+                Ok(0) => return Ok(()),
+                Err(error @ ImportError::Stopped) => return Err(error),
+                Err(_) => return Ok(()),
+                Ok(_) => {}
+            }
+        }
     }
 
     /// Says that the thread that reads is to hash what it reads, too: where many inputs are read at
@@ -329,7 +409,8 @@ impl<'a> Input<'a> {
         self.decoder = None;
         let passed = std::mem::replace(&mut self.passed, Passed::start());
         // Only whole sources can be compared: `finish` reads to the end the second time.
-        self.before = self.ended.then(|| Passed::fingerprint(passed));
+        let is_whole = self.ended && self.early_end.is_none();
+        self.before = is_whole.then(|| Passed::fingerprint(passed));
         self.begin()
     }
 
@@ -513,6 +594,14 @@ impl<'a> Input<'a> {
         }
         self.decoder = None;
         let position = self.position();
+        if self.early_end.is_some() {
+            let mut rest = Tap {
+                source: Rc::clone(&self.source),
+                passed: Rc::clone(&self.passed),
+            };
+            io::copy(&mut rest, &mut io::sink())
+                .map_err(|source| ImportError::Read { position, source })?;
+        }
         let fingerprint = Passed::fingerprint(self.passed);
         if self.before.is_some_and(|before| before != fingerprint) {
             let source = io::Error::other("the file changed while it was read");
@@ -531,6 +620,12 @@ impl<'a> Input<'a> {
         while self.end - self.start < wanted && !self.ended {
             if self.stop.is_set() {
                 return Err(ImportError::Stopped);
+            }
+            if let Some(source) = self.damage.take() {
+                return Err(ImportError::Read {
+                    position: self.position(),
+                    source,
+                });
             }
             if self.byte.saturating_sub(self.record) > self.limits.record {
                 let limit = format!(

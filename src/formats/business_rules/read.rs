@@ -55,7 +55,8 @@ use crate::events::{
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::names::NameId;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::{OptionDef, Options, Takes};
+use crate::formats::options::{KEEP_BEFORE_ERROR, KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 
 /// The format of the page above: how it is recognised and read.
@@ -65,15 +66,10 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 2,
     sniff,
     has_empty_recordings: true,
-    options: &[OptionDef {
-        name: KEEP,
-        takes: Takes::Nothing,
-        meaning: "Import what stands before an error in a log of Business Rules!, with a note [default: nothing]",
-    }],
+    salvage: Salvage::Nothing,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
-
-const KEEP: &str = "keep-before-error";
 
 /// Records that must make sense before a file is taken for a log.
 const SNIFFED: u32 = 64;
@@ -153,14 +149,15 @@ fn import(
             found,
         }) => {
             let kept = many(log.blocks, "whole block");
-            if options.flag(KEEP) {
+            if options.flag(KEEP_BEFORE_ERROR) {
                 let message = format!(
                     "expected {expected}, found {found}: nothing is read from here on, {kept} kept"
                 );
                 log.ending = Some((position, message));
             } else {
                 // What comes before is emitted nevertheless: `profdb dump` shows it.
-                let found = format!("{found} after {kept} (--{KEEP} imports what is before)");
+                let found =
+                    format!("{found} after {kept} (--{KEEP_BEFORE_ERROR} imports what is before)");
                 outcome = Err(ImportError::malformed(position, expected, found));
             }
         }

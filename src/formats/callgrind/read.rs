@@ -76,7 +76,8 @@ use crate::events::{
 use crate::formats::common::demangle::Demangler;
 use crate::formats::common::names::NameId;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -87,7 +88,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 6,
     sniff,
     has_empty_recordings: true,
-    options: &[],
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

@@ -52,7 +52,8 @@ use crate::formats::common::demangle::Demangler;
 use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::common::metric_names::MetricNames;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::{HEAD, Input};
 use crate::text::escape;
 
@@ -63,7 +64,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 5,
     sniff,
     has_empty_recordings: true,
-    options: &[],
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

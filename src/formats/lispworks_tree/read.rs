@@ -51,7 +51,8 @@ use crate::events::{
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::lisp_names::package;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -62,7 +63,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 3,
     sniff,
     has_empty_recordings: true,
-    options: &[],
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

@@ -59,7 +59,8 @@ use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::common::metric_names::MetricNames;
 use crate::formats::common::stack_depth::{MOST_FRAMES, too_many_frames};
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -70,7 +71,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 7,
     sniff,
     has_empty_recordings: false,
-    options: &[],
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

@@ -60,6 +60,7 @@ use crate::formats::common::demangle::Demangler;
 use crate::formats::common::metric_names::MetricNames;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::dates::utc;
 
@@ -70,6 +71,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 4,
     sniff,
     has_empty_recordings: true,
+    salvage: Salvage::Nothing,
     options: &[],
     import,
 };

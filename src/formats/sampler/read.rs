@@ -50,6 +50,7 @@ use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::lisp_names::package;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -60,6 +61,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 3,
     sniff,
     has_empty_recordings: true,
+    salvage: Salvage::Nothing,
     options: &[],
     import,
 };

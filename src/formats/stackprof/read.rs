@@ -55,7 +55,8 @@ use crate::events::{Fidelity, Frame, Note, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -66,7 +67,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 1,
     sniff,
     has_empty_recordings: true,
-    options: &[],
+    salvage: Salvage::Json,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

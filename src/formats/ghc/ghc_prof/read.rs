@@ -38,7 +38,8 @@ use crate::events::{Note, RunFact, Severity, Sink};
 use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::ghc::centres::{Centres, Costs, Stacks, Totals, WITH_BUILTINS};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -49,7 +50,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 2,
     sniff,
     has_empty_recordings: true,
-    options: &[WITH_BUILTINS],
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION, WITH_BUILTINS],
     import,
 };
 

@@ -37,7 +37,8 @@ use crate::events::{MetricId, Noise, Note, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within, column};
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::formats::v8::call_frames::{CallFrames, Tree};
 use crate::input::Input;
 use crate::text::escape;
@@ -49,7 +50,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 2,
     sniff,
     has_empty_recordings: true,
-    options: &[],
+    salvage: Salvage::Json,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
