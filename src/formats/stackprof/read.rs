@@ -64,7 +64,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "stackprof",
     summary: "stackprof, the sampling profiler of Ruby (JSON)",
-    revision: 1,
+    revision: 2,
     sniff,
     has_empty_recordings: true,
     salvage: Salvage::Json,
@@ -197,7 +197,7 @@ impl File {
     /// Says it all at last, as members come in any order.
     fn say(mut self, json: &mut Reader<'_, '_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
         // First, because all that follows names frames by their numbers.
-        let frames = self.frames.all()?;
+        let frames = self.frames.all(sink)?;
         let functions = Functions::of(&frames);
         let (at, samples) = self.samples.unwrap_or((json.position(), 0));
         let mut own = 0;
