@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::words::number;
-use crate::base::error::{ImportError, Position};
+use crate::base::error::Position;
 use crate::events::{Severity, Sink};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::names::{NameId, NameTable};
@@ -89,15 +89,10 @@ impl NumberedNames {
     }
 
     /// A name, which may be given by its number.
-    pub(super) fn read(
-        &mut self,
-        at: Position,
-        sort: Sort,
-        text: &[u8],
-    ) -> Result<NameId, ImportError> {
+    pub(super) fn read(&mut self, at: Position, sort: Sort, text: &[u8]) -> NameId {
         let (id, text) = numbered(text);
         if let (Some(id), true) = (id, text.is_empty()) {
-            return Ok(self.numbered(at, sort, id));
+            return self.numbered(at, sort, id);
         }
         let is_unknown = match sort {
             Sort::Function => false,
@@ -114,7 +109,7 @@ impl NumberedNames {
         if let (Some(id), Some(names)) = (id, self.by_number.get_mut(sort as usize)) {
             names.insert(id, name);
         }
-        Ok(name)
+        name
     }
 
     /// Returns the name of a number. A function whose number has no name is called by it; other names

@@ -74,6 +74,7 @@ use crate::events::{
     Fidelity, FunctionDef, Kind, MetricId, Note, ROUNDING, RunFact, Severity, Sink,
 };
 use crate::formats::common::demangle::Demangler;
+use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::common::names::NameId;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
@@ -85,7 +86,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "callgrind",
     summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
-    revision: 6,
+    revision: 7,
     sniff,
     has_empty_recordings: true,
     salvage: Salvage::Lines,
@@ -146,6 +147,7 @@ fn import(
         profile.order = Some(ExitOrder::to_prove());
     }
     profile.read(input)?;
+    note_unfinished_line(input, profile.sink);
     let end = input.position();
     let Some(tree) = profile.finish(end)? else {
         return Ok(());
@@ -430,11 +432,11 @@ impl<'s> Profile<'s> {
         let key = line.get(..equals).unwrap_or_default();
         let text = line.get(equals + 1..).unwrap_or_default().trim_ascii();
         match key {
-            b"ob" => self.context.object = self.names.read(at, Sort::Object, text)?,
+            b"ob" => self.context.object = self.names.read(at, Sort::Object, text),
             // Writers derived from lsprofcalltree give the file of a function by `fi=`.
-            b"fl" | b"fi" | b"fe" => self.context.file = self.names.read(at, Sort::File, text)?,
+            b"fl" | b"fi" | b"fe" => self.context.file = self.names.read(at, Sort::File, text),
             b"fn" => {
-                let name = self.names.read(at, Sort::Function, text)?;
+                let name = self.names.read(at, Sort::Function, text);
                 let key = (self.context.object, self.context.file, name);
                 self.context.current = Some(if gives_number(text) {
                     Current::Named(at, key)
@@ -443,17 +445,17 @@ impl<'s> Profile<'s> {
                 });
                 self.context.called = Called::default();
             }
-            b"cob" => self.context.called.object = Some(self.names.read(at, Sort::Object, text)?),
+            b"cob" => self.context.called.object = Some(self.names.read(at, Sort::Object, text)),
             b"cfi" | b"cfl" => {
-                self.context.called.file = Some(self.names.read(at, Sort::File, text)?);
+                self.context.called.file = Some(self.names.read(at, Sort::File, text));
             }
             b"cfn" => {
-                self.context.called.function = Some(self.names.read(at, Sort::Function, text)?);
+                self.context.called.function = Some(self.names.read(at, Sort::Function, text));
             }
             b"calls" => self.calls(at, text)?,
             // They may give names to numbers.
-            b"jfi" => _ = self.names.read(at, Sort::File, text)?,
-            b"jfn" => _ = self.names.read(at, Sort::Function, text)?,
+            b"jfi" => _ = self.names.read(at, Sort::File, text),
+            b"jfn" => _ = self.names.read(at, Sort::Function, text),
             b"jump" | b"jcnd" => self.oddities.jumps.add(at),
             _ => return Err(wrong()),
         }

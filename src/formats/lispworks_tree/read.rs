@@ -49,6 +49,7 @@ use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, RunFact, Severity, Sink,
 };
 use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::common::lisp_names::package;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
@@ -167,6 +168,7 @@ fn import(
         tree.row(position, row, tree.names.find(&name), &name)?;
     }
     tree.sink.at(input.position());
+    note_unfinished_line(input, tree.sink);
     tree.finish();
     Ok(())
 }
