@@ -376,9 +376,8 @@ impl<'a> Input<'a> {
             self.consume(self.available().len());
             self.begin_record();
             match self.fill(1) {
-                Ok(0) => return Ok(()),
                 Err(error @ ImportError::Stopped) => return Err(error),
-                Err(_) => return Ok(()),
+                Ok(0) | Err(_) => return Ok(()),
                 Ok(_) => {}
             }
         }

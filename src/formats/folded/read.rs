@@ -360,7 +360,7 @@ fn read(
             });
             metrics.collect()
         }
-        (None, 0 | 1) => vec![metric("samples", Unit::Count)],
+        (None, 0 | 1) => vec![sink.metric("samples", Unit::Count, Noise::Unknown)],
         (None, 2) => {
             let before = metric("samples_before", Unit::Count);
             let samples = metric("samples", Unit::Count);

@@ -199,15 +199,21 @@ struct Call {
     times: Option<(f64, f64)>,
 }
 
+/// The layout of a report.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Dialect {
+    #[default]
+    Gnu,
+    /// The layout of BSD and AIX: the flat profile has the numbers of functions, and the call graph blank lines.
+    Bsd,
+}
+
 #[derive(Default)]
 struct Report {
     section: Section,
     has_flat: bool,
-    /// The flat profile has no title, as in reports of BSD and AIX.
-    is_untitled: bool,
     has_graph: bool,
-    /// Blank lines do not end the call graph, as in reports of BSD and AIX.
-    has_blank_lines: bool,
+    dialect: Dialect,
     total: Option<f64>,
     functions: Vec<Function>,
     /// By the number in brackets.
@@ -245,13 +251,19 @@ impl Report {
                     "a second flat profile",
                 ));
             }
-            self.is_untitled = self.section != Section::FlatHead;
+            if self.section != Section::FlatHead {
+                self.dialect = Dialect::Bsd;
+            }
             (self.section, self.has_flat) = (Section::Flat, true);
             return Ok(());
         }
         if is_graph_heading(text) {
             (self.section, self.has_graph) = (Section::Between, true);
-            self.has_blank_lines = text.ends_with(b"index");
+            self.dialect = if text.ends_with(b"index") {
+                Dialect::Bsd
+            } else {
+                Dialect::Gnu
+            };
             return Ok(());
         }
         // The form feed that may come before it is blank, too.
@@ -265,7 +277,7 @@ impl Report {
         }
         match self.section {
             Section::Between | Section::Callers | Section::Callees
-                if self.has_blank_lines && text.is_empty() => {}
+                if self.dialect == Dialect::Bsd && text.is_empty() => {}
             // The third line of the headings of BSD, and the head of its flat profile.
             Section::Between if text.starts_with(b"called/total") => {}
             Section::Between if text.starts_with(b"granularity:") => self.section = Section::Text,
@@ -305,7 +317,7 @@ impl Report {
         }
         // BSD and AIX print the number of the function in the call graph after its name.
         let name = match numbered(words.0) {
-            Some((name, _)) if self.is_untitled && words.0.ends_with(b"]") => name,
+            Some((name, _)) if self.dialect == Dialect::Bsd && words.0.ends_with(b"]") => name,
             _ => words.0,
         };
         let name = escape::text(name).into_owned();

@@ -68,7 +68,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "perf_script",
     summary: "Linux perf, as perf script prints it",
-    revision: 7,
+    revision: 8,
     sniff,
     has_empty_recordings: false,
     salvage: Salvage::Lines,
