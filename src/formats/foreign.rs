@@ -3,7 +3,7 @@
 use super::foreign_kinds::{DTRACE_LINES, FOREIGN, FTRACE_LINES, Foreign, PERFETTO};
 
 /// Recognizes a kind of file by its first bytes.
-type Test = fn(&[u8]) -> bool;
+type ForeignTest = fn(&[u8]) -> bool;
 
 /// What a file is and what to do instead, if it is one that people try.
 pub(super) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
@@ -11,16 +11,16 @@ pub(super) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let has = |sign: &&[u8]| memchr::memmem::find(head, sign).is_some();
     // The first one that fits decides, so that the special case precedes the general one: memray
     // before LZ4, gperftools before Go.
-    let found = FOREIGN
+    let kind = FOREIGN
         .iter()
         .find(|one| text.starts_with(one.starts) && one.has.iter().all(has));
-    let tests: [(Test, &Foreign); 3] = [
+    let tests: [(ForeignTest, &Foreign); 3] = [
         (is_perfetto, &PERFETTO),
         (is_ftrace, &FTRACE_LINES),
         (is_dtrace, &DTRACE_LINES),
     ];
     let by_fields = || tests.iter().find(|(test, _)| test(head));
-    let kind = found.or_else(|| by_fields().map(|(_, kind)| *kind))?;
+    let kind = kind.or_else(|| by_fields().map(|(_, kind)| *kind))?;
     Some((kind.what, kind.instead))
 }
 

@@ -7,7 +7,7 @@ use super::salvage::Salvage;
 use crate::base::error::{ImportError, Position};
 use crate::events::recorder::Recorder;
 use crate::events::{Note, Severity, Sink};
-use crate::input::{End, Input};
+use crate::input::{EarlyEnd, Input};
 
 /// Maximum number of ends that are tried for a damaged file. Each try reads the file once.
 const MOST_ENDS: usize = 16;
@@ -80,7 +80,7 @@ impl Format {
         input.keep();
         let mut fault: Option<ImportError> = None;
         let mut length = 0;
-        let mut end: Option<End> = None;
+        let mut end: Option<EarlyEnd> = None;
         for _ in 0..MOST_ENDS {
             // Nothing reaches the sink before it is known where the sound part ends.
             let read = (self.import)(input, options, &mut Recorder::new(|_, _| {}));

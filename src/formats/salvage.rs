@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use crate::base::error::ImportError;
-use crate::input::{End, Input};
+use crate::input::{EarlyEnd, Input};
 
 /// The structure of a format, which decides where a damaged file can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Salvage {
         self,
         input: &mut Input<'_>,
         limit: u64,
-    ) -> Result<Option<End>, ImportError> {
+    ) -> Result<Option<EarlyEnd>, ImportError> {
         match self {
             Self::Nothing => Ok(None),
             Self::Lines => {
@@ -37,7 +37,7 @@ impl Salvage {
                         last = at + 1;
                     }
                 })?;
-                Ok((last > 0 && last <= limit).then_some(End {
+                Ok((last > 0 && last <= limit).then_some(EarlyEnd {
                     byte: last,
                     tail: Vec::new(),
                 }))
@@ -86,7 +86,7 @@ fn scan(
 }
 
 /// A bracket of a JSON document that is not closed.
-struct Bracket {
+struct OpenBracket {
     close: u8,
     /// The byte after the last complete element, or after the bracket.
     end: u64,
@@ -97,7 +97,7 @@ struct Bracket {
 /// The open brackets of a JSON document.
 #[derive(Default)]
 struct JsonOutline {
-    open: Vec<Bracket>,
+    open: Vec<OpenBracket>,
     in_text: bool,
     is_escaped: bool,
     in_scalar: bool,
@@ -123,7 +123,7 @@ impl JsonOutline {
         }
         match byte {
             b'"' => self.in_text = true,
-            b'{' | b'[' => self.open.push(Bracket {
+            b'{' | b'[' => self.open.push(OpenBracket {
                 close: if byte == b'{' { b'}' } else { b']' },
                 end: at + 1,
                 has_name: false,
@@ -153,7 +153,7 @@ impl JsonOutline {
 
     /// Returns the last end at which no element of an array is cut. An array in an array is a record,
     /// and so is an object, but for the two outermost ones.
-    fn end(&self, limit: u64) -> Option<End> {
+    fn end(&self, limit: u64) -> Option<EarlyEnd> {
         let is_object = |at: usize| self.open.get(at).is_some_and(|one| one.close == b'}');
         let (at, bracket) = self.open.iter().enumerate().rev().find(|(at, bracket)| {
             let above = at.checked_sub(1);
@@ -165,7 +165,7 @@ impl JsonOutline {
         })?;
         let open = self.open.get(..=at)?;
         let tail = open.iter().rev().map(|bracket| bracket.close).collect();
-        Some(End {
+        Some(EarlyEnd {
             byte: bracket.end,
             tail,
         })
@@ -221,9 +221,9 @@ impl XmlOutline {
         }
     }
 
-    fn end(&self) -> Option<End> {
+    fn end(&self) -> Option<EarlyEnd> {
         let tail = [b"</", self.root.as_slice(), b">"].concat();
-        self.end.map(|byte| End { byte, tail })
+        self.end.map(|byte| EarlyEnd { byte, tail })
     }
 }
 

@@ -171,7 +171,7 @@ impl Read for Bounded<'_> {
 
 /// An earlier end of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct EarlyEnd {
     /// Number of decoded bytes before the end.
     pub byte: u64,
     /// Bytes that follow them, such as closing brackets.
@@ -209,7 +209,7 @@ pub struct Input<'a> {
     failure: Option<ImportError>,
     hides: bool,
     /// The end of the input, if it is not that of the source.
-    early_end: Option<End>,
+    early_end: Option<EarlyEnd>,
     /// Damage to compressed data that comes after the bytes in the buffer.
     damage: Option<io::Error>,
 }
@@ -315,7 +315,7 @@ impl<'a> Input<'a> {
             self.decoder = Some(Box::new(Utf16Decoder::new(encoded, order)));
             self.fill_head()?;
         }
-        if let Some(End { byte, tail }) = self.early_end.clone() {
+        if let Some(EarlyEnd { byte, tail }) = self.early_end.clone() {
             let whole = self.take_reader();
             self.decoder = Some(Box::new(whole.take(byte).chain(io::Cursor::new(tail))));
             self.fill_head()?;
@@ -361,7 +361,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// When the first bytes cannot be read once more.
-    pub fn restart_until(&mut self, end: Option<End>) -> Result<(), ImportError> {
+    pub fn restart_until(&mut self, end: Option<EarlyEnd>) -> Result<(), ImportError> {
         self.early_end = end;
         self.ended = false;
         self.restart()

@@ -113,11 +113,11 @@ fn one_of_each_format() -> Vec<(String, Sample)> {
     let mut chosen: Vec<(String, Sample)> = Vec::new();
     for (name, sample) in case_inputs() {
         let is_minimal = name.split('/').nth(1) == Some("minimal");
-        let known = chosen
+        let index = chosen
             .iter()
             .position(|(_, known)| known.format.name == sample.format.name);
-        match known {
-            Some(known) if is_minimal && sample.is_profile() => chosen[known] = (name, sample),
+        match index {
+            Some(index) if is_minimal && sample.is_profile() => chosen[index] = (name, sample),
             None if sample.is_profile() => chosen.push((name, sample)),
             _ => {}
         }

@@ -55,9 +55,9 @@ const MAY_END: [&str; 1] = ["business_rules"];
 const KEEP: &str = "keep-before-error";
 
 /// Every event of an import by a format, and the error that ended it.
-type Outcome = (Vec<String>, Option<String>);
+type ReadOutcome = (Vec<String>, Option<String>);
 
-fn read(format: &Format, bytes: &[u8], options: &Options) -> Outcome {
+fn read(format: &Format, bytes: &[u8], options: &Options) -> ReadOutcome {
     let mut events = Vec::new();
     let mut recorder = Recorder::new(|_, event| events.push(event));
     let input = Input::seekable(Cursor::new(bytes), Limits::default(), Stop::default());

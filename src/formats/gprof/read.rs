@@ -201,7 +201,7 @@ struct Call {
 
 /// The layout of a report.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Dialect {
+enum ReportDialect {
     #[default]
     Gnu,
     /// The layout of BSD and AIX: the flat profile has the numbers of functions, and the call graph blank lines.
@@ -213,7 +213,7 @@ struct Report {
     section: Section,
     has_flat: bool,
     has_graph: bool,
-    dialect: Dialect,
+    dialect: ReportDialect,
     total: Option<f64>,
     functions: Vec<Function>,
     /// By the number in brackets.
@@ -252,7 +252,7 @@ impl Report {
                 ));
             }
             if self.section != Section::FlatHead {
-                self.dialect = Dialect::Bsd;
+                self.dialect = ReportDialect::Bsd;
             }
             (self.section, self.has_flat) = (Section::Flat, true);
             return Ok(());
@@ -260,9 +260,9 @@ impl Report {
         if is_graph_heading(text) {
             (self.section, self.has_graph) = (Section::Between, true);
             self.dialect = if text.ends_with(b"index") {
-                Dialect::Bsd
+                ReportDialect::Bsd
             } else {
-                Dialect::Gnu
+                ReportDialect::Gnu
             };
             return Ok(());
         }
@@ -277,7 +277,7 @@ impl Report {
         }
         match self.section {
             Section::Between | Section::Callers | Section::Callees
-                if self.dialect == Dialect::Bsd && text.is_empty() => {}
+                if self.dialect == ReportDialect::Bsd && text.is_empty() => {}
             // The third line of the headings of BSD, and the head of its flat profile.
             Section::Between if text.starts_with(b"called/total") => {}
             Section::Between if text.starts_with(b"granularity:") => self.section = Section::Text,
@@ -317,7 +317,9 @@ impl Report {
         }
         // BSD and AIX print the number of the function in the call graph after its name.
         let name = match numbered(words.0) {
-            Some((name, _)) if self.dialect == Dialect::Bsd && words.0.ends_with(b"]") => name,
+            Some((name, _)) if self.dialect == ReportDialect::Bsd && words.0.ends_with(b"]") => {
+                name
+            }
             _ => words.0,
         };
         let name = escape::text(name).into_owned();

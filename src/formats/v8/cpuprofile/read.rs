@@ -258,14 +258,14 @@ impl File<'_, '_, '_> {
 
     /// Reads the nested nodes of profiles that Chrome wrote before version 58, and v8-profiler.
     fn read_head(&mut self) -> Result<(), ImportError> {
-        struct Open {
+        struct OpenHeadNode {
             node: u32,
             frame: OldFrame,
             members: Within,
             children: Within,
         }
         self.is_old = true;
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OpenHeadNode> = Vec::new();
         let mut name = Vec::new();
         let mut is_start = true;
         loop {
@@ -277,7 +277,7 @@ impl File<'_, '_, '_> {
                 if let Some(above) = open.last() {
                     self.tree.link(above.node, node)?;
                 }
-                open.push(Open {
+                open.push(OpenHeadNode {
                     node,
                     frame: OldFrame::default(),
                     members: Within::default(),
