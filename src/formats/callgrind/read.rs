@@ -30,7 +30,7 @@
 //!   Xdebug's if it names functions of PHP. Calls name no file there and are those of the function of that name.
 //!   Files with `Time` alone have microseconds; those with `Time Memory` are of 2.0.0RC3 or older and have tenths of them, and
 //!   figures of memory that its authors found wrong and took out.
-//! - Functions by object (the module), file and name, with short and full names. A name with its number alone, as in the table
+//! - Functions by object (the module), file and name, with short and full names. A number without a name is the name of its function, with a note. A name with its number alone, as in the table
 //!   of names with which yappi's files begin, makes no function. Of NYTProf a function is in the file in which its own cost is.
 //!   `???` is unknown. Lines with their file, where it is not that of the function; line 0 is unknown. Calls of which the file
 //!   counts 0 are of an unknown number, as are those of gperftools, which counts samples there.

@@ -14,6 +14,8 @@
 //! # What we read
 //! - Nodes with their lists of children or with the id of their parent, in any order. Siblings of one function stay two nodes: V8
 //!   writes them where the same text is evaluated twice.
+//! - Nested nodes (`head`) of Chrome before version 58 and of v8-profiler, whose times are seconds and whose samples have
+//!   `timestamps`.
 //! - Functions by name, `url` (the file), line and column of their definition, which count from 1 here. Functions without a
 //!   name are `(anonymous)`. `(program)`, `(idle)`, `(garbage collector)` and their like are `pseudo`, `(root)` is a root and not
 //!   listed.
