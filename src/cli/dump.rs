@@ -8,7 +8,7 @@ use super::args::input_format;
 use super::failure::Failure;
 use super::options::FormatOptions;
 use super::pager::{Lines, PagerArgs};
-use super::source::{failed, format, open};
+use super::source::{Given, failed, format, open};
 use crate::base::error::{ImportError, Position, Stop};
 use crate::events::recorder::Recorder;
 use crate::formats::Format;
@@ -35,7 +35,7 @@ pub(super) fn run(dump: &Dump, stop: &Stop) -> Result<(), Failure> {
     // A reader that closes the pipe stops the import, and the program then reports it.
     let given_up = stop.child();
     let mut input = open(&dump.file, &given_up).map_err(|error| failed(&name, error))?;
-    let format = format(&input, dump.from).map_err(|error| failed(&name, error))?;
+    let format = format(&input, dump.from, Given::Named).map_err(|error| failed(&name, error))?;
     let mut read = Ok(());
     dump.pager.target(Lines::Wrapped).write(stop, |out| {
         let mut unwritten = None;

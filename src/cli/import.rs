@@ -23,7 +23,7 @@ use super::known::{Asked, Known, Source};
 use super::options::FormatOptions;
 use super::output::{is_among, places};
 use super::parsers::{Begun, Parsers, Reading, file_name};
-use super::source::{format, not_imported, open, warn};
+use super::source::{Given, format, not_imported, open, warn};
 use super::walk::{Hidden, PassedOver, walk};
 use crate::base::error::{ImportError, Stop};
 use crate::formats::Format;
@@ -231,14 +231,6 @@ struct Imports<'i> {
     reader: Option<Database>,
 }
 
-/// How files were given.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Given {
-    Named,
-    /// Those that no format recognises are passed over.
-    InFolder,
-}
-
 /// Files whose outcome has not been said, because runs among them are not stored yet.
 #[derive(Default)]
 struct Group<'f> {
@@ -330,7 +322,7 @@ impl Imports<'_> {
             outcome: Ok(()),
         };
         if let [file] = files {
-            let outcome = self.file(file);
+            let outcome = self.file(file, given);
             self.told(file, outcome, given, &mut done)?;
         } else {
             self.many(files, given, &mut done)?;
@@ -343,7 +335,7 @@ impl Imports<'_> {
     fn many(&mut self, files: &[PathBuf], given: Given, done: &mut Done) -> Result<(), Failure> {
         let reading = self.reading;
         thread::scope(|scope| {
-            let parsers = Parsers::start(scope, reading);
+            let parsers = Parsers::start(scope, reading, given);
             let mut to_come = files.iter().peekable();
             let mut ahead: VecDeque<(Begun<'_>, Option<Waiting>)> = VecDeque::new();
             let mut bytes_ahead = 0;
@@ -353,7 +345,7 @@ impl Imports<'_> {
                     && (bytes_ahead < BYTES_AHEAD || ahead.is_empty())
                     && let Some(file) = to_come.next()
                 {
-                    let begun = match self.known(file) {
+                    let begun = match self.known(file, given) {
                         Ok(None) => (parsers.begin(file), None),
                         Ok(Some(known)) => (Begun::of(file), Some(Waiting::Known(known))),
                         Err(error) => (Begun::of(file), Some(Waiting::Failed(error))),
@@ -378,7 +370,7 @@ impl Imports<'_> {
                         Ok(Parsed::Large) => {
                             // In its turn, so that runs are numbered in the order of the files.
                             self.store(&mut group, given, done)?;
-                            let outcome = self.file(file);
+                            let outcome = self.file(file, given);
                             self.told(file, outcome, given, done)?;
                             continue;
                         }
@@ -471,7 +463,7 @@ impl Imports<'_> {
     }
 
     /// Imports one file, by itself.
-    fn file(&mut self, file: &Path) -> Result<Told, pipeline::Failure> {
+    fn file(&mut self, file: &Path, given: Given) -> Result<Told, pipeline::Failure> {
         // Each file has a flag of its own, so that one that fails does not stop the others.
         let stop = &self.stop.child();
         self.database = self.database.take().filter(Database::is_as_left);
@@ -479,7 +471,7 @@ impl Imports<'_> {
             left.heed(stop.clone())?;
         }
         let input = open(file, stop)?;
-        let format = format(&input, self.reading.from)?;
+        let format = format(&input, self.reading.from, given)?;
         let name = if file == Path::new(STDIN) {
             STDIN.to_owned()
         } else {
@@ -517,7 +509,7 @@ impl Imports<'_> {
     }
 
     /// Whether a file is in the database already.
-    fn known(&mut self, file: &Path) -> Result<Option<Known>, pipeline::Failure> {
+    fn known(&mut self, file: &Path, given: Given) -> Result<Option<Known>, pipeline::Failure> {
         if self.import.again || file == Path::new(STDIN) {
             return Ok(None);
         }
@@ -535,7 +527,7 @@ impl Imports<'_> {
         };
         let known = asked.known(file, &self.source, |fingerprint| {
             let input = open(file, stop)?;
-            let format = format(&input, self.reading.from)?;
+            let format = format(&input, self.reading.from, given)?;
             Ok((self.reading.describe)(
                 format,
                 &file_name(file),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, Builder, Scope};
 
 use super::inputs::STDIN;
-use super::source::{format, unreadable};
+use super::source::{Given, format, unreadable};
 use crate::base::error::{ImportError, Stop};
 use crate::formats::{Format, Options};
 use crate::input::{Fingerprint, Input, Limits};
@@ -39,6 +39,7 @@ pub(super) struct Reading<'i> {
 /// The threads.
 pub(super) struct Parsers<'i> {
     reading: &'i Reading<'i>,
+    given: Given,
     /// `None` where the system gives no thread.
     jobs: Option<Sender<Job>>,
     /// Set when no file is wanted any more.
@@ -73,7 +74,11 @@ impl<'f> Begun<'f> {
 
 impl<'i> Parsers<'i> {
     /// Starts a thread for each core. They end when this value is dropped.
-    pub(super) fn start<'s>(scope: &'s Scope<'s, '_>, reading: &'s Reading<'i>) -> Self
+    pub(super) fn start<'s>(
+        scope: &'s Scope<'s, '_>,
+        reading: &'s Reading<'i>,
+        given: Given,
+    ) -> Self
     where
         'i: 's,
         's: 'i,
@@ -94,7 +99,7 @@ impl<'i> Parsers<'i> {
                             return;
                         }
                         // Who has asked may have given up.
-                        let _ = outcome.send(parse(reading, &file));
+                        let _ = outcome.send(parse(reading, &file, given));
                     }
                 };
                 let thread = Builder::new().stack_size(STACK);
@@ -103,6 +108,7 @@ impl<'i> Parsers<'i> {
             .count();
         Self {
             reading,
+            given,
             jobs: (started > 0).then_some(jobs),
             ended,
         }
@@ -133,7 +139,7 @@ impl<'i> Parsers<'i> {
             // A thread that is gone has failed at the file: so will the import by itself, which
             // says why.
             Some(outcome) => outcome.recv().unwrap_or(Ok(Parsed::Large)),
-            None if begun.bytes > 0 => parse(self.reading, begun.file),
+            None if begun.bytes > 0 => parse(self.reading, begun.file, self.given),
             None => Ok(Parsed::Large),
         }
     }
@@ -146,13 +152,13 @@ impl Drop for Parsers<'_> {
     }
 }
 
-fn parse(reading: &Reading<'_>, file: &Path) -> Outcome {
+fn parse(reading: &Reading<'_>, file: &Path, given: Given) -> Outcome {
     // Each file has a flag of its own, so that one that fails does not stop the others.
     let stop = reading.stop.child();
     let parsed = || {
         let opened = File::open(file).map_err(unreadable)?;
         let input = Input::seekable(opened, LIMITS, stop.clone())?;
-        let format = format(&input, reading.from)?;
+        let format = format(&input, reading.from, given)?;
         pipeline::parse(input, format, reading.options, &stop, |fingerprint| {
             (reading.describe)(format, &file_name(file), fingerprint)
         })

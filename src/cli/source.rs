@@ -305,7 +305,7 @@ pub(super) fn temporary(
     stop: &Stop,
 ) -> Result<Database, Failure> {
     let name = file.display().to_string();
-    let opened = opened(file, from, options, stop);
+    let opened = opened(file, from, Given::Named, options, stop);
     read(&name, opened.map_err(|error| failed(&name, error))?, stop)
 }
 
@@ -317,7 +317,7 @@ pub(super) fn temporary_below(
     stop: &Stop,
 ) -> Result<Result<Database, ImportError>, Failure> {
     let name = file.display().to_string();
-    match opened(file, from, options, stop) {
+    match opened(file, from, Given::InFolder, options, stop) {
         Err(pipeline::Failure::Input(error @ ImportError::NotRecognised { .. })) => Ok(Err(error)),
         opened => {
             let imported = opened.map_err(|error| failed(&name, error))?;
@@ -330,12 +330,13 @@ pub(super) fn temporary_below(
 fn opened(
     file: &Path,
     from: Option<&'static Format>,
+    given: Given,
     options: &Options,
     stop: &Stop,
 ) -> Result<Imported, pipeline::Failure> {
     let name = file.display().to_string();
     open(file, stop).and_then(|input| {
-        let format = format(&input, from)?;
+        let format = format(&input, from, given)?;
         let describe = |fingerprint| pipeline::meta(format, options, &name, fingerprint);
         #[expect(
             clippy::disallowed_methods,
@@ -376,14 +377,24 @@ pub(super) fn warn_some(name: &str, warnings: &[impl Display]) {
     }
 }
 
+/// The way in which a user has given a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Given {
+    Named,
+    /// A file that no format recognises is passed over, and recognition needs more evidence.
+    InFolder,
+}
+
 /// The format that was named, else the one that recognises the first bytes.
 pub(super) fn format(
     input: &Input<'_>,
     named: Option<&'static Format>,
+    given: Given,
 ) -> Result<&'static Format, pipeline::Failure> {
-    match named {
-        Some(format) => Ok(format),
-        None => Ok(formats::detect(input.head())?),
+    match (named, given) {
+        (Some(format), _) => Ok(format),
+        (None, Given::Named) => Ok(formats::detect(input.head())?),
+        (None, Given::InFolder) => Ok(formats::detect_in_folder(input.head())?),
     }
 }
 
@@ -398,7 +409,7 @@ impl<R: Read> Read for Awaited<R> {
 
 /// Whether a file would be read as a profile.
 pub(super) fn is_profile(file: &Path, named: Option<&'static Format>) -> bool {
-    open(file, &Stop::default()).is_ok_and(|input| format(&input, named).is_ok())
+    open(file, &Stop::default()).is_ok_and(|input| format(&input, named, Given::InFolder).is_ok())
 }
 
 /// Opens a file, or standard input, with a progress bar if it takes long and there is a terminal.

@@ -1,6 +1,7 @@
 //! Recognises files by their first bytes.
 
-use super::folded::read::may_be_meant;
+use super::business_rules;
+use super::folded::read::{FORMAT as FOLDED, has_calls, may_be_meant};
 use super::foreign;
 use super::format::{Confidence, Format};
 use super::registry::FORMATS;
@@ -46,18 +47,31 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
     })
 }
 
+/// Recognises a file that a user has not named: as [`detect`] does, but lines of a word and a number
+/// without a semicolon are not enough evidence of stacks.
+///
+/// # Errors
+/// When no format recognises the file, or several do equally well.
+pub fn detect_in_folder(head: &[u8]) -> Result<&'static Format, ImportError> {
+    let format = detect(head)?;
+    if format.name == FOLDED.name && !has_calls(head) {
+        return Err(ImportError::NotRecognised {
+            found: "text without a semicolon".to_owned(),
+            instead: "it is read as folded stacks if it is named",
+        });
+    }
+    Ok(format)
+}
+
 /// What a user may do about a file that no format recognises.
 fn remedy(head: &[u8]) -> &'static str {
-    // An image, a database or nothing at all is no profile by another name either, so that `--from`
-    // is not proposed.
-    let is_nothing =
-        head.trim_ascii().is_empty() || MAGIC.iter().any(|(magic, _)| head.starts_with(magic));
-    if is_nothing {
-        "see `profdb formats`"
-    } else if may_be_meant(head) {
+    if may_be_meant(head) {
         "see `profdb formats`, or say `--from folded` if these are stacks and numbers"
+    } else if business_rules::read::may_be_meant(head) {
+        "see `profdb formats`, or say `--from business_rules` if it is a log of Business Rules!"
     } else {
-        "see `profdb formats`, or say `--from NAME` if it is one of them"
+        // No other importer reads what its format does not recognise.
+        "see `profdb formats`"
     }
 }
 
@@ -70,11 +84,8 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"SQLite format 3\0", DATABASE),
     (b"\x7fELF", "an ELF binary"),
     (b"%PDF", "a PDF document"),
-    (b"PK\x03\x04", "a ZIP archive"),
     (b"\x1f\x8b", "gzip inside a compressed file"),
     (b"\x28\xb5\x2f\xfd", "zstd inside a compressed file"),
-    (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"),
 ];
 
 /// What a file that no format recognises looks like, in words.

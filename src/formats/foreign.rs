@@ -1,540 +1,9 @@
 //! Files that no format reads and that people try: what they are, and what to do instead.
 
-/// A kind of file, known by how it starts after blanks and by what else is in its first bytes.
-struct Foreign {
-    starts: &'static [u8],
-    has: &'static [&'static [u8]],
-    what: &'static str,
-    instead: &'static str,
-}
+use super::foreign_kinds::{DTRACE_LINES, FOREIGN, FTRACE_LINES, Foreign, PERFETTO};
 
-const fn foreign(
-    starts: &'static [u8],
-    has: &'static [&'static [u8]],
-    what: &'static str,
-    instead: &'static str,
-) -> Foreign {
-    Foreign {
-        starts,
-        has,
-        what,
-        instead,
-    }
-}
-
-const PERF: &str = "import what `perf script` prints of it";
-const GO_TEXT: &str =
-    "import what `go tool pprof -proto FILE` makes of it, or record it without `debug=`";
-const PPROF_TEXT: &str = "import the profile that it was printed of";
-const V8_LOG: &str = "record with `node --cpu-prof`";
-const STACKPROF: &str = "import what `stackprof --json FILE > run.json` makes of its dump";
-const VALGRIND: &str = "record with `valgrind --xtree-memory=full --xtree-memory-file=run.kcg`";
-const XHPROF: &str = "record with Xdebug or Excimer";
-const PYINSTRUMENT: &str = "import what `pyinstrument --load FILE --show-all -r json -o run.json` makes of a saved session";
-const R: &str =
-    "import what `profile::write_pprof(profile::read_rprof(FILE), \"run.pb.gz\")` makes of it";
-const XDEBUG: &str = "record with `xdebug.mode=profile`";
-const BPFTRACE: &str = "import what `stackcollapse-bpftrace.pl` makes of it";
-const DRAWN: &str = "import the profile that it was drawn from";
-// The byte order of the machine that recorded decides how its four letters look.
-const TACHYON: &str =
-    "import what `python -m profiling.sampling replay --collapsed -o run.folded FILE` makes of it";
-const OTLP: &str =
-    "let the profiler write pprof, or take the profile as pprof from the server that collects it";
-const GECKO: &str = "load it into profiler.firefox.com, which works on it in the browser, and save it there; or open it in speedscope and \
-                     export it";
-const SPEEDSCOPE: &str = "open it in speedscope and export it";
-const COLLAPSED: &str = "import what `pprof --collapsed PROGRAM FILE` prints";
-const HEAPTRACK: &str =
-    "import what `heaptrack_print -f FILE -F run.folded` makes of its recording";
-const TAR: &str = "import the files in it";
-const NOTHING: &str = "profdb does not read it, see `profdb formats`";
-
-/// Their signs are long enough that no text in one of our formats has them by chance.
-const FOREIGN: &[Foreign] = &[
-    foreign(b"PERFILE2", &[], "a recording of Linux's perf", PERF),
-    foreign(
-        b"# To display the perf.data header info",
-        &[],
-        "a report of Linux's perf",
-        PERF,
-    ),
-    foreign(
-        b"Aggregated stats:\n",
-        &[b"TOTAL events:"],
-        "a report of Linux's perf",
-        PERF,
-    ),
-    foreign(
-        b"{",
-        &[b"\"linux-perf-json-version\""],
-        "a recording of Linux's perf as JSON",
-        PERF,
-    ),
-    foreign(
-        b"# started on ",
-        &[],
-        "counters of `perf stat`, which tell no functions",
-        "record with `perf record -g`",
-    ),
-    foreign(
-        b"Percent |\tSource code & Disassembly",
-        &[],
-        "code annotated by Linux's perf",
-        PERF,
-    ),
-    foreign(
-        b"gmon\x01\0\0\0",
-        &[],
-        "a recording for gprof",
-        "import what `gprof PROGRAM gmon.out` prints",
-    ),
-    foreign(
-        b"FLR\0",
-        &[],
-        "a recording of Java's Flight Recorder",
-        "import what `jfrconv run.jfr run.pb.gz` makes of it",
-    ),
-    foreign(
-        b"HCAT",
-        &[b"\0"],
-        "a recording of Tachyon (Python's `profiling.sampling`)",
-        TACHYON,
-    ),
-    foreign(
-        b"TACH",
-        &[b"\0"],
-        "a recording of Tachyon (Python's `profiling.sampling`)",
-        TACHYON,
-    ),
-    foreign(
-        b"{",
-        &[b"\"resourceProfiles\":"],
-        "a profile of OpenTelemetry (OTLP) as JSON",
-        OTLP,
-    ),
-    foreign(
-        b"{",
-        &[b"\"resource_profiles\":"],
-        "a profile of OpenTelemetry (OTLP) as JSON",
-        OTLP,
-    ),
-    // Protocol Buffers have no signature: this is the first attribute that resources have to have,
-    // a key of 12 bytes, as it is encoded.
-    foreign(
-        b"",
-        &[b"\n\x0cservice.name\x12"],
-        "data of OpenTelemetry (OTLP)",
-        OTLP,
-    ),
-    foreign(
-        b"{",
-        &[b"\"profile\":{\"libs\":[", b"\"breakpadId\":"],
-        "a recording of Firefox's developer tools (Gecko)",
-        GECKO,
-    ),
-    foreign(b"memray\0", &[], "a recording of memray", NOTHING),
-    foreign(
-        b"\x04\x22\x4d\x18",
-        &[b"memray\0"],
-        "a recording of memray",
-        NOTHING,
-    ),
-    foreign(
-        b"allocator,num_allocations,size,tid,",
-        &[],
-        "a table of memray's",
-        NOTHING,
-    ),
-    foreign(
-        "📏 Total allocations:\n".as_bytes(),
-        &["📦 Total memory allocated:\n".as_bytes()],
-        "a report of memray",
-        NOTHING,
-    ),
-    foreign(
-        b"{",
-        &[b"\"total_num_allocations\":", b"\"total_bytes_allocated\":"],
-        "a report of memray",
-        NOTHING,
-    ),
-    foreign(
-        b"\x04\x22\x4d\x18",
-        &[],
-        "a file compressed with LZ4",
-        "import what `lz4 -d` makes of it",
-    ),
-    foreign(
-        b"\xfd7zXZ\0",
-        &[],
-        "a file compressed with xz",
-        "import what `xz -d` makes of it",
-    ),
-    foreign(
-        b"BZh",
-        &[b"1AY&SY"],
-        "a file compressed with bzip2",
-        "import what `bzip2 -d` makes of it",
-    ),
-    foreign(
-        b"go 1.",
-        &[b" trace\0"],
-        "a trace of Go",
-        "import what `go tool trace -pprof=sched FILE` makes of it",
-    ),
-    foreign(
-        b"heap profile: ",
-        &[b"@ heapprofile"],
-        "a heap profile of gperftools",
-        COLLAPSED,
-    ),
-    foreign(
-        b"heap profile: ",
-        &[b" @ "],
-        "a heap profile as text",
-        GO_TEXT,
-    ),
-    foreign(
-        b"heap_v2/",
-        &[],
-        "a heap profile of jemalloc",
-        "import what `jeprof --collapsed PROGRAM FILE` prints",
-    ),
-    foreign(
-        b"goroutine profile: total ",
-        &[],
-        "a profile of Go as text",
-        GO_TEXT,
-    ),
-    foreign(
-        b"threadcreate profile: total ",
-        &[],
-        "a profile of Go as text",
-        "record it without `debug=`",
-    ),
-    foreign(b"--- mutex:\n", &[], "a profile of Go as text", GO_TEXT),
-    foreign(
-        b"--- contention:\n",
-        &[],
-        "a profile of Go as text",
-        GO_TEXT,
-    ),
-    foreign(
-        b"\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
-        &[],
-        "a recording of gperftools",
-        COLLAPSED,
-    ),
-    foreign(
-        b"File: ",
-        &[b"\nType: ", b"\nTime: "],
-        "a report of pprof",
-        PPROF_TEXT,
-    ),
-    foreign(
-        b"File: ",
-        &[b"\nType: ", b"\nShowing nodes accounting for "],
-        "a report of pprof",
-        PPROF_TEXT,
-    ),
-    foreign(
-        b"Total: ",
-        &[b"% ", b"%  "],
-        "a report of gperftools' pprof",
-        PPROF_TEXT,
-    ),
-    foreign(
-        b"--- symbol\nbinary=",
-        &[],
-        "a recording of gperftools with its symbols",
-        COLLAPSED,
-    ),
-    foreign(
-        b"PeriodType: ",
-        &[b"\nSamples:\n"],
-        "a report of pprof",
-        PPROF_TEXT,
-    ),
-    foreign(
-        b"NYTProf ",
-        &[b"\n#Perl profile database"],
-        "a recording of NYTProf",
-        "import what `nytprofcalls FILE` prints",
-    ),
-    foreign(
-        b"v 1",
-        &[b"\nX ", b"\nI "],
-        "a recording of heaptrack",
-        "import what `heaptrack_print -f FILE -F run.folded` makes of it",
-    ),
-    foreign(
-        b"reading file \"",
-        &[b"\nDebuggee command was: "],
-        "a report of heaptrack",
-        HEAPTRACK,
-    ),
-    foreign(
-        b"{",
-        &[b"\"dhatFileVersion\""],
-        "a profile of valgrind's DHAT",
-        VALGRIND,
-    ),
-    foreign(
-        b"desc: ",
-        &[b"\ntime_unit: ", b"\n#-----------\nsnapshot="],
-        "a profile of valgrind's Massif",
-        VALGRIND,
-    ),
-    foreign(
-        b"-----",
-        &[b"\nMassif arguments: "],
-        "a report of valgrind's Massif",
-        VALGRIND,
-    ),
-    foreign(
-        b"==",
-        &[b"== Using Valgrind-"],
-        "what valgrind says on the screen",
-        "import the file that its tool has written, as `callgrind.out.PID`",
-    ),
-    foreign(
-        b"-----",
-        &[b"\nProfile data file '"],
-        "a report of callgrind",
-        "import the file that it was printed of",
-    ),
-    foreign(
-        b"-----",
-        &[b"\nI1 cache:  ", b"\nEvents recorded: "],
-        "a report of cachegrind",
-        "import the file that it was printed of",
-    ),
-    foreign(b"v8-version,", &[], "a log of V8 (`node --prof`)", V8_LOG),
-    foreign(
-        b"{",
-        &[b"\"type\": \"SHARED_LIB\""],
-        "a log of V8 (`node --prof`), preprocessed",
-        V8_LOG,
-    ),
-    foreign(
-        b"Statistical profiling result from ",
-        &[b" ticks, "],
-        "a report of V8 (`node --prof`)",
-        V8_LOG,
-    ),
-    foreign(
-        b"{\"snapshot\":",
-        &[b"\"node_fields\""],
-        "a heap snapshot of V8, which does not say who allocated",
-        "record with `node --heap-prof`",
-    ),
-    foreign(
-        b"\x04\x08{",
-        &[b"gc_samples"],
-        "a dump of stackprof",
-        STACKPROF,
-    ),
-    foreign(
-        b"==================================\n  Mode: ",
-        &[],
-        "a report of stackprof",
-        STACKPROF,
-    ),
-    foreign(
-        b"flamegraph([",
-        &[],
-        "a flame graph of stackprof",
-        STACKPROF,
-    ),
-    foreign(
-        b"Measure Mode: ",
-        &[b"\nThread ID: "],
-        "a report of ruby-prof",
-        "record with its `CallTreePrinter`",
-    ),
-    foreign(
-        b"rbspy0",
-        &[b"{\"sample_rate\":"],
-        "a recording of rbspy",
-        "import what `rbspy report --format speedscope --input FILE --output run.json` makes of it",
-    ),
-    foreign(b"sample.interval=", &[], "a recording of R's Rprof", R),
-    foreign(
-        b"memory profiling: ",
-        &[b"sample.interval="],
-        "a recording of R's Rprof",
-        R,
-    ),
-    foreign(
-        b"line profiling: ",
-        &[b"sample.interval="],
-        "a recording of R's Rprof",
-        R,
-    ),
-    foreign(
-        b"hdrb",
-        &[b"hetb"],
-        "GHC's eventlog",
-        "import what `hs-speedscope FILE` makes of it",
-    ),
-    foreign(
-        b"JOB \"",
-        &[b"\nSAMPLE_UNIT "],
-        "a heap profile of GHC, which has no stacks",
-        "record with `+RTS -P`",
-    ),
-    foreign(b"{\"", &[b"==>", b"\"ct\":"], "a profile of XHProf", XHPROF),
-    foreign(
-        b"a:",
-        &[b"==>", b"s:2:\"ct\";"],
-        "a profile of XHProf",
-        XHPROF,
-    ),
-    foreign(
-        b"[{\"timestamp\":",
-        &[b",\"events\":", b",\"trace\":[{"],
-        "a log of Excimer as JSON",
-        "write it with `formatCollapsed()` or `getSpeedscopeData()`",
-    ),
-    foreign(b"TRACE START [", &[], "a function trace of Xdebug", XDEBUG),
-    foreign(
-        b"Version: ",
-        &[b"\nTRACE START ["],
-        "a function trace of Xdebug",
-        XDEBUG,
-    ),
-    foreign(
-        b"BEGIN;",
-        &[b"CREATE TABLE routines(", b"CREATE TABLE calls("],
-        "a profile of Rakudo as SQL",
-        NOTHING,
-    ),
-    foreign(
-        b"[{\"",
-        &[b"\"file\":\"SETTING::src/core"],
-        "a profile of Rakudo as JSON",
-        NOTHING,
-    ),
-    foreign(
-        b"{\"start_time\":",
-        &[b"\"sample_count\":"],
-        "a session of pyinstrument",
-        PYINSTRUMENT,
-    ),
-    foreign(
-        b"_     ._   __/__ ",
-        &[],
-        "a report of pyinstrument",
-        PYINSTRUMENT,
-    ),
-    foreign(
-        b"{",
-        &[b"\"alloc_samples\":", b"\"elapsed_time_sec\":"],
-        "a profile of Scalene",
-        NOTHING,
-    ),
-    foreign(
-        b"\x80",
-        &[b"tracemalloc", b"Snapshot"],
-        "a snapshot of Python's tracemalloc",
-        NOTHING,
-    ),
-    foreign(
-        b"\x80",
-        &[b"line_profiler"],
-        "a profile of `line_profiler`, which has no calls",
-        NOTHING,
-    ),
-    foreign(
-        b"\x80",
-        &[b"yappi"],
-        "a profile of yappi",
-        "save it with `type='callgrind'` or `type='pstat'`",
-    ),
-    foreign(
-        b"Nettrace",
-        &[],
-        "a trace of .NET",
-        "import what `dotnet-trace convert --format Speedscope FILE` makes of it",
-    ),
-    foreign(
-        b"MMPD",
-        &[],
-        "a profile of rustc",
-        "import what `crox FILE` makes of it",
-    ),
-    foreign(
-        b"Ftrace!\0",
-        &[],
-        "a recording of uftrace",
-        "import what `uftrace dump --chrome` prints",
-    ),
-    foreign(b"^\x97\xca\xfd", &[], "a recording of sysprof", NOTHING),
-    foreign(b"tlZ\x04", &[], "a trace of Tracy", NOTHING),
-    foreign(b"tZst", &[b"\x28\xb5\x2f\xfd"], "a trace of Tracy", NOTHING),
-    foreign(b"tracy\0", &[], "a trace of Tracy", NOTHING),
-    foreign(
-        b"name,src_file,src_line,total_ns,",
-        &[],
-        "a table of Tracy's",
-        NOTHING,
-    ),
-    foreign(
-        b"Analysis of sampling ",
-        &[b"\nCall graph:"],
-        "a report of macOS's `sample`",
-        "import what `inferno-collapse-sample` makes of it",
-    ),
-    foreign(
-        b"<?xml",
-        &[b"<trace-query-result"],
-        "an export of Apple's Instruments",
-        "import what `inferno-collapse-xctrace` makes of it",
-    ),
-    foreign(
-        b"Weight\tSelf Weight\t",
-        &[b"Symbol Name"],
-        "a table copied from Apple's Instruments",
-        SPEEDSCOPE,
-    ),
-    foreign(
-        b"Running Time\tSelf (ms)\t",
-        &[b"Symbol Name"],
-        "a table copied from Apple's Instruments",
-        SPEEDSCOPE,
-    ),
-    foreign(
-        b"Bytes Used\tCount\t",
-        &[b"Symbol Name"],
-        "a table copied from Apple's Instruments",
-        SPEEDSCOPE,
-    ),
-    foreign(
-        b"Attaching ",
-        &[b" probe", b"\n@"],
-        "the output of bpftrace",
-        BPFTRACE,
-    ),
-    foreign(b"@[\n", &[], "the output of bpftrace", BPFTRACE),
-    // In the first header: GNU tar's sign, and that of POSIX.
-    foreign(b"", &[b"\0ustar  \0"], "a tar archive", TAR),
-    foreign(b"", &[b"\0ustar\x0000"], "a tar archive", TAR),
-    foreign(b"<svg", &[b"xmlns"], "a picture (SVG)", DRAWN),
-    foreign(b"<?xml", &[b"<svg"], "a picture (SVG)", DRAWN),
-    foreign(b"digraph \"", &[b"{\n"], "a picture (Graphviz)", DRAWN),
-    foreign(b"digraph profile {\n", &[], "a picture (Graphviz)", DRAWN),
-    foreign(b"<!DOCTYPE html", &[], "a page for the browser", DRAWN),
-    foreign(b"<!doctype html", &[], "a page for the browser", DRAWN),
-    foreign(b"<html", &[], "a page for the browser", DRAWN),
-];
-
-/// Known by its fields: see [`is_perfetto`].
-const PERFETTO: Foreign = foreign(
-    b"",
-    &[],
-    "a trace of Perfetto",
-    "import what `traceconv profile --perf FILE` makes of its samples, or `traceconv json FILE run.json` of its slices",
-);
+/// Recognizes a kind of file by its first bytes.
+type ForeignTest = fn(&[u8]) -> bool;
 
 /// What a file is and what to do instead, if it is one that people try.
 pub(super) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
@@ -542,14 +11,104 @@ pub(super) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let has = |sign: &&[u8]| memchr::memmem::find(head, sign).is_some();
     // The first one that fits decides, so that the special case precedes the general one: memray
     // before LZ4, gperftools before Go.
-    let found = FOREIGN
+    let kind = FOREIGN
         .iter()
         .find(|one| text.starts_with(one.starts) && one.has.iter().all(has));
-    match found {
-        Some(found) => Some((found.what, found.instead)),
-        None if is_perfetto(head) => Some((PERFETTO.what, PERFETTO.instead)),
-        None => None,
+    let tests: [(ForeignTest, &Foreign); 3] = [
+        (is_perfetto, &PERFETTO),
+        (is_ftrace, &FTRACE_LINES),
+        (is_dtrace, &DTRACE_LINES),
+    ];
+    let by_fields = || tests.iter().find(|(test, _)| test(head));
+    let kind = kind.or_else(|| by_fields().map(|(_, kind)| *kind))?;
+    Some((kind.what, kind.instead))
+}
+
+/// Returns true if all events at the start of a text look like `COMM-PID (TGID) [CPU] FLAGS TIME: NAME: TEXT`, as
+/// ftrace prints them. Perf separates command and thread by a blank, and does not print the flags.
+fn is_ftrace(head: &[u8]) -> bool {
+    let whole = memchr::memrchr(b'\n', head).map_or(head, |end| head.get(..end).unwrap_or(head));
+    let lines = whole.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines
+        .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .peekable();
+    lines.peek().is_some() && lines.all(is_ftrace_line)
+}
+
+fn is_ftrace_line(line: &[u8]) -> bool {
+    let words: Vec<&[u8]> = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let is_cpu = |word: &[u8]| {
+        let number = word.strip_prefix(b"[");
+        number
+            .and_then(|word| word.strip_suffix(b"]"))
+            .is_some_and(is_digits)
+    };
+    let Some(cpu) = words.iter().position(|word| is_cpu(word)) else {
+        return false;
+    };
+    let is_group = |word: &[u8]| word.starts_with(b"(") && word.ends_with(b")");
+    let Some((before, behind)) = words.split_at_checked(cpu) else {
+        return false;
+    };
+    // `(` and `1234)` are two words where the number is padded.
+    let before = match before {
+        [before @ .., b"(", number] if number.ends_with(b")") => before,
+        [before @ .., group] if is_group(group) => before,
+        before => before,
+    };
+    let task = before.last().and_then(|task| {
+        let dash = memchr::memrchr(b'-', task)?;
+        task.get(dash + 1..)
+    });
+    let is_flags = |word: &[u8]| {
+        (4..=6).contains(&word.len())
+            && word
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
+    };
+    let is_time = |word: &[u8]| {
+        let time = word.strip_suffix(b":");
+        time.is_some_and(|time| {
+            time.contains(&b'.')
+                && time
+                    .iter()
+                    .all(|byte| byte.is_ascii_digit() || *byte == b'.')
+        })
+    };
+    let rest = match behind {
+        [_, flags, time, rest @ ..] if is_flags(flags) && is_time(time) => rest,
+        [_, time, rest @ ..] if is_time(time) => rest,
+        _ => return false,
+    };
+    task.is_some_and(is_digits) && rest.first().is_some_and(|name| name.ends_with(b":"))
+}
+
+/// Returns true if a text without a heading looks like stacks of `dtrace`: indented frames such as
+/// ``libc.so.1`write+0x15``, and below each stack an indented count.
+fn is_dtrace(head: &[u8]) -> bool {
+    let whole = memchr::memrchr(b'\n', head).map_or(head, |end| head.get(..end).unwrap_or(head));
+    let (mut frames, mut counts) = (0, 0);
+    for line in whole.split(|byte| *byte == b'\n') {
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            continue;
+        }
+        if !line.starts_with(b" ") {
+            return false;
+        }
+        if text.iter().all(u8::is_ascii_digit) {
+            counts += 1;
+        } else if text.contains(&b'`') {
+            frames += 1;
+        } else if !text.starts_with(b"0x") {
+            return false;
+        }
     }
+    frames > 0 && counts > 0
 }
 
 /// Perfetto's traces have no signature: a trace is a list of packets (field 1), and each has the

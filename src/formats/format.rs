@@ -1,9 +1,16 @@
 //! What a format is: the vocabulary that every reader shares.
 
-use super::options::{OptionDef, Options};
-use crate::base::error::ImportError;
-use crate::events::Sink;
-use crate::input::Input;
+use std::io::{self, ErrorKind};
+
+use super::options::{KEEP_BEFORE_ERROR, OptionDef, Options};
+use super::salvage::Salvage;
+use crate::base::error::{ImportError, Position};
+use crate::events::recorder::Recorder;
+use crate::events::{Note, Severity, Sink};
+use crate::input::{EarlyEnd, Input};
+
+/// Maximum number of ends that are tried for a damaged file. Each try reads the file once.
+const MOST_ENDS: usize = 16;
 
 /// A file format that can be imported.
 #[derive(Debug)]
@@ -18,6 +25,12 @@ pub struct Format {
     /// Looks at the first bytes (at most [`crate::input::HEAD`], decompressed, without a byte order
     /// mark).
     pub sniff: fn(head: &[u8]) -> Confidence,
+    /// True if tools of this format write a file without functions when nothing was measured. Such a
+    /// file is stored with a warning; files of other formats are refused.
+    pub has_empty_recordings: bool,
+    /// Where a damaged file of this format can end. Anything but [`Salvage::Nothing`] needs the option
+    /// `--keep-before-error`.
+    pub salvage: Salvage,
     /// What the user may say about a file that the file does not say itself.
     pub options: &'static [OptionDef],
     /// Reads the input to its end and says what it holds.
@@ -29,7 +42,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// Runs the importer, if it has all the options that are given.
+    /// Runs the importer, if it has all the options that are given. With `--keep-before-error`, a
+    /// damaged file ends where its sound part does.
     ///
     /// # Errors
     /// The importer's, and an option that the format does not have.
@@ -47,10 +61,112 @@ impl Format {
                 self.name
             )));
         }
-        (self.import)(input, options, sink)
+        if self.salvage == Salvage::Nothing {
+            return (self.import)(input, options, sink);
+        }
+        if options.flag(KEEP_BEFORE_ERROR) {
+            return self.read_sound_part(input, options, sink);
+        }
+        (self.import)(input, options, sink).map_err(name_option)
+    }
+
+    /// Reads a damaged file up to the last byte before which the importer finds no error.
+    fn read_sound_part(
+        &self,
+        input: &mut Input<'_>,
+        options: &Options,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
+        input.keep();
+        let mut fault: Option<ImportError> = None;
+        let mut length = 0;
+        let mut end: Option<EarlyEnd> = None;
+        for _ in 0..MOST_ENDS {
+            // Nothing reaches the sink before it is known where the sound part ends.
+            let read = (self.import)(input, options, &mut Recorder::new(|_, _| {}));
+            let error = match read {
+                Ok(()) => {
+                    input.restart_until(end.clone())?;
+                    (self.import)(input, options, sink)?;
+                    if let (Some(fault), Some(end)) = (fault, end) {
+                        note_fault(&fault, end.byte, length, sink);
+                    }
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            let Some(position) = fault_position(&error) else {
+                return Err(error);
+            };
+            if fault.is_none() {
+                input.drain()?;
+                length = input.position().byte;
+            }
+            let limit = end.map_or(position.byte, |end| position.byte.min(end.byte - 1));
+            fault.get_or_insert(error);
+            input.restart_until(None)?;
+            end = self.salvage.find_end(input, limit)?;
+            let Some(sound) = end.clone() else {
+                break;
+            };
+            input.restart_until(Some(sound))?;
+        }
+        Err(fault.unwrap_or(ImportError::Stopped))
     }
 }
 
+/// Returns the position of an error that `--keep-before-error` can help with.
+fn fault_position(error: &ImportError) -> Option<Position> {
+    match error {
+        ImportError::Malformed { position, .. } => Some(*position),
+        ImportError::Read { position, source } => is_damage(source).then_some(*position),
+        _ => None,
+    }
+}
+
+/// Adds to an error that an option reads what precedes it.
+fn name_option(mut error: ImportError) -> ImportError {
+    const HINT: &str = " (--keep-before-error imports what is before)";
+    match &mut error {
+        ImportError::Malformed {
+            position, found, ..
+        } if position.byte > 0 => found.push_str(HINT),
+        ImportError::Read { position, source } if position.byte > 0 && is_damage(source) => {
+            *source = io::Error::new(source.kind(), format!("{source}{HINT}"));
+        }
+        _ => {}
+    }
+    error
+}
+
+/// Returns true for damaged compression, of which the part before the damage is sound. A disk that
+/// fails has other kinds of errors.
+fn is_damage(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput
+    )
+}
+
+/// Adds a note that a file was read up to an earlier end.
+fn note_fault(fault: &ImportError, end: u64, length: u64, sink: &mut dyn Sink) {
+    let (position, cause) = match fault {
+        ImportError::Malformed {
+            position,
+            expected,
+            found,
+        } => (*position, format!("expected {expected}, found {found}")),
+        ImportError::Read { position, source } => (*position, source.to_string()),
+        _ => return,
+    };
+    let left_out = length.saturating_sub(end);
+    let message = format!("{cause}: {end} bytes before it are read, {left_out} bytes are left out");
+    sink.note(Note {
+        severity: Severity::Warning,
+        position: Some(position),
+        message: &message,
+    });
+}
 /// How sure a format is that a file is one of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {

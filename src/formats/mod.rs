@@ -71,9 +71,11 @@ mod common;
 mod detect;
 pub mod export;
 mod foreign;
+mod foreign_kinds;
 mod format;
 pub(crate) mod options;
 mod registry;
+mod salvage;
 
 mod business_rules;
 mod callgrind;
@@ -95,8 +97,9 @@ mod speedscope;
 mod stackprof;
 mod v8;
 
-pub use detect::{DATABASE, detect};
+pub use detect::{DATABASE, detect, detect_in_folder};
 pub use foreign::about as about_foreign;
 pub use format::{Confidence, Format};
 pub use options::{DRAWN_SVG, OptionDef, Options, Takes};
 pub use registry::{EXPORTS, FORMATS, export_named, format_named};
+pub use salvage::Salvage;

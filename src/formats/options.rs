@@ -32,6 +32,16 @@ pub enum Takes {
 /// program.
 pub const DRAWN_SVG: &str = "svg";
 
+/// Name of the option to read the sound part of a damaged file.
+pub(super) const KEEP_BEFORE_ERROR: &str = "keep-before-error";
+
+/// The option to read the sound part of a damaged file.
+pub(super) const KEEP_BEFORE_ERROR_OPTION: OptionDef = OptionDef {
+    name: KEEP_BEFORE_ERROR,
+    takes: Takes::Nothing,
+    meaning: "Import what precedes the error in a damaged file, with a note [default: nothing]",
+};
+
 /// The options that are given for a file to read or to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options(BTreeMap<&'static str, String>);

@@ -4,6 +4,7 @@
 //! ```text
 //! file | Pipe (keeps) -> Passed (counts, hashes) -> as it is                      -> Input (position, limits, stop)
 //!                                                -> gzip | zstd, Bounded (ratio) ->
+//!                                                -> either of them, Utf16Decoder ->
 //! ```
 
 use std::cell::{Cell, RefCell};
@@ -16,6 +17,7 @@ use crate::base::error::{ImportError, Position, Stop};
 use rewind::{Pipe, Rewind};
 use sha256::Hasher;
 use shared_buffer::Buffer;
+use utf16::{ByteOrder, Utf16Decoder};
 
 /// How much of the beginning formats may look at to recognise a file, in bytes.
 pub const HEAD: usize = 16 * 1024;
@@ -167,6 +169,15 @@ impl Read for Bounded<'_> {
     }
 }
 
+/// An earlier end of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlyEnd {
+    /// Number of decoded bytes before the end.
+    pub byte: u64,
+    /// Bytes that follow them, such as closing brackets.
+    pub tail: Vec<u8>,
+}
+
 /// A source of bytes that knows its position.
 ///
 /// It is a [`BufRead`], so that libraries for XML and CSV can read from it. An importer that reads
@@ -174,8 +185,8 @@ impl Read for Bounded<'_> {
 /// errors into ours with [`Input::failure`].
 pub struct Input<'a> {
     source: Rc<RefCell<dyn Rewind + 'a>>,
-    /// `None` if the source is not compressed.
-    decoder: Option<Bounded<'a>>,
+    /// `None` if the source is neither compressed nor UTF-16.
+    decoder: Option<Box<dyn Read + 'a>>,
     passed: Rc<Passed>,
     /// What had passed before a restart, if that was the whole source.
     before: Option<Fingerprint>,
@@ -197,12 +208,25 @@ pub struct Input<'a> {
     stop: Stop,
     failure: Option<ImportError>,
     hides: bool,
+    /// The end of the input, if it is not that of the source.
+    early_end: Option<EarlyEnd>,
+    /// Damage to compressed data that comes after the bytes in the buffer.
+    damage: Option<io::Error>,
+}
+
+/// A reader of damaged data after their sound part.
+struct Damaged(Option<io::Error>);
+
+impl Read for Damaged {
+    fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
 }
 
 impl<'a> Input<'a> {
     /// Starts to read what cannot be read twice, such as a pipe: peels gzip or zstd (by their magic
-    /// numbers, whatever the name of the file) and a UTF-8 byte order mark, and makes the
-    /// [`head`](Self::head) available.
+    /// numbers, whatever the name of the file), converts UTF-16 that has a byte order mark to UTF-8,
+    /// leaves out the mark, and makes the [`head`](Self::head) available.
     ///
     /// # Errors
     /// When the first bytes cannot be read.
@@ -254,6 +278,8 @@ impl<'a> Input<'a> {
             failure: None,
             hides: false,
             unfinished_line: None,
+            early_end: None,
+            damage: None,
         };
         input.begin()?;
         Ok(input)
@@ -263,6 +289,7 @@ impl<'a> Input<'a> {
     fn begin(&mut self) -> Result<(), ImportError> {
         (self.start, self.end, self.ended) = (0, 0, false);
         (self.byte, self.line, self.record) = (0, 1, 0);
+        self.damage = None;
         let position = self.position();
         self.record_start = position;
         self.unfinished_line = None;
@@ -273,7 +300,7 @@ impl<'a> Input<'a> {
         let peeled =
             magic(&mut tap).and_then(|magic| Ok((Bounded::new(&magic, tap, self.limits)?, magic)));
         let (decoder, magic) = peeled.map_err(|source| ImportError::Read { position, source })?;
-        self.decoder = decoder;
+        self.decoder = decoder.map(|decoder| Box::new(decoder) as Box<dyn Read + 'a>);
         if self.decoder.is_none() {
             // They have passed already, and belong to the content.
             let front = self.buffer.turn(0..0).get_mut(..magic.len());
@@ -282,11 +309,78 @@ impl<'a> Input<'a> {
         }
         // The head comes first, in whatever pieces the source delivers it: what a format says of it
         // must not depend on them (law `small_reads_change_nothing`).
-        self.fill(HEAD)?;
+        self.fill_head()?;
+        if let Some(order) = ByteOrder::of_mark(self.available()) {
+            let encoded = self.take_reader();
+            self.decoder = Some(Box::new(Utf16Decoder::new(encoded, order)));
+            self.fill_head()?;
+        }
+        if let Some(EarlyEnd { byte, tail }) = self.early_end.clone() {
+            let whole = self.take_reader();
+            self.decoder = Some(Box::new(whole.take(byte).chain(io::Cursor::new(tail))));
+            self.fill_head()?;
+        }
         if self.available().starts_with(BYTE_ORDER_MARK) {
             self.consume(BYTE_ORDER_MARK.len());
         }
         Ok(())
+    }
+
+    /// Makes the head available. Damage to compressed data is reported where the importer gets there.
+    fn fill_head(&mut self) -> Result<(), ImportError> {
+        match self.fill(HEAD) {
+            Err(ImportError::Read { source, .. })
+                if self.decoder.is_some() && !self.available().is_empty() =>
+            {
+                self.damage = Some(source);
+                Ok(())
+            }
+            filled => filled.map(|_| ()),
+        }
+    }
+
+    /// Takes the reader of everything that has not been consumed, for another reader on top of it.
+    fn take_reader(&mut self) -> Box<dyn Read + 'a> {
+        // The bytes in the buffer have been hashed and come first.
+        let front = io::Cursor::new(self.available().to_vec());
+        let rest = self.decoder.take().unwrap_or_else(|| {
+            Box::new(Tap {
+                source: Rc::clone(&self.source),
+                passed: Rc::clone(&self.passed),
+            })
+        });
+        (self.start, self.end, self.ended) = (0, 0, false);
+        match self.damage.take() {
+            Some(damage) => Box::new(front.chain(Damaged(Some(damage)))),
+            None => Box::new(front.chain(rest)),
+        }
+    }
+
+    /// Goes back to the first byte as [`restart`](Self::restart) does, and ends at another byte than
+    /// the source from now on; `None` is the end of the source.
+    ///
+    /// # Errors
+    /// When the first bytes cannot be read once more.
+    pub fn restart_until(&mut self, end: Option<EarlyEnd>) -> Result<(), ImportError> {
+        self.early_end = end;
+        self.ended = false;
+        self.restart()
+    }
+
+    /// Consumes all that is left. Damaged compression ends the input here.
+    ///
+    /// # Errors
+    /// When the import was asked to stop.
+    pub fn drain(&mut self) -> Result<(), ImportError> {
+        loop {
+            self.consume(self.available().len());
+            self.begin_record();
+            match self.fill(1) {
+                Err(error @ ImportError::Stopped) => return Err(error),
+                Ok(0) | Err(_) => return Ok(()),
+                Ok(_) => {}
+            }
+        }
     }
 
     /// Says that the thread that reads is to hash what it reads, too: where many inputs are read at
@@ -314,7 +408,8 @@ impl<'a> Input<'a> {
         self.decoder = None;
         let passed = std::mem::replace(&mut self.passed, Passed::start());
         // Only whole sources can be compared: `finish` reads to the end the second time.
-        self.before = self.ended.then(|| Passed::fingerprint(passed));
+        let is_whole = self.ended && self.early_end.is_none();
+        self.before = is_whole.then(|| Passed::fingerprint(passed));
         self.begin()
     }
 
@@ -498,6 +593,14 @@ impl<'a> Input<'a> {
         }
         self.decoder = None;
         let position = self.position();
+        if self.early_end.is_some() {
+            let mut rest = Tap {
+                source: Rc::clone(&self.source),
+                passed: Rc::clone(&self.passed),
+            };
+            io::copy(&mut rest, &mut io::sink())
+                .map_err(|source| ImportError::Read { position, source })?;
+        }
         let fingerprint = Passed::fingerprint(self.passed);
         if self.before.is_some_and(|before| before != fingerprint) {
             let source = io::Error::other("the file changed while it was read");
@@ -516,6 +619,12 @@ impl<'a> Input<'a> {
         while self.end - self.start < wanted && !self.ended {
             if self.stop.is_set() {
                 return Err(ImportError::Stopped);
+            }
+            if let Some(source) = self.damage.take() {
+                return Err(ImportError::Read {
+                    position: self.position(),
+                    source,
+                });
             }
             if self.byte.saturating_sub(self.record) > self.limits.record {
                 let limit = format!(
@@ -605,3 +714,4 @@ fn magic(tap: &mut Tap<'_>) -> io::Result<Vec<u8>> {
 mod rewind;
 mod sha256;
 mod shared_buffer;
+mod utf16;

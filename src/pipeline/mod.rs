@@ -21,6 +21,7 @@ use crate::profile::{Batch, Output, RunSummary, TreeBuilder};
 use crate::source::SourceLines;
 use crate::store::{Database, Outcome, RunMeta, StoreError};
 use event_queue::{EventBatch, EventQueue};
+use figures::check_figures;
 
 pub use failure::Failure;
 pub use whole::{Parsed, parse, store};
@@ -144,8 +145,10 @@ pub fn import(
             // of the queue.
             .and_then(|()| {
                 // Before the totals: the buffers of the input are not needed beside them.
+                let end = input.position();
                 let fingerprint = input.finish()?;
-                let (totals, _rows) = builder.finish()?;
+                let (mut totals, _rows) = builder.finish()?;
+                check_figures(&mut totals, format, end)?;
                 let nodes = totals.nodes;
                 // A writer that is gone has its own error to report.
                 let _ = sender.send(Message::Finish(Box::new((totals, describe(fingerprint)))));
@@ -261,4 +264,5 @@ fn write_run(
 
 mod event_queue;
 mod failure;
+mod figures;
 mod whole;

@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::failure::Failure;
+use super::figures::check_figures;
 use crate::base::error::Stop;
 use crate::formats::{Format, Options};
 use crate::input::{Fingerprint, Input};
@@ -88,7 +89,11 @@ pub fn parse(
     let read = format.read(&mut input, options, &mut builder);
     // What the builder had to refuse is the cause of the stop that the importer has seen.
     let read = if builder.has_refused() { Ok(()) } else { read };
-    let finished = read.and_then(|()| builder.finish());
+    let finished = read.and_then(|()| {
+        let (mut totals, kept) = builder.finish()?;
+        check_figures(&mut totals, format, input.position())?;
+        Ok((totals, kept))
+    });
     if is_large.get() {
         return Ok(Parsed::Large);
     }

@@ -21,6 +21,9 @@ pub(super) struct Notes {
     pub(super) not_paid: NoteCount,
     /// Functions that cost more with what they called than the whole run.
     pub(super) above_total: NoteCount,
+    /// Functions of a file without calls that cost more, with what they called, than all functions
+    /// cost themselves.
+    pub(super) above_sum: NoteCount,
     /// Functions whose names have bytes that are not UTF-8.
     pub(super) not_utf8: NoteCount,
     /// Figures that no REAL holds exactly.
@@ -70,6 +73,7 @@ impl Notes {
             in_circles,
             not_paid,
             above_total,
+            above_sum,
             not_utf8,
             rounded,
         } = self;
@@ -96,6 +100,14 @@ impl Notes {
                  (first: `{}`)",
                 paid_more.count,
                 name(paid_more.first)
+            ));
+        }
+        if above_sum.count > 0 {
+            warn(format!(
+                "{} cumulative costs are more than the total of the run (first: `{}`), so that percentages exceed 100: rows may \
+                 be missing",
+                above_sum.count,
+                name(above_sum.first)
             ));
         }
         if not_utf8.count > 0 {

@@ -12,11 +12,12 @@ use crate::support::program;
 use crate::support::tools;
 use tempfile::TempDir;
 
-/// Folders with profiles that have so many nodes.
+/// Folders with profiles that have the given number of nodes, at least two.
 fn place(profiles: &[(&str, usize)]) -> TempDir {
     let place = tempfile::tempdir().expect("a folder");
     for (name, nodes) in profiles {
-        let stacks: Vec<String> = (0..*nodes).map(|at| format!("f{at} 1\n")).collect();
+        // A text without a semicolon is passed over in a folder.
+        let stacks: Vec<String> = (1..*nodes).map(|at| format!("f0;f{at} 1\n")).collect();
         write(place.path(), name, stacks.concat());
     }
     place

@@ -14,7 +14,7 @@ use profdb::events::{
     Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, Line, MetricId, Noise, RunFact,
     Sink, Unit,
 };
-use profdb::formats::{Confidence, Format, Options};
+use profdb::formats::{Confidence, Format, Options, Salvage};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::store::{Database, RunMeta};
@@ -47,6 +47,8 @@ const TREE: Format = Format {
     summary: "a tree whose lines are in files with long names",
     revision: 1,
     sniff: |_| Confidence::No,
+    has_empty_recordings: true,
+    salvage: Salvage::Nothing,
     options: &[],
     import: |_, _, sink| {
         say_tree(sink);

@@ -17,6 +17,7 @@ use profdb::input::{Input, Limits};
 use support::case_inputs::{
     Property, Sample, case_inputs, ensure, equal, open, outcome, outcome_of, trial,
 };
+use support::laws::LAWS;
 use support::{harness, long};
 
 mod cases;
@@ -31,6 +32,7 @@ mod support {
     pub(crate) mod case_inputs;
     pub(crate) mod growth;
     pub(crate) mod harness;
+    pub(crate) mod laws;
     pub(crate) mod long;
     pub(crate) mod made_runs;
     pub(crate) mod program;
@@ -47,7 +49,7 @@ const CUTS: usize = 200;
 const BEGINS_WITH_ANYTHING: [&str; 3] = ["dyalog_csv", "lispworks_tree", "perf_script"];
 
 /// Formats without a signature: any line of theirs may be the first one.
-const HAS_NO_SIGNATURE: [&str; 1] = ["folded"];
+const HAS_NO_SIGNATURE: [&str; 2] = ["folded", "gprof"];
 
 /// Formats whose first byte may be another one: Python sets a bit of it in what it refers to later.
 const HAS_TWO_FIRST_BYTES: [&str; 1] = ["pstats"];
@@ -85,6 +87,9 @@ fn main() -> ExitCode {
     }
     let mut trials = cases::trials();
     trials.extend(growth::trials());
+    for (name, sample) in one_of_each_format() {
+        trials.extend(LAWS.map(|law| trial(&name, &sample, law)));
+    }
     for (name, sample) in case_inputs() {
         let costly = long::includes_case(&name).then_some(&COSTLY);
         let of_profiles = sample.is_profile().then_some(&PROFILE_PROPERTIES[..]);
@@ -101,6 +106,24 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     workers::end().expect("workers end when their input ends");
     code
+}
+
+/// Returns a profile of each format: the case `minimal` or else the first one.
+fn one_of_each_format() -> Vec<(String, Sample)> {
+    let mut chosen: Vec<(String, Sample)> = Vec::new();
+    for (name, sample) in case_inputs() {
+        let is_minimal = name.split('/').nth(1) == Some("minimal");
+        let index = chosen
+            .iter()
+            .position(|(_, known)| known.format.name == sample.format.name);
+        match index {
+            Some(index) if is_minimal && sample.is_profile() => chosen[index] = (name, sample),
+            None if sample.is_profile() => chosen.push((name, sample)),
+            _ => {}
+        }
+    }
+    assert_eq!(chosen.len(), FORMATS.len(), "a profile of each format");
+    chosen
 }
 
 /// The content of a file that may be compressed.

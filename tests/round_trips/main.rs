@@ -22,6 +22,7 @@ use support::case_files::entries;
 use support::case_inputs::{
     Property, Sample, case_inputs, ensure, equal, open, outcome, samples, trial,
 };
+use support::laws::LAWS;
 use support::{harness, long};
 
 mod callers;
@@ -40,10 +41,14 @@ mod support {
     pub(crate) mod case_inputs;
     pub(crate) mod csv_records;
     pub(crate) mod harness;
+    pub(crate) mod laws;
     pub(crate) mod long;
     pub(crate) mod skipped;
     pub(crate) mod streams;
 }
+
+/// Maximum size of a sample for which the short form of this program tries the laws of changed files, in bytes.
+const SHORT_SAMPLE: usize = 32 * 1024;
 
 /// Columns of views that differ between two equal runs.
 const OF_ONE_RUN: [&str; 3] = ["run_id", "base_run_id", "imported_at"];
@@ -96,7 +101,9 @@ fn main() -> ExitCode {
         trials.push(trial(&name, &sample, REFUSED));
         if sample.is_profile() {
             let costly = long::includes_case(&name).then_some(&COSTLY_PROPERTIES[..]);
+            let laws = long::includes_case(&name).then_some(&LAWS[..]);
             let properties = PROFILE_PROPERTIES.iter().chain(costly.unwrap_or_default());
+            let properties = properties.chain(laws.unwrap_or_default());
             trials.extend(properties.map(|property| trial(&name, &sample, *property)));
         }
     }
@@ -104,7 +111,9 @@ fn main() -> ExitCode {
         // Some samples are reports of other programs, which only look like profiles.
         if sample.is_profile() {
             let costly = long::includes_case(&name).then_some(&COSTLY_PROPERTIES[0]);
-            let properties = PROFILE_PROPERTIES.iter().chain(costly);
+            let is_short = sample.bytes.len() <= SHORT_SAMPLE || long::is_long();
+            let laws = is_short.then_some(&LAWS[..]).unwrap_or_default();
+            let properties = PROFILE_PROPERTIES.iter().chain(costly).chain(laws);
             trials.extend(properties.map(|property| trial(&name, &sample, *property)));
         }
     }

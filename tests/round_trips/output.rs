@@ -4,7 +4,7 @@
 use libtest_mimic::Failed;
 use profdb::base::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, Noise, RunFact, Sink, Unit};
-use profdb::formats::{Confidence, Format, Options};
+use profdb::formats::{Confidence, Format, Options, Salvage};
 use profdb::pipeline::{import, meta};
 use profdb::report::header::{Column, Kind, Medium, Needs, Parameter};
 use profdb::report::render::{self, Layout, plain, render};
@@ -608,6 +608,8 @@ const HOSTILE_RUN: Format = Format {
     summary: "names that want to be something else",
     revision: 1,
     sniff: |_| Confidence::No,
+    has_empty_recordings: true,
+    salvage: Salvage::Nothing,
     options: &[],
     import: |_, _, sink| {
         hostile_run(sink);

@@ -55,7 +55,8 @@ use crate::events::{
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::names::NameId;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::{OptionDef, Options, Takes};
+use crate::formats::options::{KEEP_BEFORE_ERROR, KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 
 /// The format of the page above: how it is recognised and read.
@@ -64,15 +65,11 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Business Rules! profiler logs, SAMPLED and TIMED",
     revision: 2,
     sniff,
-    options: &[OptionDef {
-        name: KEEP,
-        takes: Takes::Nothing,
-        meaning: "Import what stands before an error in a log of Business Rules!, with a note [default: nothing]",
-    }],
+    has_empty_recordings: true,
+    salvage: Salvage::Nothing,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
-
-const KEEP: &str = "keep-before-error";
 
 /// Records that must make sense before a file is taken for a log.
 const SNIFFED: u32 = 64;
@@ -82,6 +79,18 @@ const LINES: std::ops::RangeInclusive<u32> = 1..=99_999;
 
 /// The largest time, in ns: integers in SQL are signed.
 const MAX_TIME: u64 = i64::MAX.unsigned_abs();
+
+/// Returns true if the start of a file that is not recognised holds nothing but records.
+pub(in crate::formats) fn may_be_meant(head: &[u8]) -> bool {
+    let (mut rest, mut name, mut records) = (head, Vec::new(), 0);
+    loop {
+        match next(&mut rest, &mut name) {
+            Ok(Next::Record(_)) => records += 1,
+            Ok(Next::End | Next::Cut) => return records > 0,
+            Ok(Next::Unknown(_)) | Err(_) => return false,
+        }
+    }
+}
 
 fn sniff(head: &[u8]) -> Confidence {
     // A mapping or a line: all other records belong to a block, which a line begins.
@@ -140,14 +149,15 @@ fn import(
             found,
         }) => {
             let kept = many(log.blocks, "whole block");
-            if options.flag(KEEP) {
+            if options.flag(KEEP_BEFORE_ERROR) {
                 let message = format!(
                     "expected {expected}, found {found}: nothing is read from here on, {kept} kept"
                 );
                 log.ending = Some((position, message));
             } else {
                 // What comes before is emitted nevertheless: `profdb dump` shows it.
-                let found = format!("{found} after {kept} (--{KEEP} imports what is before)");
+                let found =
+                    format!("{found} after {kept} (--{KEEP_BEFORE_ERROR} imports what is before)");
                 outcome = Err(ImportError::malformed(position, expected, found));
             }
         }

@@ -3,7 +3,9 @@
 use hashbrown::HashMap;
 
 use super::words::number;
-use crate::base::error::{ImportError, Position};
+use crate::base::error::Position;
+use crate::events::{Severity, Sink};
+use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::names::{NameId, NameTable};
 
 /// What the numbers of names are counted by.
@@ -21,6 +23,8 @@ pub(super) struct NumberedNames {
     /// The empty name.
     pub(super) unknown: NameId,
     homes: Homes,
+    /// Numbers that are used and have no name.
+    unnamed: Counted,
 }
 
 /// Which file a function is in.
@@ -43,6 +47,7 @@ impl NumberedNames {
             by_number: Default::default(),
             unknown,
             homes: Homes::Said,
+            unnamed: Counted::default(),
         }
     }
 
@@ -84,22 +89,10 @@ impl NumberedNames {
     }
 
     /// A name, which may be given by its number.
-    pub(super) fn read(
-        &mut self,
-        at: Position,
-        sort: Sort,
-        text: &[u8],
-    ) -> Result<NameId, ImportError> {
+    pub(super) fn read(&mut self, at: Position, sort: Sort, text: &[u8]) -> NameId {
         let (id, text) = numbered(text);
         if let (Some(id), true) = (id, text.is_empty()) {
-            let missing =
-                || ImportError::malformed(at, format!("a name for the number {id}"), "nothing");
-            return self
-                .by_number
-                .get(sort as usize)
-                .and_then(|names| names.get(&id))
-                .copied()
-                .ok_or_else(missing);
+            return self.numbered(at, sort, id);
         }
         let is_unknown = match sort {
             Sort::Function => false,
@@ -116,7 +109,36 @@ impl NumberedNames {
         if let (Some(id), Some(names)) = (id, self.by_number.get_mut(sort as usize)) {
             names.insert(id, name);
         }
-        Ok(name)
+        name
+    }
+
+    /// Returns the name of a number. A function whose number has no name is called by it; other names
+    /// are unknown then.
+    fn numbered(&mut self, at: Position, sort: Sort, id: u64) -> NameId {
+        let names = self.by_number.get(sort as usize);
+        if let Some(name) = names.and_then(|names| names.get(&id)) {
+            return *name;
+        }
+        self.unnamed.add_with(at, || id.to_string());
+        let name = match sort {
+            Sort::Function => self.names.of_text(format!("({id})")),
+            Sort::Object | Sort::File => self.unknown,
+        };
+        if let Some(names) = self.by_number.get_mut(sort as usize) {
+            names.insert(id, name);
+        }
+        name
+    }
+
+    /// Adds a note about numbers without a name.
+    pub(super) fn note_unnamed(&self, sink: &mut dyn Sink) {
+        self.unnamed
+            .note_with(sink, Severity::Warning, |count, first| {
+                format!(
+                    "{} without a name (first: {first}): functions are called by their number",
+                    many(count, "number")
+                )
+            });
     }
 
     /// The function is in this file. `true` if its file was asked for before and not known.

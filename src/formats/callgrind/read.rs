@@ -30,7 +30,7 @@
 //!   Xdebug's if it names functions of PHP. Calls name no file there and are those of the function of that name.
 //!   Files with `Time` alone have microseconds; those with `Time Memory` are of 2.0.0RC3 or older and have tenths of them, and
 //!   figures of memory that its authors found wrong and took out.
-//! - Functions by object (the module), file and name, with short and full names. A name with its number alone, as in the table
+//! - Functions by object (the module), file and name, with short and full names. A number without a name is the name of its function, with a note. A name with its number alone, as in the table
 //!   of names with which yappi's files begin, makes no function. Of NYTProf a function is in the file in which its own cost is.
 //!   `???` is unknown. Lines with their file, where it is not that of the function; line 0 is unknown. Calls of which the file
 //!   counts 0 are of an unknown number, as are those of gperftools, which counts samples there.
@@ -74,9 +74,11 @@ use crate::events::{
     Fidelity, FunctionDef, Kind, MetricId, Note, ROUNDING, RunFact, Severity, Sink,
 };
 use crate::formats::common::demangle::Demangler;
+use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::common::names::NameId;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -84,9 +86,11 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "callgrind",
     summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
-    revision: 6,
+    revision: 7,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -143,6 +147,7 @@ fn import(
         profile.order = Some(ExitOrder::to_prove());
     }
     profile.read(input)?;
+    note_unfinished_line(input, profile.sink);
     let end = input.position();
     let Some(tree) = profile.finish(end)? else {
         return Ok(());
@@ -427,20 +432,11 @@ impl<'s> Profile<'s> {
         let key = line.get(..equals).unwrap_or_default();
         let text = line.get(equals + 1..).unwrap_or_default().trim_ascii();
         match key {
-            b"ob" => self.context.object = self.names.read(at, Sort::Object, text)?,
-            b"fl" => self.context.file = self.names.read(at, Sort::File, text)?,
-            b"fi" | b"fe" => {
-                if self.context.current.is_none() {
-                    return Err(ImportError::malformed(
-                        at,
-                        "fn= before another file of the function",
-                        quote(line),
-                    ));
-                }
-                self.context.file = self.names.read(at, Sort::File, text)?;
-            }
+            b"ob" => self.context.object = self.names.read(at, Sort::Object, text),
+            // Writers derived from lsprofcalltree give the file of a function by `fi=`.
+            b"fl" | b"fi" | b"fe" => self.context.file = self.names.read(at, Sort::File, text),
             b"fn" => {
-                let name = self.names.read(at, Sort::Function, text)?;
+                let name = self.names.read(at, Sort::Function, text);
                 let key = (self.context.object, self.context.file, name);
                 self.context.current = Some(if gives_number(text) {
                     Current::Named(at, key)
@@ -449,17 +445,17 @@ impl<'s> Profile<'s> {
                 });
                 self.context.called = Called::default();
             }
-            b"cob" => self.context.called.object = Some(self.names.read(at, Sort::Object, text)?),
+            b"cob" => self.context.called.object = Some(self.names.read(at, Sort::Object, text)),
             b"cfi" | b"cfl" => {
-                self.context.called.file = Some(self.names.read(at, Sort::File, text)?);
+                self.context.called.file = Some(self.names.read(at, Sort::File, text));
             }
             b"cfn" => {
-                self.context.called.function = Some(self.names.read(at, Sort::Function, text)?);
+                self.context.called.function = Some(self.names.read(at, Sort::Function, text));
             }
             b"calls" => self.calls(at, text)?,
             // They may give names to numbers.
-            b"jfi" => _ = self.names.read(at, Sort::File, text)?,
-            b"jfn" => _ = self.names.read(at, Sort::Function, text)?,
+            b"jfi" => _ = self.names.read(at, Sort::File, text),
+            b"jfn" => _ = self.names.read(at, Sort::Function, text),
             b"jump" | b"jcnd" => self.oddities.jumps.add(at),
             _ => return Err(wrong()),
         }
@@ -723,6 +719,7 @@ impl<'s> Profile<'s> {
                 message,
             });
         }
+        self.names.note_unnamed(self.sink);
         self.oddities.note(
             self.sink,
             if tree.is_some() {

@@ -49,7 +49,8 @@ use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -59,7 +60,9 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Chrome traces (Trace Event Format): Chrome, Node.js, clang, PyTorch, VizTracer",
     revision: 4,
     sniff,
-    options: &[],
+    has_empty_recordings: false,
+    salvage: Salvage::Json,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

@@ -8,6 +8,7 @@ pub(super) mod ending;
 pub(super) mod json;
 pub(super) mod lisp_names;
 pub(super) mod metric_names;
+pub(super) mod missing_frames;
 pub(super) mod names;
 pub(super) mod repeated;
 pub(super) mod samples;

@@ -61,7 +61,8 @@ use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within, column};
 use crate::formats::common::repeated::Repeated;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -71,7 +72,9 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Firefox Profiler's processed profiles: Firefox, samply",
     revision: 5,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Json,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

@@ -23,6 +23,8 @@
 //!   `--from folded` overrules that.
 //! - A second number, as `difffolded.pl` writes it, if all lines at the start of the file have two: the first one is then
 //!   the metric `samples_before`, and `samples` the second. Otherwise it belongs to the name of the frame.
+//! - Three and more numbers, one per metric, if all lines at the start of the file have them: metrics `column 1`, `column 2` and
+//!   so on. A first line `stack NAME/UNIT NAME/UNIT`, as `pprofutils folded -headers` writes it, names any number of metrics.
 //! - Stacks with a semicolon after the last frame too, as heaptrack writes them, if all lines at the start of the file have it.
 //! - Stacks with a semicolon in front, as Excimer 1.0 writes all but the first, if all but the first at the start of the file
 //!   have it: it is left out, with a note.
@@ -44,12 +46,14 @@
 use super::austin;
 use super::stack_lines::{FrameReader, StackLines, Values, split_last, whole_lines};
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{Frame, FunctionDef, Noise, RunFact, Severity, Sink, Unit};
+use crate::events::{Frame, FunctionDef, MetricId, Noise, Note, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
 use crate::formats::common::ending::note_unfinished_line;
+use crate::formats::common::metric_names::MetricNames;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::{HEAD, Input};
 use crate::text::escape;
 
@@ -57,9 +61,11 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "folded",
     summary: "Folded (collapsed) stacks: perf, inferno, py-spy, async-profiler, FlameGraph",
-    revision: 4,
+    revision: 5,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -68,6 +74,12 @@ pub(in crate::formats) const FORMAT: Format = Format {
 /// be seen have to be stacks, too.
 fn sniff(head: &[u8]) -> Confidence {
     let mut lines = stacks(head).peekable();
+    if lines
+        .peek()
+        .is_some_and(|first| header_metrics(first).is_some())
+    {
+        lines.next();
+    }
     let plausible = match lines.peek().map(|first| look(first)) {
         // The first line is longer than what can be seen of it. Names with a semicolon are also
         // found in JSON, where a quote and a colon come after the names of members.
@@ -99,9 +111,10 @@ fn sniff(head: &[u8]) -> Confidence {
     }
 }
 
-/// Whether some line of a file that is not recognised could be a stack.
+/// Returns true if all lines at the start of a file can be read as stacks.
 pub(in crate::formats) fn may_be_meant(head: &[u8]) -> bool {
-    stacks(head).any(|line| look(line) != Look::Other)
+    let mut lines = stacks(head).peekable();
+    lines.peek().is_some() && lines.all(|line| look(line) != Look::Other)
 }
 
 /// What a line looks like.
@@ -156,6 +169,12 @@ fn look(line: &[u8]) -> Look {
     }
 }
 
+/// Returns true if a line at the start of the file has a semicolon, so that more than the numbers at the
+/// ends of lines shows that these are stacks.
+pub(in crate::formats) fn has_calls(head: &[u8]) -> bool {
+    stacks(head).any(|line| line.contains(&b';'))
+}
+
 /// The whole lines of the first bytes that are neither empty nor comments.
 fn stacks(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     whole_lines(head).filter(|line| !line.is_empty() && !is_comment(line))
@@ -188,17 +207,59 @@ fn figure(text: &[u8]) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// Both numbers of a line that has two.
-fn split_two(line: &[u8]) -> Option<(&[u8], f64, f64)> {
-    let (stack, second) = split_last(line)?;
-    let (stack, first) = split_last(stack)?;
-    Some((stack, figure(first)?, figure(second)?))
+/// Maximum number of numbers in a line, and of metrics in a header.
+const MOST_COLUMNS: usize = 64;
+
+/// Returns the number of numbers at the end of a line.
+fn count_numbers(line: &[u8]) -> usize {
+    let mut rest = line;
+    std::iter::from_fn(|| {
+        let (stack, number) = split_last(rest)?;
+        rest = stack;
+        figure(number)
+    })
+    .take(MOST_COLUMNS)
+    .count()
 }
 
-/// Whether all lines of the first bytes have two numbers.
-fn has_two(head: &[u8]) -> bool {
-    let mut lines = stacks(head).peekable();
-    lines.peek().is_some() && lines.all(|line| split_two(line).is_some())
+/// Returns the number of numbers that all lines of the first bytes end in.
+fn count_columns(head: &[u8]) -> usize {
+    stacks(head).map(count_numbers).min().unwrap_or_default()
+}
+
+/// Splits a line into its stack and the figures at its end.
+fn split_figures<'l>(line: &'l [u8], metrics: &[MetricId]) -> Option<(&'l [u8], Values)> {
+    let mut stack = line;
+    let mut figures = Values::new();
+    for metric in metrics.iter().rev() {
+        let (rest, number) = split_last(stack)?;
+        figures.push((*metric, figure(number)?));
+        stack = rest;
+    }
+    figures.reverse();
+    Some((stack, figures))
+}
+
+/// The metrics of a header `stack NAME/UNIT NAME/UNIT`, which precedes all stacks.
+fn header_metrics(line: &[u8]) -> Option<Vec<(&str, &str)>> {
+    let metrics = std::str::from_utf8(line).ok()?.strip_prefix("stack ")?;
+    let metrics = metrics.split_ascii_whitespace();
+    let metrics: Option<Vec<_>> = metrics.map(|metric| metric.rsplit_once('/')).collect();
+    metrics.filter(|metrics| !metrics.is_empty() && metrics.len() <= MOST_COLUMNS)
+}
+
+/// Returns the unit of a name in a header, and its size.
+fn unit(name: &str) -> (Unit, f64) {
+    match name {
+        "ns" | "nanoseconds" => (Unit::Nanoseconds, 1.0),
+        "us" | "microseconds" => (Unit::Nanoseconds, 1e3),
+        "ms" | "milliseconds" => (Unit::Nanoseconds, 1e6),
+        "s" | "seconds" => (Unit::Nanoseconds, 1e9),
+        "bytes" => (Unit::Bytes, 1.0),
+        "kilobytes" => (Unit::Bytes, 1024.0),
+        "megabytes" => (Unit::Bytes, 1024.0 * 1024.0),
+        _ => (Unit::Count, 1.0),
+    }
 }
 
 /// Whether all stacks of the first bytes end in a semicolon, so that one comes after each frame.
@@ -281,20 +342,42 @@ fn read(
 ) -> Result<(), ImportError> {
     // Decided once, by the lines that can be seen, so that a number means the same in all lines
     // (cases `folded/numbers-in-names`, `folded/second-number-missing`).
-    let two = has_two(input.head());
+    let header = self::stacks(input.head()).next().and_then(header_metrics);
+    let columns = count_columns(input.head());
     let closed = has_closed_frames(input.head());
     let displaced = has_displaced_semicolons(input.head());
-    let before = if two {
-        Some(sink.metric("samples_before", Unit::Count, Noise::Unknown))
-    } else {
-        None
-    };
     // Sums of weights look like counts of samples: the file does not tell.
-    let samples = sink.metric("samples", Unit::Count, Noise::Unknown);
-    // The first metric would be the default one.
-    if two {
-        sink.run(RunFact::DefaultMetric(samples));
-    }
+    let mut metric = |name: &str, unit| sink.metric(name, unit, Noise::Unknown);
+    let mut has_header = header.is_some();
+    let mut scales = Vec::new();
+    let metrics: Vec<MetricId> = match (header, columns) {
+        (Some(header), _) => {
+            let mut names = MetricNames::default();
+            let metrics = header.into_iter().map(|(name, unit_name)| {
+                let (unit, scale) = unit(unit_name);
+                scales.push(scale);
+                metric(&names.take(name), unit)
+            });
+            metrics.collect()
+        }
+        (None, 0 | 1) => vec![sink.metric("samples", Unit::Count, Noise::Unknown)],
+        (None, 2) => {
+            let before = metric("samples_before", Unit::Count);
+            let samples = metric("samples", Unit::Count);
+            // The first metric would be the default one.
+            sink.run(RunFact::DefaultMetric(samples));
+            vec![before, samples]
+        }
+        (None, _) => {
+            let names = (1..=columns).map(|column| format!("column {column}"));
+            names.map(|name| metric(&name, Unit::Count)).collect()
+        }
+    };
+    let expected = match metrics.len() {
+        1 => "a stack, a blank and a number".to_owned(),
+        count => format!("a stack and {count} numbers, as in the lines before it"),
+    };
+    let mut has_calls = false;
     let mut buffer = Vec::new();
     while let Some((at, line)) = input.next_line(&mut buffer)? {
         sink.at(at);
@@ -306,24 +389,15 @@ fn read(
             comments.add_with(at, || quote(line));
             continue;
         }
-        let (stack, figures) = if let Some(before) = before {
-            let (stack, first, second) = split_two(line).ok_or_else(|| {
-                malformed(
-                    at,
-                    "a stack and two numbers, as in the lines before it",
-                    line,
-                )
-            })?;
-            (
-                stack,
-                Values::from_slice(&[(samples, second), (before, first)]),
-            )
-        } else {
-            let (stack, count) = split_last(line)
-                .and_then(|(stack, count)| Some((stack, figure(count)?)))
-                .ok_or_else(|| malformed(at, "a stack, a blank and a number", line))?;
-            (stack, Values::from_slice(&[(samples, count)]))
-        };
+        if std::mem::take(&mut has_header) {
+            continue;
+        }
+        let (stack, mut figures) =
+            split_figures(line, &metrics).ok_or_else(|| malformed(at, &expected, line))?;
+        for ((_, figure), scale) in figures.iter_mut().zip(&scales) {
+            *figure *= scale;
+        }
+        has_calls |= stack.contains(&b';');
         let stack = if closed {
             stack.strip_suffix(b";").unwrap_or(stack)
         } else {
@@ -341,6 +415,14 @@ fn read(
         }
     }
     note_unfinished_line(input, sink);
+    // A table of words and numbers looks like stacks, too.
+    if !has_calls {
+        sink.note(Note {
+            severity: Severity::Warning,
+            position: None,
+            message: "no line has a semicolon: each is a stack of one frame, if these are stacks",
+        });
+    }
     Ok(())
 }
 

@@ -21,6 +21,8 @@
 //! - Functions without a block of their own (`-E`, `-f`), as others call them; a note counts them.
 //! - Names that C++ and Rust compilers have mangled (`--no-demangle`): they are made readable, the raw name is kept.
 //! - Files of functions, where the index says them. Functions of one name are told apart by their numbers.
+//! - Reports of BSD and AIX, which have no titles and print the call graph first, and excerpts that begin with the headings of a
+//!   table. More than one report in a file is refused.
 //! - A function whose line has no times, which GNU gprof always prints, has unknown ones.
 //! - Times to the hundredth of a second, as they are printed, so that figures need not add up to the last digit. A note says so
 //!   where a hundredth is more than 5 % of the total.
@@ -45,7 +47,8 @@ use crate::formats::common::counted::many;
 use crate::formats::common::demangle::Demangler;
 use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -53,9 +56,11 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "gprof",
     summary: "gprof reports: flat profile, call graph",
-    revision: 5,
+    revision: 6,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -90,11 +95,49 @@ fn sniff(head: &[u8]) -> Confidence {
     // Without a flat profile (`-q`) the centred title of the call graph is the first line (case
     // `gprof/graph-only`).
     let is_graph = head.starts_with(b"\t\t") && head.trim_ascii_start().starts_with(GRAPH);
-    if is_flat || is_graph {
+    // Reports of BSD and AIX, and excerpts, have no title (case `gprof/bsd`).
+    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    if is_flat || is_graph || lines.any(|line| is_flat_heading(line) || is_graph_heading(line)) {
         Confidence::Yes
     } else {
         Confidence::No
     }
+}
+
+/// `time   seconds   seconds    calls  ms/call  ms/call  name`: the last line of the headings of the
+/// flat profile.
+fn is_flat_heading(text: &[u8]) -> bool {
+    let mut words = text.split(u8::is_ascii_whitespace);
+    let mut words = words.by_ref().filter(|word| !word.is_empty());
+    let begins = [&b"time"[..], b"seconds", b"seconds"];
+    begins.into_iter().all(|word| words.next() == Some(word)) && text.ends_with(b"name")
+}
+
+/// `index % time    self  children    called     name` of GNU, or `index  %time    self descendents
+/// called+self    name    index` of BSD.
+fn is_graph_heading(text: &[u8]) -> bool {
+    let words = text.split(u8::is_ascii_whitespace);
+    let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
+    matches!(
+        words.as_slice(),
+        [
+            b"index",
+            b"%",
+            b"time",
+            b"self",
+            b"children",
+            b"called",
+            b"name"
+        ] | [
+            b"index",
+            b"%time",
+            b"self",
+            b"descendents" | b"descendants",
+            b"called+self",
+            b"name",
+            b"index"
+        ]
+    )
 }
 
 fn import(
@@ -156,11 +199,21 @@ struct Call {
     times: Option<(f64, f64)>,
 }
 
+/// The layout of a report.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum ReportDialect {
+    #[default]
+    Gnu,
+    /// The layout of BSD and AIX: the flat profile has the numbers of functions, and the call graph blank lines.
+    Bsd,
+}
+
 #[derive(Default)]
 struct Report {
     section: Section,
     has_flat: bool,
     has_graph: bool,
+    dialect: ReportDialect,
     total: Option<f64>,
     functions: Vec<Function>,
     /// By the number in brackets.
@@ -187,7 +240,30 @@ impl Report {
     fn line(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
         let text = line.trim_ascii();
         if line.starts_with(FLAT) {
-            (self.section, self.has_flat) = (Section::FlatHead, true);
+            self.section = Section::FlatHead;
+            return Ok(());
+        }
+        if is_flat_heading(text) {
+            if self.has_flat {
+                return Err(ImportError::malformed(
+                    at,
+                    "one report",
+                    "a second flat profile",
+                ));
+            }
+            if self.section != Section::FlatHead {
+                self.dialect = ReportDialect::Bsd;
+            }
+            (self.section, self.has_flat) = (Section::Flat, true);
+            return Ok(());
+        }
+        if is_graph_heading(text) {
+            (self.section, self.has_graph) = (Section::Between, true);
+            self.dialect = if text.ends_with(b"index") {
+                ReportDialect::Bsd
+            } else {
+                ReportDialect::Gnu
+            };
             return Ok(());
         }
         // The form feed that may come before it is blank, too.
@@ -196,20 +272,20 @@ impl Report {
             return Ok(());
         }
         if matches!(line.first(), Some(b'\t' | b'\x0c')) && text.starts_with(GRAPH) {
-            (self.section, self.has_graph) = (Section::GraphHead, true);
+            self.section = Section::GraphHead;
             return Ok(());
         }
         match self.section {
+            Section::Between | Section::Callers | Section::Callees
+                if self.dialect == ReportDialect::Bsd && text.is_empty() => {}
+            // The third line of the headings of BSD, and the head of its flat profile.
+            Section::Between if text.starts_with(b"called/total") => {}
+            Section::Between if text.starts_with(b"granularity:") => self.section = Section::Text,
             // A blank line ends a table.
             Section::Flat | Section::Between if text.is_empty() => self.section = Section::Text,
-            // Headings have two lines; the rows begin after the second one.
-            Section::FlatHead if text.starts_with(b"time ") && text.ends_with(b"name") => {
-                self.section = Section::Flat;
-            }
             Section::Flat => self.flat_row(at, text)?,
-            Section::GraphHead if text.starts_with(b"granularity:") => self.granularity(text),
-            Section::GraphHead if text.starts_with(b"index ") && text.ends_with(b"name") => {
-                self.section = Section::Between;
+            Section::GraphHead | Section::Text if text.starts_with(b"granularity:") => {
+                self.granularity(text);
             }
             Section::Between => {
                 self.section = Section::Callers;
@@ -239,7 +315,14 @@ impl Report {
         if words.0.is_empty() {
             return Err(wrong());
         }
-        let name = escape::text(words.0).into_owned();
+        // BSD and AIX print the number of the function in the call graph after its name.
+        let name = match numbered(words.0) {
+            Some((name, _)) if self.dialect == ReportDialect::Bsd && words.0.ends_with(b"]") => {
+                name
+            }
+            _ => words.0,
+        };
+        let name = escape::text(name).into_owned();
         let calls = calls.map(|calls| (calls, 0));
         self.flat.push(Function {
             name,
@@ -442,6 +525,13 @@ impl Report {
             return Err(ImportError::malformed(
                 end,
                 "a table",
+                "the end of the file",
+            ));
+        }
+        if !self.has_flat && !self.has_graph {
+            return Err(ImportError::malformed(
+                end,
+                "a flat profile or a call graph",
                 "the end of the file",
             ));
         }

@@ -49,9 +49,11 @@ use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, RunFact, Severity, Sink,
 };
 use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::common::lisp_names::package;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -61,7 +63,9 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "LispWorks profiler trees (save-current-profiler-tree)",
     revision: 3,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -164,6 +168,7 @@ fn import(
         tree.row(position, row, tree.names.find(&name), &name)?;
     }
     tree.sink.at(input.position());
+    note_unfinished_line(input, tree.sink);
     tree.finish();
     Ok(())
 }

@@ -205,6 +205,8 @@ pub(super) struct FrameText<'l> {
     offset: &'l [u8],
     /// `None` if not printed: inlined frames have none.
     pub(super) binary: Option<&'l [u8]>,
+    /// Whether the frame is marked `(inlined)`.
+    pub(super) is_inlined: bool,
 }
 
 impl FrameText<'_> {
@@ -213,7 +215,8 @@ impl FrameText<'_> {
         hexadecimal(self.address).unwrap_or_default()
     }
 
-    /// Where the symbol starts, if the offset is printed.
+    /// Where the symbol starts, if the offset is printed. That of an inlined frame is the start of the
+    /// function that it was inlined in.
     pub(super) fn start(&self) -> Option<u64> {
         // An offset beyond its address means nothing, but a file may have one.
         Some(hexadecimal(self.address)?.wrapping_sub(hexadecimal(self.offset)?))
@@ -238,9 +241,9 @@ pub(super) fn frame(line: &[u8]) -> Option<FrameText<'_>> {
     }
     let text = text.trim_ascii_start();
     // Inlined frames have this mark where others have their binary, and it would be taken for one.
-    let text = text
-        .strip_suffix(b"(inlined)")
-        .map_or(text, <[u8]>::trim_ascii_end);
+    let outer = text.strip_suffix(b"(inlined)");
+    let is_inlined = outer.is_some();
+    let text = outer.map_or(text, <[u8]>::trim_ascii_end);
     // A binary may have parentheses (`(deleted)`): it is cut at the last one that closes. Only
     // where something follows, the end has to be found from the front.
     let text = if text.ends_with(b")") {
@@ -261,6 +264,7 @@ pub(super) fn frame(line: &[u8]) -> Option<FrameText<'_>> {
         symbol,
         offset,
         binary,
+        is_inlined,
     })
 }
 

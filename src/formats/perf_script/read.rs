@@ -21,12 +21,14 @@
 //!   order in which they come.
 //! - The command as a process (`COMM`, or `COMM PID` where the file has the process, too) and the number of the thread as a
 //!   thread below it. A thread that changes its command becomes another one, as in perf's own reports.
+//! - Frames without blanks in front of them, as copying leaves them.
 //! - Stacks, or the one frame that comes after the event if no stacks were recorded. Functions are told apart by name and
 //!   binary, which is the module; several of one name in one binary (static functions of C) by where they start, if offsets
 //!   were printed.
 //! - Frames that are marked `(inlined)`, as functions of the binary of the frames with the same address beside them: that is
-//!   where their code lies. Perf prints no binary for them. Where no frame beside them has their address, the binary is
-//!   unknown, and a note counts such frames: the caller may lie in another one.
+//!   where their code lies. Perf prints no binary for them. Where no frame beside them has their address, the binary is that
+//!   of their caller; it is unknown if there is none or the offsets belong to another function, and a note counts such frames.
+//!   Offsets of inlined frames belong to the function around them and tell no functions apart.
 //! - `[unknown]` frames by their address (`0x7f60b17138a8`), of kind `pseudo`, in their binary if that is known.
 //! - Files and lines (`-F +srcline`), as lines of their function.
 //! - Of `--header` the version of perf, the command line, when and where it was recorded.
@@ -57,7 +59,8 @@ use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::common::metric_names::MetricNames;
 use crate::formats::common::stack_depth::{MOST_FRAMES, too_many_frames};
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -65,9 +68,11 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "perf_script",
     summary: "Linux perf, as perf script prints it",
-    revision: 7,
+    revision: 8,
     sniff,
-    options: &[],
+    has_empty_recordings: false,
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -124,13 +129,22 @@ fn behind(rest: &[u8]) -> Option<FrameText<'_>> {
     frame(without_address(rest)).filter(|frame| !frame.symbol.is_empty() || frame.binary.is_some())
 }
 
+/// A line of a stack without blanks in front of it, or the source line below one.
+fn is_bare_frame(line: &[u8]) -> bool {
+    frame(line).is_some_and(|frame| !frame.symbol.is_empty() || frame.binary.is_some())
+        || source_line(line).is_some()
+        || is_source_unknown(line)
+}
+
 /// A line of a stack. An address alone fills its 16 columns: any text may have a line with a tab and
 /// a short number (case `cli/other-profilers`).
 fn is_frame(line: &[u8]) -> bool {
     let is_address_alone =
         |frame: &FrameText<'_>| frame.symbol.is_empty() && frame.binary.is_none();
-    line.starts_with(b"\t")
-        && frame(line).is_some_and(|frame| !is_address_alone(&frame) || line.len() > 16)
+    frame(line).is_some_and(|frame| {
+        let is_whole = !frame.symbol.is_empty() && frame.binary.is_some();
+        is_whole || line.starts_with(b"\t") && (!is_address_alone(&frame) || line.len() > 16)
+    })
 }
 
 fn import(
@@ -183,6 +197,8 @@ struct RawFrame {
     symbol: Symbol,
     /// Inlined frames have none of their own.
     binary: Option<Text>,
+    /// Where the function starts that the code of the frame lies in, if the file says so.
+    code_start: Option<u64>,
     line: Option<(Text, u32)>,
 }
 
@@ -299,7 +315,8 @@ impl<'s> Script<'s> {
                 }
                 None => true,
             },
-            _ => false,
+            // Copying may have removed the blanks in front (case `perf_script/frames-not-indented`).
+            _ => self.pending.at.is_some() && header(line).is_none() && is_bare_frame(line),
         };
         if is_frame {
             if let Some(frame) = frame(line) {
@@ -366,6 +383,7 @@ impl<'s> Script<'s> {
             address: frame.address(),
             symbol,
             binary,
+            code_start: frame.start(),
             line: None,
         });
         Ok(())
@@ -451,12 +469,21 @@ impl<'s> Script<'s> {
         let has_binaries = pending.frames.iter().any(|frame| frame.binary.is_some());
         // What was inlined is in the binary of the frames of its address, the calling one of which
         // may have been printed in front of it (case `perf_script/inlined-below-its-function`).
-        for code in pending
-            .frames
-            .chunk_by(|one, other| one.address == other.address)
-            .rev()
-        {
-            let mut binary = code.iter().rev().find_map(|frame| frame.binary);
+        let is_same_code = |one: &RawFrame, other: &RawFrame| {
+            let starts = one.code_start.is_some() && one.code_start == other.code_start;
+            let is_inlined = one.binary.is_none() || other.binary.is_none();
+            one.address == other.address || is_inlined && starts
+        };
+        let mut outer: Option<&RawFrame> = None;
+        for code in pending.frames.chunk_by(is_same_code).rev() {
+            // An inlined frame lies in the frame around it, unless offsets show that this frame is missing.
+            let around = outer.filter(|outer| match (outer.code_start, code.last()) {
+                (Some(start), Some(inner)) => inner.code_start.is_none_or(|inner| inner == start),
+                _ => true,
+            });
+            let own = code.iter().rev().find_map(|frame| frame.binary);
+            let mut binary = own.or(around.and_then(|around| around.binary));
+            outer = code.iter().find(|frame| frame.binary.is_some()).or(outer);
             // The sink has stacks with the outermost frame first; perf prints the innermost first.
             for frame in code.iter().rev() {
                 binary = frame.binary.or(binary);
@@ -699,7 +726,12 @@ impl SymbolTable {
         Symbol {
             kind: Kind::Function,
             name: self.text(frame.symbol),
-            start: frame.start().map(|start| start % PAGE),
+            // Perf prints the offset of an inlined frame from the start of the function around it
+            // (case `perf_script/inlined-twice`).
+            start: frame
+                .start()
+                .filter(|_| !frame.is_inlined)
+                .map(|start| start % PAGE),
         }
     }
 

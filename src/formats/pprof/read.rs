@@ -58,8 +58,10 @@ use crate::events::{
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
 use crate::formats::common::metric_names::MetricNames;
+use crate::formats::common::missing_frames::MissingFrames;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::dates::utc;
 
@@ -67,8 +69,10 @@ use crate::text::dates::utc;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "pprof",
     summary: "pprof profiles (profile.proto) of Go, C++, Rust, Node.js",
-    revision: 4,
+    revision: 5,
     sniff,
+    has_empty_recordings: true,
+    salvage: Salvage::Nothing,
     options: &[],
     import,
 };
@@ -175,6 +179,15 @@ fn import(
         }
     }
     profile.sink.at(input.position());
+    profile.missing.note(profile.unwound, profile.sink)?;
+    profile
+        .negative
+        .note(profile.sink, Severity::Warning, |count| {
+            format!(
+                "{} with negative values, as in a difference of two profiles: they lower totals",
+                many(count, "sample")
+            )
+        });
     profile.emit_notes();
     Ok(())
 }
@@ -427,6 +440,10 @@ struct Profile<'s> {
     /// Where the tables end.
     end: Position,
     without_stack: Counted,
+    missing: MissingFrames,
+    negative: Counted,
+    /// Number of references to locations that have been looked up.
+    unwound: u64,
 }
 
 impl<'s> Profile<'s> {
@@ -461,6 +478,9 @@ impl<'s> Profile<'s> {
             labelled: 0,
             end,
             without_stack: Counted::default(),
+            missing: MissingFrames::default(),
+            negative: Counted::default(),
+            unwound: 0,
         })
     }
 
@@ -493,6 +513,9 @@ impl<'s> Profile<'s> {
         self.values.extend(
             values.map(|((metric, factor), value)| (*metric, real(value.cast_signed()) * factor)),
         );
+        if self.numbers.iter().any(|value| value.cast_signed() < 0) {
+            self.negative.add(at);
+        }
         let labels = self.known_labels(at)?;
         if self.ids.is_empty() {
             // With a function of its own, or its values would be missing in the total (case
@@ -545,13 +568,15 @@ impl<'s> Profile<'s> {
                 .index
                 .get(id)
                 .and_then(|location| self.locations.get(*location));
-            let Some(frames) = location.and_then(|frames| self.frames.get(frames.clone())) else {
-                return Err(ImportError::malformed(
-                    at,
-                    "locations that are in the file",
-                    format!("id {id}"),
-                ));
-            };
+            self.unwound += 1;
+            let missing;
+            let frames =
+                if let Some(frames) = location.and_then(|frames| self.frames.get(frames.clone())) {
+                    frames
+                } else {
+                    missing = [Frame::function(self.missing.function(at, id, self.sink))];
+                    &missing
+                };
             if self.stack.len() + frames.len() > FRAMES {
                 let limit = format!("{FRAMES} frames of a stack (limit: stack depth)");
                 return Err(ImportError::Limit {

@@ -39,6 +39,7 @@ use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::repeated::Repeated;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 
 /// The format of the page above: how it is recognised and read.
@@ -47,6 +48,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Python's cProfile and profile (pstats files)",
     revision: 3,
     sniff,
+    has_empty_recordings: true,
+    salvage: Salvage::Nothing,
     options: &[],
     import,
 };

@@ -48,6 +48,7 @@ use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::dates::utc;
 use crate::text::escape;
@@ -58,6 +59,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "JSON of pyinstrument, a sampling profiler for Python",
     revision: 1,
     sniff,
+    has_empty_recordings: true,
+    salvage: Salvage::Nothing,
     options: &[],
     import,
 };

@@ -50,6 +50,7 @@ use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::lisp_names::package;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -59,6 +60,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Apple Sampler traces, as written from SBCL's sb-sprof",
     revision: 3,
     sniff,
+    has_empty_recordings: true,
+    salvage: Salvage::Nothing,
     options: &[],
     import,
 };

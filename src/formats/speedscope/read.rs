@@ -56,8 +56,10 @@ use crate::events::{FunctionDef, Kind, RunFact, Severity, Sink, Unit};
 use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
+use crate::formats::common::missing_frames::MissingFrames;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -65,9 +67,11 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "speedscope",
     summary: "speedscope files: py-spy, rbspy, dotnet-trace and others",
-    revision: 3,
+    revision: 4,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Json,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -115,8 +119,7 @@ fn import(
         file.read_what_waited(&mut Reader::new(input))?;
     }
     file.sink.at(input.record_start());
-    file.finish();
-    Ok(())
+    file.finish()
 }
 
 struct File<'f> {
@@ -136,6 +139,9 @@ struct File<'f> {
     text: Vec<u8>,
     unknown: Counted,
     open: Counted,
+    missing: MissingFrames,
+    /// Number of references to frames.
+    references: u64,
 }
 
 impl<'f> File<'f> {
@@ -154,6 +160,8 @@ impl<'f> File<'f> {
             text: Vec::new(),
             unknown: Counted::default(),
             open: Counted::default(),
+            missing: MissingFrames::default(),
+            references: 0,
         }
     }
 
@@ -551,24 +559,16 @@ impl<'f> File<'f> {
     }
 
     /// The frame whose number comes next.
-    fn numbered(&self, json: &mut Reader<'_, '_>) -> Result<(u32, Location), ImportError> {
+    fn numbered(&mut self, json: &mut Reader<'_, '_>) -> Result<(u32, Location), ImportError> {
         let at = json.place()?;
         let number = json.index("the number of a frame")?;
+        self.references += 1;
         let frames = self.frames.as_deref().unwrap_or_default();
-        let unknown = || {
-            ImportError::malformed(
-                at,
-                format!(
-                    "the number of one of {}",
-                    many(frames.len() as u64, "frame")
-                ),
-                number.to_string(),
-            )
-        };
-        frames
+        let location = frames
             .get(number as usize)
-            .map(|location| (number, *location))
-            .ok_or_else(unknown)
+            .copied()
+            .unwrap_or_else(|| Location::of(self.missing.function(at, &number, self.sink)));
+        Ok((number, location))
     }
 
     /// The node of each sample.
@@ -714,7 +714,10 @@ impl<'f> File<'f> {
     }
 
     /// Emits what has been read.
-    fn finish(self) {
+    ///
+    /// # Errors
+    /// When most frames are not in the file.
+    fn finish(self) -> Result<(), ImportError> {
         let ids = self.metrics.emit(self.sink);
         // A number that no profile has is that of none: then the first metric is the default one,
         // as without it.
@@ -726,6 +729,7 @@ impl<'f> File<'f> {
         }
         self.tree.emit(self.sink, &ids);
         self.measured.remark(self.sink);
+        self.missing.note(self.references, self.sink)?;
         self.open.note(self.sink, Severity::Warning, |count| {
             format!(
                 "{} not closed: until the end of the profile",
@@ -736,6 +740,7 @@ impl<'f> File<'f> {
             .note_with(self.sink, Severity::Info, |count, first| {
                 format!("{} not read (first: {first})", many(count, "member"))
             });
+        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@ use crate::base::interner::{Id, TextId, TextInterner};
 use crate::events::{FunctionDef, FunctionId, Kind, Sink};
 use crate::formats::common::counted::Counted;
 use crate::formats::common::json::{Reader, Within};
+use crate::formats::common::missing_frames::MissingFrames;
 use crate::text::escape;
 
 /// Members of a frame; `hash` is there where stackprof has merged several recordings.
@@ -222,20 +223,29 @@ impl Frames {
         Ok(lines)
     }
 
-    /// The frames by their numbers.
+    /// Returns the frames by their numbers, with a note about those that are not in the table.
     ///
     /// # Errors
-    /// One that has been mentioned and is not in the table.
-    pub(super) fn all(&mut self) -> Result<Vec<Frame>, ImportError> {
+    /// When most of them are not in the table.
+    pub(super) fn all(&mut self, sink: &mut dyn Sink) -> Result<Vec<Frame>, ImportError> {
+        let mut missing = MissingFrames::default();
         let frames = (0_usize..).zip(std::mem::take(&mut self.frames));
-        let defined = frames.map(|(number, (at, frame))| {
-            let missing = || {
-                let found = quote(self.ids.text(TextId::new(number)));
-                ImportError::malformed(at, "the id of a frame in `frames`", found)
-            };
-            frame.ok_or_else(missing)
+        let frames = frames.map(|(number, (at, frame))| {
+            frame.unwrap_or_else(|| {
+                let id = quote(self.ids.text(TextId::new(number)));
+                Frame {
+                    at,
+                    function: missing.function(at, &id, sink),
+                    own: 0,
+                    total: 0,
+                    callees: Vec::new(),
+                    lines: Vec::new(),
+                }
+            })
         });
-        defined.collect()
+        let frames: Vec<Frame> = frames.collect();
+        missing.note(frames.len() as u64, sink)?;
+        Ok(frames)
     }
 }
 

@@ -55,7 +55,8 @@ use crate::events::{Fidelity, Frame, Note, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -63,9 +64,11 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "stackprof",
     summary: "stackprof, the sampling profiler of Ruby (JSON)",
-    revision: 1,
+    revision: 2,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Json,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -194,7 +197,7 @@ impl File {
     /// Says it all at last, as members come in any order.
     fn say(mut self, json: &mut Reader<'_, '_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
         // First, because all that follows names frames by their numbers.
-        let frames = self.frames.all()?;
+        let frames = self.frames.all(sink)?;
         let functions = Functions::of(&frames);
         let (at, samples) = self.samples.unwrap_or((json.position(), 0));
         let mut own = 0;

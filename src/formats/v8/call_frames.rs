@@ -9,6 +9,36 @@ use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Reader, Within};
 use crate::text::escape;
 
+/// The function of a node of old profiles, member by member.
+#[derive(Default)]
+pub(super) struct OldFrame {
+    name: Vec<u8>,
+    url: Vec<u8>,
+    line: u32,
+    column: u32,
+}
+
+impl OldFrame {
+    /// Takes a member of a node of old profiles, which describes its function. Returns false if it is
+    /// another one.
+    pub(super) fn read_member(
+        &mut self,
+        json: &mut Reader<'_, '_>,
+        name: &[u8],
+    ) -> Result<bool, ImportError> {
+        match name {
+            b"functionName" => json.text(&mut self.name)?,
+            b"url" => json.text(&mut self.url)?,
+            // Lines and columns of old profiles count from 1.
+            b"lineNumber" => self.line = from_one(json, "a line number")?.saturating_sub(1),
+            b"columnNumber" => self.column = from_one(json, "a column number")?.saturating_sub(1),
+            b"scriptId" => json.skip()?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
 /// Reads functions, and counts unknown members of objects.
 #[derive(Default)]
 pub(super) struct CallFrames {
@@ -52,6 +82,17 @@ impl CallFrames {
             }
         }
         self.member = member;
+        Ok(self.function(json, sink, line, column))
+    }
+
+    /// The function of the name and file that were read last; lines and columns count from 1.
+    fn function(
+        &mut self,
+        json: &Reader<'_, '_>,
+        sink: &mut dyn Sink,
+        line: u32,
+        column: u32,
+    ) -> FunctionId {
         // V8's own entries have a name in parentheses and no file.
         let kind = match self.name.as_slice() {
             b"(root)" => Kind::Root,
@@ -68,13 +109,24 @@ impl CallFrames {
         // Without a line, a column tells nothing.
         let first_col = if line == 0 { 0 } else { column };
         sink.at(json.record_start());
-        Ok(sink.function(FunctionDef {
+        sink.function(FunctionDef {
             kind,
             file,
             first_line: line,
             first_col,
             ..FunctionDef::named(name)
-        }))
+        })
+    }
+
+    /// The function of a node of old profiles.
+    pub(super) fn old_function(
+        &mut self,
+        json: &Reader<'_, '_>,
+        frame: OldFrame,
+        sink: &mut dyn Sink,
+    ) -> FunctionId {
+        (self.name, self.url) = (frame.name, frame.url);
+        self.function(json, sink, frame.line, frame.column)
     }
 
     pub(super) fn emit_notes(&self, sink: &mut dyn Sink) {

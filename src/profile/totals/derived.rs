@@ -7,7 +7,7 @@ use crate::base::interner::{Grid, Id, Table};
 use crate::base::scc::components;
 use crate::events::{EdgeKind, Fidelity, FunctionId, MetricId, ROUNDING, slack};
 use crate::profile::ids::EdgeId;
-use crate::profile::notes::Notes;
+use crate::profile::notes::{NoteCount, Notes};
 use crate::profile::rows::InfoFigures;
 use crate::profile::sums::{CallCount, EdgePart, EdgeSums};
 
@@ -114,7 +114,12 @@ impl Derivation {
             // compared at last.
             derivation.derive_calls(totals);
             derivation.derive_cumulative(totals, rounding, notes);
-            derivation.compare_with_totals(totals, rounding, stated, notes);
+            let above = &mut notes.above_total;
+            derivation.compare_with_totals(totals, rounding, stated, above);
+        }
+        if fidelity == Fidelity::Flat {
+            let above = &mut notes.above_sum;
+            derivation.compare_with_totals(totals, rounding, stated, above);
         }
         // What nodes add up to for functions they add up to for edges.
         if fidelity == Fidelity::Edges || totals.recorded.has_functions() {
@@ -282,7 +287,7 @@ impl Derivation {
         totals: &Totals,
         rounding: &[f64],
         stated: &[Option<f64>],
-        notes: &mut Notes,
+        above: &mut NoteCount,
     ) {
         for metric in metric_ids(totals.metrics) {
             let figures = |function: FunctionId| {
@@ -304,7 +309,7 @@ impl Derivation {
             for (function, _) in mentioned() {
                 let cumulative = figures(function).cumulative;
                 if cumulative.is_some_and(|cost| cost > total && !is_close(cost, total, slack)) {
-                    notes.above_total.add(function);
+                    above.add(function);
                 }
             }
         }

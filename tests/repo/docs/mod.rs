@@ -450,10 +450,17 @@ fn formats_are_current() {
     let mut text = format!(
         "{MADE}# Formats\n\n\
          A file is recognised by its first {} KiB, never by its name. Files compressed with gzip or zstd are\n\
-         decompressed first, and a UTF-8 byte order mark is passed over. Every format looks at these bytes and says\n\
+         decompressed first, UTF-16 that begins with a byte order mark becomes UTF-8, and the mark is left out. Every format looks at these bytes and says\n\
          yes (a magic number or a root element), maybe (a plausible first record) or no. The one format that says\n\
          yes is taken, else the one that says maybe, unless the file is known to be something else. If there is none,\n\
-         or several, nothing is imported and the message names the candidates. `--from` names the format instead.\n\n\
+         or several, nothing is imported and the message names the candidates. `--from` names the format instead.\n\
+         In a folder, text without a semicolon is passed over: lines of a word and a number are stacks only in a file that is named.\n\n\
+         A file without a function or without a cost and a number of calls is refused (exit code 3). Where tools of the format write\n\
+         such files for a recording in which nothing happened, it is stored with a warning.\n\n\
+         A damaged file is refused with the position of the fault. `--keep-before-error` reads the sound part: the lines before the\n\
+         fault, the complete elements of JSON arrays or XML roots before it, and what precedes damage to compressed data. A warning\n\
+         has the fault, its position and the number of bytes that are left out. A reference to a frame, node or location that is not\n\
+         in the file costs that frame, which is read as `[missing frame]` with a warning.\n\n\
          Names are UTF-8, or bytes in the encoding that the file states. A byte that is part of no character is written as `\\x{{e9}}`,\n\
          with a note, so that two names stay two; where a name really has such text, its backslash is `\\x{{5c}}`. No other backslash is\n\
          touched. The same bytes give the same name in every format, and formats that can hold them get them back; in JSON they are\n\

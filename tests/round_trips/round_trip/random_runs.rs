@@ -7,7 +7,7 @@ use std::env;
 use libtest_mimic::Failed;
 use profdb::base::error::Stop;
 use profdb::events::{EdgeCost, EdgeKind, FunctionId, Kind, MetricId};
-use profdb::formats::{Confidence, Format, Options};
+use profdb::formats::{Confidence, Format, Options, Salvage};
 use profdb::pipeline::{import, meta};
 use profdb::store::Database;
 use proptest::strategy::{Strategy, ValueTree};
@@ -43,6 +43,8 @@ const RANDOM: Format = Format {
     summary: "a run made at random",
     revision: 1,
     sniff: |_| Confidence::No,
+    has_empty_recordings: true,
+    salvage: Salvage::Nothing,
     options: &[],
     import: |_, _, sink| {
         STREAM.with_borrow(|stream| stream.iter().for_each(|stream| stream.say(sink)));

@@ -43,7 +43,8 @@ use crate::formats::dyalog::apl_numbers::{count, known, line_number, nanoseconds
 use crate::formats::dyalog::row::{Layout, Pair, Row};
 use crate::formats::dyalog::rows::{Bias, Rows, refuse_report};
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::{OptionDef, Options, Takes};
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, OptionDef, Options, Takes};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::separators::Separators;
 
@@ -53,11 +54,16 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Dyalog APL ]PROFILE tree and data reports, CSV",
     revision: 2,
     sniff,
-    options: &[OptionDef {
-        name: SEPARATORS,
-        takes: Takes::Separators,
-        meaning: "Decimal mark and field separator, such as \",;\", of a CSV file of Dyalog's [default: as its header shows]",
-    }],
+    has_empty_recordings: true,
+    salvage: Salvage::Lines,
+    options: &[
+        KEEP_BEFORE_ERROR_OPTION,
+        OptionDef {
+            name: SEPARATORS,
+            takes: Takes::Separators,
+            meaning: "Decimal mark and field separator, such as \",;\", of a CSV file of Dyalog's [default: as its header shows]",
+        },
+    ],
     import,
 };
 

@@ -318,8 +318,9 @@ impl<'r, 'a> Xml<'r, 'a> {
             return Ok(match event {
                 Event::Comment(_) | Event::PI(_) => continue,
                 Event::Decl(declaration) => {
+                    // The input has decoded UTF-16 already.
                     if let Some(Ok(encoding)) = declaration.encoding()
-                        && !["utf-8", "utf8"]
+                        && !["utf-8", "utf8", "utf-16"]
                             .iter()
                             .any(|utf8| encoding.eq_ignore_ascii_case(utf8))
                     {

@@ -42,7 +42,8 @@ use crate::formats::dyalog::apl_numbers::{count, depth, known, line_number, nano
 use crate::formats::dyalog::row::{Layout, Pair, Row};
 use crate::formats::dyalog::rows::{Bias, Rows, refuse_report};
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::dyalog_files::corrects_trees;
 
@@ -52,7 +53,9 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Dyalog APL ]PROFILE tree and data reports, XML",
     revision: 2,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Xml,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

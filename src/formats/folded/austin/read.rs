@@ -47,7 +47,8 @@ use crate::formats::common::demangle::Demangler;
 use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::folded::stack_lines::{FrameReader, StackLines, split_last, whole_lines};
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -57,7 +58,9 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "Austin, a sampling profiler for Python (text)",
     revision: 2,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

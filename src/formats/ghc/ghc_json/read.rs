@@ -43,7 +43,8 @@ use crate::formats::common::json::Reader;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::ghc::built_in::made_up;
 use crate::formats::ghc::centres::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -53,7 +54,9 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "GHC time and allocation profiles, JSON (-pj)",
     revision: 2,
     sniff,
-    options: &[WITH_BUILTINS],
+    has_empty_recordings: true,
+    salvage: Salvage::Json,
+    options: &[KEEP_BEFORE_ERROR_OPTION, WITH_BUILTINS],
     import,
 };
 

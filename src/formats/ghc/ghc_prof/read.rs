@@ -38,7 +38,8 @@ use crate::events::{Note, RunFact, Severity, Sink};
 use crate::formats::common::ending::note_unfinished_line;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::ghc::centres::{Centres, Costs, Stacks, Totals, WITH_BUILTINS};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -46,9 +47,11 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "ghc_prof",
     summary: "GHC time and allocation profiles, text (-p, -P, -pa)",
-    revision: 2,
+    revision: 3,
     sniff,
-    options: &[WITH_BUILTINS],
+    has_empty_recordings: true,
+    salvage: Salvage::Lines,
+    options: &[KEEP_BEFORE_ERROR_OPTION, WITH_BUILTINS],
     import,
 };
 
@@ -362,7 +365,8 @@ impl Layout {
         // Columns are padded by letters, so that places in bytes mean nothing; only the blanks in
         // front do (case `ghc_prof/names-and-widths`).
         let depth = lines.line.iter().take_while(|byte| **byte == b' ').count();
-        let mut rest = lines.line.trim_ascii();
+        let text = lines.line.trim_ascii();
+        let mut rest = text;
         let mut field = || {
             let start = rest
                 .iter()
@@ -388,7 +392,16 @@ impl Layout {
         let own_time = percent(field(), "individual %time")?;
         let entries = number(field(), "entries")?;
         // Checked only: stacks are numbered by their place in the tree.
-        number(field(), "no.")?;
+        let word = field();
+        match self.split_glued(word) {
+            // The module is a part of the word.
+            Some(module) => {
+                let behind = text.get(rest.len()..).unwrap_or_default();
+                let blanks = behind.len() - behind.trim_ascii_start().len();
+                rest = text.get(..rest.len() + blanks + module).unwrap_or(rest);
+            }
+            None => _ = number(word, "no.")?,
+        }
         let costs = match exact {
             Some((ticks, alloc)) => Costs::Exact { ticks, alloc },
             None => Costs::Percent {
@@ -409,6 +422,13 @@ impl Layout {
             entries,
             costs,
         })
+    }
+
+    /// Returns the length of a module that runs into the number after it, as GHC before 8.0.2 prints
+    /// long ones (case `ghc_prof/module-glued-to-number`).
+    fn split_glued(self, word: &[u8]) -> Option<usize> {
+        let module = word.iter().rposition(|byte| !byte.is_ascii_digit())? + 1;
+        (!self.src && module < word.len()).then_some(module)
     }
 
     /// Label, module and SRC, which are left of the numbers.

@@ -56,7 +56,8 @@ use crate::events::Sink;
 use crate::formats::common::buffered::available;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::ghc::centres::WITH_BUILTINS;
-use crate::formats::options::{OptionDef, Options, Takes};
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, OptionDef, Options, Takes};
+use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
 
@@ -66,7 +67,10 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "GHC cost-centre logs of +RTS -px (GHC 4 to 7.0)",
     revision: 2,
     sniff,
+    has_empty_recordings: true,
+    salvage: Salvage::Lines,
     options: &[
+        KEEP_BEFORE_ERROR_OPTION,
         OptionDef {
             name: "word-size",
             takes: Takes::Word(&["4", "8"]),

@@ -14,6 +14,8 @@
 //! # What we read
 //! - Nodes with their lists of children or with the id of their parent, in any order. Siblings of one function stay two nodes: V8
 //!   writes them where the same text is evaluated twice.
+//! - Nested nodes (`head`) of Chrome before version 58 and of v8-profiler, whose times are seconds and whose samples have
+//!   `timestamps`.
 //! - Functions by name, `url` (the file), line and column of their definition, which count from 1 here. Functions without a
 //!   name are `(anonymous)`. `(program)`, `(idle)`, `(garbage collector)` and their like are `pseudo`, `(root)` is a root and not
 //!   listed.
@@ -33,12 +35,14 @@
 //! - The protocol of Chrome's developer tools, `Profiler.Profile`: <https://chromedevtools.github.io/devtools-protocol/>.
 
 use crate::base::error::{ImportError, Position};
-use crate::events::{MetricId, Noise, Note, RunFact, Severity, Sink, Unit};
+use crate::events::{FunctionId, MetricId, Noise, Note, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within, column};
+use crate::formats::common::missing_frames::MissingFrames;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
-use crate::formats::v8::call_frames::{CallFrames, Tree};
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
+use crate::formats::v8::call_frames::{CallFrames, OldFrame, Tree};
 use crate::input::Input;
 use crate::text::escape;
 
@@ -46,9 +50,11 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "cpuprofile",
     summary: "V8 CPU profiles (.cpuprofile) of Node.js, Deno, Chrome",
-    revision: 2,
+    revision: 3,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Json,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -60,6 +66,11 @@ fn sniff(head: &[u8]) -> Confidence {
     let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array) else {
         return Confidence::No;
     };
+    // Profiles of memory have a `head`, too, with a `callFrame` and `selfSize`.
+    let has = |member: &[u8]| memchr::memmem::find(head, member).is_some();
+    if outline.has("head") && has(b"\"functionName\"") && !has(b"\"callFrame\"") {
+        return Confidence::Yes;
+    }
     if outline.has("nodes") && memchr::memmem::find(head, b"\"callFrame\"").is_some() {
         return Confidence::Yes;
     }
@@ -90,18 +101,35 @@ fn import(
         start: None,
         end: None,
         member: Vec::new(),
+        is_old: false,
+        has_times: false,
         backwards: Counted::default(),
+        missing: MissingFrames::default(),
+        missing_relations: Counted::default(),
     };
     file.read()?;
+    let sampled = file
+        .samples
+        .as_ref()
+        .map_or(0, |(_, nodes)| nodes.len() as u64);
     let metrics = file.costs()?;
     let File {
         sink,
         frames,
         tree,
         backwards,
+        missing,
+        missing_relations,
         ..
     } = file;
     tree.emit(sink, &metrics)?;
+    missing.note(sampled, sink)?;
+    missing_relations.note_with(sink, Severity::Warning, |count, first| {
+        format!(
+            "{} to nodes that are not in the file (first: {first}): left out",
+            many(count, "reference")
+        )
+    });
     backwards.note(sink, Severity::Info, |count| {
         format!(
             "time goes backwards before {}: samples are put in order",
@@ -135,7 +163,13 @@ struct File<'f, 'r, 'a> {
     start: Option<f64>,
     end: Option<f64>,
     member: Vec<u8>,
+    /// The nodes are nested, and times are seconds.
+    is_old: bool,
+    /// The deltas are times since the start of the system.
+    has_times: bool,
     backwards: Counted,
+    missing: MissingFrames,
+    missing_relations: Counted,
 }
 
 impl File<'_, '_, '_> {
@@ -146,9 +180,9 @@ impl File<'_, '_, '_> {
             self.json.begin_record_at(at);
             self.sink.at(at);
             let second = match name.as_slice() {
-                b"nodes" => self.nodes.replace(at).is_some(),
+                b"nodes" | b"head" => self.nodes.replace(at).is_some(),
                 b"samples" => self.samples.is_some(),
-                b"timeDeltas" => self.deltas.is_some(),
+                b"timeDeltas" | b"timestamps" => self.deltas.is_some(),
                 _ => false,
             };
             if second {
@@ -161,6 +195,14 @@ impl File<'_, '_, '_> {
             }
             match name.as_slice() {
                 b"nodes" => self.read_nodes()?,
+                b"head" => self.read_head()?,
+                b"timestamps" => {
+                    let what = "microseconds in `timestamps`";
+                    let times = column(&mut self.json, |json| json.real(what))?;
+                    self.has_times = true;
+                    self.deltas = Some((at, times));
+                }
+                b"typeId" | b"uid" => self.json.skip()?,
                 b"samples" => {
                     let what = "the id of a node in `samples`";
                     self.samples = Some((at, column(&mut self.json, |json| json.index(what))?));
@@ -204,14 +246,96 @@ impl File<'_, '_, '_> {
         }
         // When all nodes have ids: a list of children comes before the nodes that it names.
         for Relation { parent, child, at } in std::mem::take(&mut self.relations) {
-            let find = |id: u32| {
-                let missing = || ImportError::malformed(at, "the id of a node", id.to_string());
-                self.tree.of_id(id).ok_or_else(missing)
-            };
-            let (parent, child) = (find(parent)?, find(child)?);
-            self.tree.link(parent, child)?;
+            match (self.tree.of_id(parent), self.tree.of_id(child)) {
+                (Some(parent), Some(child)) => self.tree.link(parent, child)?,
+                // A child without its parent becomes a root.
+                (found, _) => {
+                    let id = if found.is_some() { child } else { parent };
+                    self.missing_relations.add_with(at, || id.to_string());
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Reads the nested nodes of profiles that Chrome wrote before version 58, and v8-profiler.
+    fn read_head(&mut self) -> Result<(), ImportError> {
+        struct OpenHeadNode {
+            node: u32,
+            frame: OldFrame,
+            members: Within,
+            children: Within,
+        }
+        self.is_old = true;
+        let mut open: Vec<OpenHeadNode> = Vec::new();
+        let mut name = Vec::new();
+        let mut is_start = true;
+        loop {
+            if std::mem::take(&mut is_start) {
+                let at = self.json.place()?;
+                self.json.begin_record_at(at);
+                // The function is known when the node is closed.
+                let node = self.tree.add(at, FunctionId(u32::MAX))?;
+                if let Some(above) = open.last() {
+                    self.tree.link(above.node, node)?;
+                }
+                open.push(OpenHeadNode {
+                    node,
+                    frame: OldFrame::default(),
+                    members: Within::default(),
+                    children: Within::default(),
+                });
+            }
+            let Some(top) = open.last_mut() else {
+                return Ok(());
+            };
+            if top.children == Within::After {
+                if self.json.item(&mut top.children)?.is_some() {
+                    is_start = true;
+                    continue;
+                }
+                top.children = Within::default();
+            }
+            self.json.begin_record();
+            let Some(at) = self.json.member(&mut top.members, &mut name)? else {
+                let frame = std::mem::take(&mut top.frame);
+                let function = self.frames.old_function(&self.json, frame, self.sink);
+                self.tree.set_function(top.node, function);
+                open.pop();
+                continue;
+            };
+            let node = top.node;
+            match name.as_slice() {
+                b"id" => self
+                    .tree
+                    .name(node, self.json.index("the id of the node")?)?,
+                b"hitCount" => {
+                    self.has_hits = true;
+                    let hits = self.json.real("a count in `hitCount`")?;
+                    self.tree.cost(node, SAMPLES, hits);
+                }
+                b"children" => {
+                    is_start = self.json.item(&mut top.children)?.is_some();
+                    if !is_start {
+                        top.children = Within::default();
+                    }
+                }
+                b"positionTicks" => {
+                    let mut ticks = Vec::new();
+                    positions(&mut self.json, &mut self.frames, &mut ticks)?;
+                    for (line, count) in ticks {
+                        self.tree.line(node, line, count);
+                    }
+                }
+                b"deoptReason" | b"callUID" => self.json.skip()?,
+                _ => {
+                    let json = &mut self.json;
+                    if !top.frame.read_member(json, &name)? {
+                        self.frames.skip(json, at, &name)?;
+                    }
+                }
+            }
+        }
     }
 
     fn node(&mut self, at: Position) -> Result<(), ImportError> {
@@ -286,15 +410,17 @@ impl File<'_, '_, '_> {
             });
             return Ok([Some(samples), None]);
         };
-        for (number, id) in nodes.iter_mut().enumerate() {
-            let found = || {
-                ImportError::malformed(
-                    at,
-                    "the id of a node",
-                    format!("{id} in sample {}", number + 1),
-                )
+        let mut missing_node = None;
+        for id in &mut nodes {
+            *id = if let Some(node) = self.tree.of_id(*id) {
+                node
+            } else {
+                let function = self.missing.function(at, id, self.sink);
+                match missing_node {
+                    Some(node) => node,
+                    None => *missing_node.insert(self.tree.add(at, function)?),
+                }
             };
-            *id = self.tree.of_id(*id).ok_or_else(found)?;
         }
         // `hitCount` is V8's own count. The list of samples may have a few less (case
         // `cpuprofile/node`), so that only one of the two is counted.
@@ -303,7 +429,13 @@ impl File<'_, '_, '_> {
                 self.tree.cost(*node, SAMPLES, 1.0);
             }
         }
-        let Some((at, deltas)) = self.deltas.take() else {
+        if self.is_old {
+            // Old profiles have seconds here.
+            for time in [&mut self.start, &mut self.end].into_iter().flatten() {
+                *time *= 1e6;
+            }
+        }
+        let Some((at, mut deltas)) = self.deltas.take() else {
             let message =
                 "the file has no `timeDeltas`: the number of samples is known, not the time";
             self.sink.note(Note {
@@ -313,6 +445,12 @@ impl File<'_, '_, '_> {
             });
             return Ok([Some(samples), None]);
         };
+        if self.has_times {
+            let mut last = self.start.unwrap_or_default();
+            for delta in &mut deltas {
+                *delta -= std::mem::replace(&mut last, *delta);
+            }
+        }
         if nodes.len() != deltas.len() {
             let expected = format!("{} times in `timeDeltas`, one per sample", nodes.len());
             return Err(ImportError::malformed(

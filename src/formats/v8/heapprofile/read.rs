@@ -30,7 +30,8 @@ use crate::events::{FunctionId, Noise, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
+use crate::formats::salvage::Salvage;
 use crate::formats::v8::call_frames::{CallFrames, Tree};
 use crate::input::Input;
 
@@ -40,7 +41,9 @@ pub(in crate::formats) const FORMAT: Format = Format {
     summary: "V8 heap profiles (.heapprofile) of Node.js, Chrome",
     revision: 2,
     sniff,
-    options: &[],
+    has_empty_recordings: true,
+    salvage: Salvage::Json,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

@@ -1,0 +1,270 @@
+//! Laws of changed files: text in another encoding, files that are cut, without costs, or there twice.
+
+use std::io::Cursor;
+
+use libtest_mimic::Failed;
+use profdb::base::error::{ImportError, Stop};
+use profdb::events::Severity;
+use profdb::events::recorder::Recorder;
+use profdb::formats::{Format, Options};
+use profdb::input::{Input, Limits};
+use profdb::pipeline::{self, Failure, Parsed};
+use profdb::profile::NoteRow;
+use profdb::store::WholeRun;
+
+use super::case_inputs::{Property, Sample, ensure, equal};
+
+/// The laws, which cost about 100 imports of a sample.
+pub(crate) const LAWS: [(&str, Property); 5] = [
+    ("encodings_change_nothing", encodings_change_nothing),
+    ("line_ends_change_nothing", line_ends_change_nothing),
+    ("cut_file_is_refused_or_noted", cut_file_is_refused_or_noted),
+    (
+        "file_without_costs_is_reported",
+        file_without_costs_is_reported,
+    ),
+    (
+        "doubled_file_costs_twice_or_is_refused",
+        doubled_file_costs_twice_or_is_refused,
+    ),
+];
+
+/// Number of places at which a sample is cut.
+const CUTS: usize = 20;
+
+/// Formats whose files are not text.
+const BINARY: [&str; 4] = ["pprof", "pstats", "sampler", "business_rules"];
+
+/// Formats whose records are lines and whose files have no end that could be missing: a cut after a
+/// line is not seen.
+const ENDLESS: [&str; 9] = [
+    "folded",
+    "austin",
+    "callgrind",
+    "dyalog_csv",
+    "ghc_prof",
+    "ghc_px",
+    "gprof",
+    "lispworks_tree",
+    "perf_script",
+];
+
+/// Formats of binary records without an end: a cut between two of them is not seen.
+const MAY_END: [&str; 1] = ["business_rules"];
+
+const KEEP: &str = "keep-before-error";
+
+/// Every event of an import by a format, and the error that ended it.
+type ReadOutcome = (Vec<String>, Option<String>);
+
+fn read(format: &Format, bytes: &[u8], options: &Options) -> ReadOutcome {
+    let mut events = Vec::new();
+    let mut recorder = Recorder::new(|_, event| events.push(event));
+    let input = Input::seekable(Cursor::new(bytes), Limits::default(), Stop::default());
+    let read = input.and_then(|mut input| format.read(&mut input, options, &mut recorder));
+    (events, read.err().map(|error| error.to_string()))
+}
+
+/// Removes the positions of notes, which other line ends move.
+fn without_bytes(events: Vec<String>) -> Vec<String> {
+    let position = regex::Regex::new(r" \(byte \d+\)").expect("a pattern");
+    let without = |event: String| position.replace_all(&event, "").into_owned();
+    events.into_iter().map(without).collect()
+}
+
+/// The text of a sample, if its format is text without a byte order mark.
+fn text(sample: &Sample) -> Option<&str> {
+    std::str::from_utf8(&sample.bytes)
+        .ok()
+        .filter(|text| !BINARY.contains(&sample.format.name) && !text.starts_with('\u{feff}'))
+}
+
+fn encodings_change_nothing(sample: &Sample) -> Result<(), Failed> {
+    let Some(text) = text(sample) else {
+        return Ok(());
+    };
+    let read = |bytes: &[u8]| read(sample.format, bytes, &Options::default());
+    let (plain, _) = read(text.as_bytes());
+    let marked = format!("\u{feff}{text}");
+    let (events, error) = read(marked.as_bytes());
+    equal(
+        "with a byte order mark",
+        &without_bytes(plain),
+        &without_bytes(events.clone()),
+    )?;
+    let units = || marked.encode_utf16();
+    let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+    for (name, bytes) in [("UTF-16LE", little), ("UTF-16BE", big)] {
+        let decoded = read(&bytes);
+        equal(name, &events, &decoded.0)?;
+        ensure(error == decoded.1, || {
+            format!("{name}: {error:?} against {:?}", decoded.1)
+        })?;
+    }
+    Ok(())
+}
+
+fn line_ends_change_nothing(sample: &Sample) -> Result<(), Failed> {
+    let Some(text) = text(sample).filter(|text| !text.contains('\r')) else {
+        return Ok(());
+    };
+    let read = |text: &str| read(sample.format, text.as_bytes(), &Options::default());
+    equal(
+        "CR LF",
+        &without_bytes(read(text).0),
+        &without_bytes(read(&text.replace('\n', "\r\n")).0),
+    )
+}
+
+/// Calls a check with the sample cut at [`CUTS`] places.
+fn for_cuts(
+    sample: &Sample,
+    mut check: impl FnMut(usize, &[u8]) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let length = sample.bytes.len();
+    for cut in 1..=CUTS {
+        let mut end = length * cut / (CUTS + 1);
+        // Nothing is missing at the end of a line.
+        let is_end = |end: usize| {
+            [&b"\n"[..], b"\n\0"]
+                .iter()
+                .any(|line_end| sample.bytes[..end].ends_with(line_end))
+        };
+        while ENDLESS.contains(&sample.format.name) && is_end(end) {
+            end -= 1;
+        }
+        check(end, &sample.bytes[..end])?;
+    }
+    Ok(())
+}
+
+fn cut_file_is_refused_or_noted(sample: &Sample) -> Result<(), Failed> {
+    let costs = |events: &[String]| {
+        let is_cost = |event: &&String| !event.starts_with("note ") && !event.starts_with("run ");
+        events.iter().filter(is_cost).count()
+    };
+    let (whole, _) = read(sample.format, &sample.bytes, &Options::default());
+    let keeps = sample
+        .format
+        .options
+        .iter()
+        .any(|option| option.name == KEEP);
+    let mut keep = Options::default();
+    keep.set(KEEP, "");
+    for_cuts(sample, |end, bytes| {
+        let (events, error) = read(sample.format, bytes, &Options::default());
+        let Some(error) = error else {
+            let has_note = events
+                .iter()
+                .any(|event| event.starts_with("note ") && !whole.contains(event));
+            // A run without nodes and figures gets a warning after the import.
+            let has_figures = events.iter().any(|event| {
+                ["enter ", "sample ", "edge ", "info "]
+                    .iter()
+                    .any(|word| event.starts_with(word))
+            });
+            let is_whole = costs(&events) >= costs(&whole);
+            let may_end = MAY_END.contains(&sample.format.name);
+            return ensure(has_note || !has_figures || is_whole || may_end, || {
+                format!("the first {end} bytes are read without a note")
+            });
+        };
+        ensure(error.contains("byte "), || {
+            format!("the first {end} bytes: no position in {error:?}")
+        })?;
+        if !keeps {
+            return Ok(());
+        }
+        let (events, error) = read(sample.format, bytes, &keep);
+        let has_note = events.iter().any(|event| event.starts_with("note warning"));
+        ensure(error.is_some() || has_note, || {
+            format!("the sound part of the first {end} bytes is read without a note")
+        })
+    })
+}
+
+/// Makes a run of a file; `None` if it is refused.
+fn run_of(format: &Format, bytes: &[u8]) -> Result<Option<WholeRun>, Failed> {
+    let (stop, options) = (Stop::default(), Options::default());
+    let input = Input::seekable(Cursor::new(bytes), Limits::default(), stop.clone());
+    let parsed = input.map_err(Failure::from).and_then(|input| {
+        pipeline::parse(input, format, &options, &stop, |fingerprint| {
+            pipeline::meta(format, &options, "sample", fingerprint)
+        })
+    });
+    match parsed {
+        Ok(Parsed::Whole(run, _)) => Ok(Some(*run)),
+        Ok(Parsed::Large) => Err("a run of more nodes than fit".into()),
+        Err(Failure::Input(ImportError::Stopped)) => Err("stopped without a cause".into()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Exclusive costs of all functions, by metric.
+fn totals(run: &WholeRun) -> Vec<f64> {
+    let mut totals = vec![0.0; run.totals.metrics.len()];
+    for row in run.totals.functions.iter() {
+        totals[row.metric.0 as usize] += row.figures.exclusive.unwrap_or(0.0);
+    }
+    totals
+}
+
+fn file_without_costs_is_reported(sample: &Sample) -> Result<(), Failed> {
+    let check = |what: String, bytes: &[u8]| {
+        let Some(run) = run_of(sample.format, bytes)? else {
+            return Ok(());
+        };
+        let has_figure = run.totals.functions.iter().any(|row| {
+            let figures = row.figures;
+            figures.calls.is_some_and(|calls| calls > 0)
+                || [figures.exclusive, figures.cumulative, figures.seen]
+                    .into_iter()
+                    .flatten()
+                    .any(|cost| cost != 0.0)
+        });
+        let is_noted = |message: &str| message.starts_with("the recording is empty");
+        let mut notes = run.totals.notes.iter();
+        ensure(
+            has_figure || notes.any(|note| is_noted(&note.message)),
+            || format!("{what}: an empty run without a warning"),
+        )
+    };
+    for_cuts(sample, |end, bytes| {
+        check(format!("the first {end} bytes"), bytes)
+    })?;
+    if text(sample).is_some() {
+        let zeros: Vec<u8> = sample
+            .bytes
+            .iter()
+            .map(|byte| if byte.is_ascii_digit() { b'0' } else { *byte })
+            .collect();
+        check("zeros".to_owned(), &zeros)?;
+    }
+    Ok(())
+}
+
+fn doubled_file_costs_twice_or_is_refused(sample: &Sample) -> Result<(), Failed> {
+    let mut twice = sample.bytes.clone();
+    if text(sample).is_some() && !twice.ends_with(b"\n") {
+        twice.push(b'\n');
+    }
+    twice.extend_from_slice(&sample.bytes);
+    let Some(doubled) = run_of(sample.format, &twice)? else {
+        return Ok(());
+    };
+    let once = run_of(sample.format, &sample.bytes)?;
+    let once = totals(&once.ok_or("the sample is no profile")?);
+    // A warning says that the importer left out the second copy.
+    let is_warning = |note: &NoteRow| note.severity == Severity::Warning;
+    if doubled.totals.notes.iter().any(is_warning) {
+        return Ok(());
+    }
+    for (once, twice) in once.iter().zip(totals(&doubled)) {
+        let difference = (2.0 * once - twice).abs();
+        ensure(difference <= 1e-9 * once.abs(), || {
+            format!("{twice} is not twice {once}")
+        })?;
+    }
+    Ok(())
+}
