@@ -342,9 +342,10 @@ async function unpack(run, metric) {
 function threadsOf(run) {
   if (!run.isTree) return [];
   if (run.threads) return run.threads;
-  const { kind, name } = run.names;
+  const { kind, name, module } = run.names;
   const isOne = (/** @type {number} */ at) => kind[at] === 'thread' || kind[at] === 'process';
-  const all = new Set(name.filter((name, at) => isOne(at) && name !== '' && run.byName.get(name)?.every(isOne)));
+  const names = name.map((name, at) => (run.byName.get(`${module[at]}/${name}`)?.includes(at) ? `${module[at]}/${name}` : name));
+  const all = new Set(names.filter((name, at) => isOne(at) && name !== '' && run.byName.get(name)?.every(isOne)));
   return (run.threads = all.size > 200 ? [] : [...all].sort());
 }
 

@@ -188,6 +188,11 @@ export class Run {
         if (same) same.push(at);
         else this.byName.set(name, [at]);
       });
+      // A thread of a name that threads of other processes have, too, can be asked for with its process.
+      for (const [name, all] of [...this.byName]) {
+        const threads = all.filter((at) => this.names.kind[at] === 'thread' && this.names.module[at] !== '');
+        if (threads.length > 1) for (const at of threads) if (!this.byName.has(`${this.names.module[at]}/${name}`)) this.byName.set(`${this.names.module[at]}/${name}`, [at]);
+      }
     });
   }
 

@@ -24,9 +24,19 @@ starts AS (
   ) AS t WINDOW so_far AS (ORDER BY node_id ROWS UNBOUNDED PRECEDING)
 )
 
--- The selected cost by thread or process.
+-- Names that several threads of the run have, each of another process.
+repeated_names AS (
+  SELECT f.name
+  FROM runs AS r CROSS JOIN function_info AS i CROSS JOIN functions AS f
+  WHERE r.run_id = :run AND i.metric_id = r.default_metric_id AND f.function_id = i.function_id AND f.kind = :kind
+  GROUP BY f.name
+  HAVING COUNT(*) > 1
+)
+
+-- The selected cost by thread or process. A thread of a repeated name has its process before the name.
 known_groups AS (
-  SELECT f.function_id AS group_id, f.name, f.kind, SUM(n.cumulative) AS cost
+  SELECT f.function_id AS group_id, IIF(f.module <> '' AND f.name IN (SELECT rn.name FROM repeated_names AS rn), f.module || '/' || f.name, f.name) AS name,
+    f.kind, SUM(n.cumulative) AS cost
   FROM $selected_containers AS c CROSS JOIN $nodes AS n CROSS JOIN functions AS f
   WHERE $in_containers AND f.function_id = c.function_id
   GROUP BY f.function_id

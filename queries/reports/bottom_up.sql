@@ -6,7 +6,7 @@
 -- :depth COUNT = 20       only so many levels of callers
 -- :min_pct PERCENTAGE = 0.5  only chains that make up at least N % of the run's total, or of what --percent-of says
 -- :first COUNT ?          only the first functions, with their callers
--- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
+-- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
 -- :fn PATH ?              the function to begin with; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits

@@ -9,7 +9,7 @@
 -- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
 -- :by GROUPS function|identity|module|file = function  one row per calling function, identity, module or file
--- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
+-- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
 -- :fn PATH                the function that was called; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits

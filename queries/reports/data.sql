@@ -2,7 +2,7 @@
 --
 -- :first COUNT ?          only the first rows
 -- :code FLAG              a column with the source of every line
--- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
+-- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 --
 -- times: raw

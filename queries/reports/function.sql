@@ -1,7 +1,7 @@
 -- A function line by line: what each line cost, whom it called, and its source where that is stored.
 --
 -- :all_lines FLAG         also lines that never ran and blank ones, as far as their source is known
--- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
+-- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
 -- :fn PATH                the function; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits

@@ -2,7 +2,7 @@
 --
 -- A sample may have several labels, and several of one key: rows do not add up to the total.
 -- :first COUNT ?          only the first rows
--- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
+-- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits

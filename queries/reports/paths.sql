@@ -3,7 +3,7 @@
 -- :first COUNT = 10       only the first rows
 -- :depth COUNT = 100      only so many functions of the way, the nearest ones
 -- :min_pct PERCENTAGE ?   only places that cost at least N % themselves: of the run's total, or of what --percent-of says
--- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
+-- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits

@@ -4,7 +4,7 @@
 -- :min_pct PERCENTAGE ?   only nodes that cost at least N % with everything they called: of the run's total, or of what --percent-of says
 -- :first COUNT ?          only the first rows
 -- :code FLAG              a column with the source of every line
--- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
+-- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits

@@ -17,7 +17,9 @@ use super::dyalog_switches::{expand_single_dash, name_the_default};
 use super::failure::{Failure, output};
 use super::shell_words::{Line, Word};
 use super::streams;
-use crate::store::{Database, LockWait, RunInfo, RunSet, SHORTEST_COMMIT, StoreError, Tag};
+use crate::store::{
+    Database, LockWait, RunInfo, RunSet, SHORTEST_COMMIT, StoreError, Tag, ThreadName,
+};
 use crate::text::plain::is_unsafe;
 use crate::text::shell::quoted;
 
@@ -241,7 +243,10 @@ impl<'c> Question<'c> {
                 let metrics = database.metrics(run.run_id)?;
                 Ok(metrics.into_iter().map(|metric| metric.name).collect())
             }),
-            Kind::Threads => of_run(&|run| database.threads_of(run.run_id)),
+            Kind::Threads => of_run(&|run| {
+                let threads = database.threads_of(run.run_id)?;
+                Ok(threads.iter().map(ThreadName::shown).collect())
+            }),
             Kind::Labels => of_run(&|run| database.labels_from(run.run_id, &self.start, MOST)),
             Kind::Functions => of_run(&|run| steps(&database, run, &self.start)),
         }

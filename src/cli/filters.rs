@@ -16,7 +16,7 @@ pub(super) struct FilterArgs {
     /// Without such functions, whose cost goes to their callers
     #[arg(long, value_name = "REGEX")]
     hide: Option<String>,
-    /// Only what happened in this thread: its name, or the end of it that no other has
+    /// Only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
     #[arg(long, value_name = "NAME")]
     thread: Option<String>,
     /// Only samples with this label, KEY=VALUE or just KEY; several times: with all of them

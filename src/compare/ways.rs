@@ -12,7 +12,7 @@ use super::run::ComparedRun;
 use crate::events::Kind;
 use crate::report::path::{Name, Operator, Path, parse};
 use crate::report::{self, Argument, NameSyntax};
-use crate::store::FunctionIdentity;
+use crate::store::{FunctionIdentity, ThreadName};
 use crate::text::nearest::suggestion;
 use crate::text::placed::placed;
 
@@ -232,11 +232,16 @@ fn threads(
     let (mut known, mut meaning) = (BTreeSet::new(), 0);
     let nameless = format!("{} *", Kind::Thread.name());
     for (run, dictionary) in runs {
-        let of_run = report::threads(run.database, &run.run)?;
+        let of_run = run.database.threads_of(run.run.run_id)?;
         let meant = report::thread(wanted, &of_run);
-        meaning += usize::from(meant.is_some());
+        meaning += usize::from(!meant.is_empty());
+        // One of several of a name has an identity that the others have, too.
+        let name = meant
+            .first()
+            .filter(|thread| !thread.is_repeated || meant.len() > 1)
+            .map(|thread| thread.name.as_str());
         for identity in dictionary.all().filter(|identity| is_thread(identity)) {
-            if Some(identity.raw[0].as_str()) != meant && identity.names[0] != wanted {
+            if Some(identity.raw[0].as_str()) != name && identity.names[0] != wanted {
                 continue;
             }
             if identity.names[0] == nameless {
@@ -245,7 +250,7 @@ fn threads(
                 keys.insert(identity.key.clone());
             }
         }
-        known.extend(of_run);
+        known.extend(of_run.iter().map(ThreadName::shown));
     }
     if meaning == runs.len() || (keys.is_empty() && numbered > 0) {
         return Ok(None);

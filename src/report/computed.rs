@@ -192,9 +192,13 @@ pub(super) fn fill(
         insert(
             connection,
             "INSERT INTO temp.known_groups (group_id, name, kind, cost)
-             SELECT function_id, name, kind, ?2 FROM functions WHERE function_id = ?1",
+             SELECT f.function_id, IIF(f.module <> '' AND EXISTS (
+               SELECT 1 FROM functions AS o CROSS JOIN runs AS r CROSS JOIN function_info AS i
+               WHERE o.name = f.name AND o.kind = f.kind AND o.function_id <> f.function_id
+                 AND r.run_id = ?3 AND i.metric_id = r.default_metric_id AND i.function_id = o.function_id
+             ), f.module || '/' || f.name, f.name), f.kind, ?2 FROM functions AS f WHERE f.function_id = ?1",
             &sums.containers,
-            |(function, cost), run| run(params![function, cost]),
+            |(function, cost), run| run(params![function, cost, question.run.run_id]),
         )?;
     }
     if wants.label_sets {

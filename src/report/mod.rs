@@ -32,7 +32,7 @@ pub use ask::ask;
 pub use catalog::{REPORTS, Report, by_name};
 pub use dialect::{Dialect, spelled};
 pub use error::ReportError;
-pub(crate) use names::{groups_instead, some_threads, thread, threads};
+pub(crate) use names::{groups_instead, some_threads, thread};
 pub use path::{NameSyntax, Path};
 pub use plain_sql::{compared, compared_one_by_one, query, table};
 pub use question::{ALL_LINES, Argument, Base, Request, shows_code};

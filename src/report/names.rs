@@ -8,13 +8,12 @@ use rusqlite::{Row, ToSql, named_params};
 use super::error::{ReportError, failure};
 use super::path::{self, Name, NameSyntax, Path};
 use super::question::{no_paths, regular_expression};
-use crate::store::{Database, RunInfo, StoreError};
+use crate::store::{Database, RunInfo, StoreError, ThreadName};
 use crate::text::nearest::{some, suggestion};
 use crate::text::placed::placed;
 use crate::text::shell::quoted;
 
 const NAMED: &str = include_str!("../../queries/names/named.sql");
-const NAMED_THREADS: &str = include_str!("../../queries/names/named_threads.sql");
 const FITTING: &str = include_str!("../../queries/names/fitting.sql");
 const APART: &str = include_str!("../../queries/names/apart.sql");
 const CALLED: &str = include_str!("../../queries/names/called.sql");
@@ -23,7 +22,6 @@ const ALL_FUNCTIONS: &str = include_str!("../../queries/names/functions.sql");
 const FOUND: &str = include_str!("../../queries/names/found.sql");
 const PLACED: &str = include_str!("../../queries/names/placed.sql");
 const KNOWS: &str = include_str!("../../queries/names/knows.sql");
-const THREADS: &str = include_str!("../../queries/names/threads.sql");
 const PLACES: &str = include_str!("../../queries/names/places.sql");
 const KEYS: &str = include_str!("../../queries/names/keys.sql");
 const VALUES: &str = include_str!("../../queries/names/values.sql");
@@ -217,11 +215,16 @@ impl<'s> RunNames<'s> {
                 let all: Vec<(i64, bool)> =
                     self.rows(NAMED, &parameters, |row| Ok((row.get(0)?, row.get(1)?)))?;
                 if all.is_empty() {
-                    let placed = Picked {
-                        functions: self.placed(name)?,
-                        by: PickedBy::List,
-                    };
-                    return self.found(placed, wanted);
+                    let mut functions = self.placed(name)?;
+                    if functions.is_empty() {
+                        let threads = self.database.threads_of(self.run.run_id)?;
+                        let threads = threads
+                            .iter()
+                            .filter(|thread| thread.with_process() == *name);
+                        functions.extend(threads.map(|thread| thread.function_id));
+                    }
+                    let by = PickedBy::List;
+                    return self.found(Picked { functions, by }, wanted);
                 }
                 // A container is meant only where no function has the name: some formats give a
                 // thread and its unnamed frames one name.
@@ -243,12 +246,17 @@ impl<'s> RunNames<'s> {
                 }
             }
             Name::Thread(name) => {
-                let threads = self.list(THREADS)?;
-                let name = thread(name, &threads).unwrap_or(name);
-                let parameters: [(&str, &dyn ToSql); 2] = [run, (":name", &name)];
+                let threads = self.database.threads_of(self.run.run_id)?;
+                let picked = thread(name, &threads);
                 Picked {
-                    functions: self.rows(NAMED_THREADS, &parameters, |row| row.get(0))?,
-                    by: PickedBy::Name(name.to_owned(), Kinds::Threads),
+                    functions: picked.iter().map(|thread| thread.function_id).collect(),
+                    by: match picked.first() {
+                        // All that have the name are meant.
+                        Some(thread) if !thread.is_repeated || picked.len() > 1 => {
+                            PickedBy::Name(thread.name.clone(), Kinds::Threads)
+                        }
+                        _ => PickedBy::List,
+                    },
                 }
             }
             Name::Pattern(pattern) => {
@@ -314,7 +322,9 @@ impl<'s> RunNames<'s> {
             }
             Name::Found(text, _) => format!("{run} has nothing that {text} means"),
             Name::Thread(name) => {
-                let threads = some_threads(name, self.list(THREADS)?);
+                let threads = self.database.threads_of(self.run.run_id)?;
+                let shown = threads.iter().map(ThreadName::shown).collect();
+                let threads = some_threads(name, shown);
                 format!(
                     "{run} has no thread {name}, nor a single one that ends in it; it has {threads}"
                 )
@@ -419,11 +429,6 @@ pub(crate) fn groups_instead(what: &str, has_modules: bool, has_files: bool) -> 
     }
 }
 
-/// The names of all threads of a run.
-pub(crate) fn threads(database: &Database, run: &RunInfo) -> Result<Vec<String>, StoreError> {
-    RunNames::new(database, run, NameSyntax::default()).list(THREADS)
-}
-
 /// What threads there are, where there is none of the name that is asked for.
 pub(crate) fn some_threads(wanted: &str, threads: Vec<String>) -> String {
     match threads.len() {
@@ -433,28 +438,59 @@ pub(crate) fn some_threads(wanted: &str, threads: Vec<String>) -> String {
     }
 }
 
-/// The thread of this name, else the only one whose name ends in it: whole words, whatever closes
-/// the name (`0102` means `Thread_0102`, `main` means `"main"`).
-pub(crate) fn thread<'t>(wanted: &str, threads: &'t [String]) -> Option<&'t str> {
-    let is_between_words = |character: char| !character.is_alphanumeric();
-    let ends_in_it = |name: &str| {
-        let before = name
-            .trim_end_matches(is_between_words)
-            .strip_suffix(wanted)
-            .or(name.strip_suffix(wanted));
-        !wanted.is_empty()
-            && before.is_some_and(|before| before.is_empty() || before.ends_with(is_between_words))
+/// Returns the threads that a text means: those of this name, of this process and name (`P/T`), or else of the only name
+/// that ends in the text. Whole words end a name, whatever closes it (`0102` means `Thread_0102`, `main` means `"main"`).
+/// Of `P/T`, both parts may be such ends, or lack the numbers behind them.
+pub(crate) fn thread<'t>(wanted: &str, threads: &'t [ThreadName]) -> Vec<&'t ThreadName> {
+    let of = |is_it: &dyn Fn(&ThreadName) -> bool| -> Vec<&'t ThreadName> {
+        threads.iter().filter(|thread| is_it(thread)).collect()
     };
     // The whole name first: it may be the end of another one, too.
-    if let Some(name) = threads.iter().find(|name| *name == wanted) {
-        return Some(name);
+    let named = of(&|thread| thread.name == wanted);
+    if !named.is_empty() {
+        return named;
     }
-    // Two are enough to know that the end is of several, none of which is then meant.
-    let mut ending = threads.iter().filter(|name| ends_in_it(name));
-    match (ending.next(), ending.next()) {
-        (Some(name), None) => Some(name),
-        _ => None,
+    let with_process = of(&|thread| thread.with_process() == wanted);
+    if !with_process.is_empty() {
+        return with_process;
     }
+    let ending = of(&|thread| ends_in(&thread.name, wanted));
+    if let Some(first) = ending.first() {
+        let is_one = ending.iter().all(|thread| thread.name == first.name);
+        return if is_one { ending } else { Vec::new() };
+    }
+    let parts = wanted
+        .match_indices('/')
+        .map(|(at, _)| (&wanted[..at], &wanted[at + 1..]));
+    let mut of_parts = Vec::new();
+    for (process, name) in parts {
+        of_parts.extend(of(&|thread| {
+            is_part(&thread.name, name)
+                && (is_part(&thread.process, process) || ends_in(process, &thread.process))
+        }));
+    }
+    if of_parts.len() == 1 {
+        of_parts
+    } else {
+        Vec::new()
+    }
+}
+
+/// Returns whether a part of `P/T` means a name: it is the name, its end, or its beginning before a blank.
+fn is_part(name: &str, wanted: &str) -> bool {
+    let rest = name.strip_prefix(wanted);
+    ends_in(name, wanted) || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// Returns whether a name ends in these whole words.
+fn ends_in(name: &str, wanted: &str) -> bool {
+    let is_between_words = |character: char| !character.is_alphanumeric();
+    let before = name
+        .trim_end_matches(is_between_words)
+        .strip_suffix(wanted)
+        .or(name.strip_suffix(wanted));
+    !wanted.is_empty()
+        && before.is_some_and(|before| before.is_empty() || before.ends_with(is_between_words))
 }
 
 /// Functions as the JSON array that statements take.

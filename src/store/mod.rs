@@ -50,6 +50,7 @@ pub use identities::Identified;
 pub use identity::{LONGEST_UID, RunMeta};
 pub use marks::{Fitting, IdentifiedFunction, MetricOfRun, RunMarks};
 pub use merge::Merged;
+pub use names::ThreadName;
 pub use nodes::{Below, CallRow, NodeRow};
 pub use open::remove_abandoned;
 pub use page::{

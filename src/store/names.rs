@@ -10,6 +10,37 @@ use super::write::integer;
 /// Larger than every character that names have, as the end of a range.
 const AFTER_ALL: char = char::MAX;
 
+/// A thread of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadName {
+    /// The function that stands for the thread.
+    pub function_id: i64,
+    /// Its name.
+    pub name: String,
+    /// The name of its process; empty if unknown.
+    pub process: String,
+    /// A thread of another process has the name, too.
+    pub is_repeated: bool,
+}
+
+impl ThreadName {
+    /// Returns the name with that of the process before it.
+    #[must_use]
+    pub fn with_process(&self) -> String {
+        format!("{}/{}", self.process, self.name)
+    }
+
+    /// Returns the name as reports show it: with that of the process where it is repeated.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        if self.is_repeated && !self.process.is_empty() {
+            self.with_process()
+        } else {
+            self.name.clone()
+        }
+    }
+}
+
 impl Database {
     /// Numbers of runs whose digits begin so, the one that was imported last first, at most `limit`.
     ///
@@ -98,13 +129,27 @@ impl Database {
         })
     }
 
-    /// Names of a run's threads, in order.
+    /// Returns the threads of a run in the order of their names.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn threads_of(&self, run_id: i64) -> Result<Vec<String>, StoreError> {
+    pub fn threads_of(&self, run_id: i64) -> Result<Vec<ThreadName>, StoreError> {
         let sql = include_str!("../../queries/names/threads.sql");
-        self.listed(sql, named_params! { ":run": run_id }, |row| row.get(0))
+        let mut threads = self.listed(sql, named_params! { ":run": run_id }, |row| {
+            Ok(ThreadName {
+                function_id: row.get(0)?,
+                name: row.get(1)?,
+                process: row.get(2)?,
+                is_repeated: false,
+            })
+        })?;
+        for threads in threads.chunk_by_mut(|one, other| one.name == other.name) {
+            let is_repeated = threads.len() > 1;
+            for thread in threads {
+                thread.is_repeated = is_repeated;
+            }
+        }
+        Ok(threads)
     }
 
     fn listed<T>(

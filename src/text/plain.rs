@@ -1,12 +1,79 @@
 //! Text for a terminal: names come from strangers, and what would move the cursor is shown, not
 //! done.
 
+/// Commands of GitHub's runner, which it takes from a line that begins with `::NAME`.
+const RUNNER_COMMANDS: [&str; 15] = [
+    "add-mask",
+    "add-matcher",
+    "add-path",
+    "debug",
+    "echo",
+    "endgroup",
+    "error",
+    "group",
+    "notice",
+    "remove-matcher",
+    "save-state",
+    "set-env",
+    "set-output",
+    "stop-commands",
+    "warning",
+];
+
 /// A text with what would move the cursor written as escapes.
 #[must_use]
 pub fn plain(text: &str) -> String {
     let mut plain = String::new();
     push_plain(text, &mut plain);
     plain
+}
+
+/// Returns [`plain`] text for a line of output. What a program that runs builds would take for its command gets a
+/// backslash: `\::error`, `##\[error]`.
+#[must_use]
+pub(crate) fn plain_line(text: &str) -> String {
+    let mut line = String::new();
+    push_plain_line(text, &mut line);
+    line
+}
+
+/// Adds [`plain_line`] to a text.
+pub(crate) fn push_plain_line(text: &str, line: &mut String) {
+    if is_runner_command(text) {
+        line.push('\\');
+    }
+    let mut rest = text;
+    while let Some((before, behind)) = older_command(rest) {
+        push_plain(before, line);
+        line.push('\\');
+        rest = behind;
+    }
+    push_plain(rest, line);
+}
+
+/// Returns whether GitHub's runner takes a line that begins with this text for a command: it ignores blanks before it and
+/// the case of letters.
+fn is_runner_command(text: &str) -> bool {
+    let Some(command) = text.trim_start().strip_prefix("::") else {
+        return false;
+    };
+    let name = command.split([' ', ':']).next().unwrap_or_default();
+    RUNNER_COMMANDS
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Splits a text before the bracket of the first older command (`##[error]`, `##vso[task.complete]`), which programs find
+/// anywhere in a line.
+fn older_command(text: &str) -> Option<(&str, &str)> {
+    for (at, _) in text.match_indices("##") {
+        let name = &text[at + 2..];
+        let bracket = name.find(|letter: char| !letter.is_ascii_alphabetic())?;
+        if name[bracket..].starts_with('[') {
+            return Some(text.split_at(at + 2 + bracket));
+        }
+    }
+    None
 }
 
 /// Adds [`plain`] to a text.

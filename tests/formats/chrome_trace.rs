@@ -7,14 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::samples_of::{bytes, imported, rows, text, total};
-use serde_json::Value;
+use profdb::store::Database;
+use serde_json::{Value, json};
 
 /// Name and category.
 type Function = (String, String);
 
-/// A slice of a thread, in microseconds.
+/// A slice of a thread or an asynchronous track, in microseconds.
 struct Slice {
-    thread: i64,
+    thread: String,
     function: Function,
     start: i64,
     end: i64,
@@ -34,8 +35,8 @@ fn integer(event: &Value, member: &str) -> i64 {
     event[member].as_i64().expect("a whole number")
 }
 
-/// The slices. A beginning belongs to the first end of its name and thread that is not before it
-/// and is nobody else's: in this trace no function of that sort calls itself.
+/// Returns the slices. A beginning has the first end of its name on its thread or track that is not before it and that
+/// no later beginning has.
 fn slices() -> Vec<Slice> {
     let trace: Value =
         serde_json::from_str(&text("../cases/chrome_trace/node/trace.json.gz")).expect("JSON");
@@ -45,38 +46,55 @@ fn slices() -> Vec<Slice> {
         let text = |member: &str| event[member].as_str().expect("a text").to_owned();
         (text("name"), text("cat"))
     };
+    let thread = |event: &Value| event["tid"].to_string();
     let mut slices: Vec<Slice> = of_phase("X")
         .map(|event| {
-            let (thread, start) = (integer(event, "tid"), integer(event, "ts"));
+            let start = integer(event, "ts");
             Slice {
-                thread,
+                thread: thread(event),
                 function: function(event),
                 start,
                 end: start + integer(event, "dur"),
             }
         })
         .collect();
-    let mut begins: Vec<&Value> = of_phase("B").collect();
-    let mut ends: Vec<&Value> = of_phase("E").collect();
-    begins.sort_by_key(|event| integer(event, "ts"));
-    ends.sort_by_key(|event| integer(event, "ts"));
-    for begin in begins {
-        let (thread, start) = (integer(begin, "tid"), integer(begin, "ts"));
-        let fits = |end: &&Value| {
-            integer(end, "tid") == thread
-                && function(end) == function(begin)
-                && integer(end, "ts") >= start
-        };
-        let end = ends.iter().position(fits).expect("an end");
-        let end = integer(ends.remove(end), "ts");
-        slices.push(Slice {
-            thread,
-            function: function(begin),
-            start,
-            end,
-        });
+    let track = |event: &Value| format!("{} {}", event["cat"], event["id"]);
+    let mut last_of: BTreeMap<String, i64> = BTreeMap::new();
+    for event in of_phase("b").chain(of_phase("e")) {
+        let last = last_of.entry(track(event)).or_default();
+        *last = integer(event, "ts").max(*last);
     }
-    assert!(ends.is_empty());
+    for (begin, end, lane) in [
+        ("B", "E", &thread as &dyn Fn(&Value) -> String),
+        ("b", "e", &track),
+    ] {
+        let mut begins: Vec<&Value> = of_phase(begin).collect();
+        let mut ends: Vec<&Value> = of_phase(end).collect();
+        // The last beginning has the first end after it.
+        begins.sort_by_key(|event| std::cmp::Reverse(integer(event, "ts")));
+        ends.sort_by_key(|event| integer(event, "ts"));
+        for begin in begins {
+            let start = integer(begin, "ts");
+            let on_lane = lane(begin);
+            let fits = |end: &&Value| {
+                lane(end) == on_lane
+                    && function(end) == function(begin)
+                    && integer(end, "ts") >= start
+            };
+            let end = match ends.iter().position(fits) {
+                Some(end) => integer(ends.remove(end), "ts"),
+                // Until the last event of the track.
+                None => last_of[&on_lane],
+            };
+            slices.push(Slice {
+                thread: on_lane,
+                function: function(begin),
+                start,
+                end,
+            });
+        }
+        assert!(ends.is_empty());
+    }
     slices
 }
 
@@ -110,6 +128,8 @@ fn functions() {
         }
         match chain.first() {
             Some(outer) => expected.entry(outer.function.clone()).or_default().1 -= duration,
+            // The total is that of threads.
+            None if slice.thread.contains(' ') => {}
             None => whole += duration,
         }
     }
@@ -435,4 +455,139 @@ fn uftrace() {
             .any(|note| note == "3 ends without a beginning, passed over"),
         "{notes:?}"
     );
+}
+
+/// Node.js writes one profile of V8 twice: as a file, and in parts into a trace. The trace has a second profile, which
+/// the tracing itself takes (`0x2`); it is left out here.
+#[test]
+fn v8_samples_equal_the_cpuprofile_of_the_recording() {
+    let mut trace: Value =
+        serde_json::from_str(&text("chrome_trace/v8.trace.json.gz")).expect("JSON");
+    let events = trace["traceEvents"].as_array_mut().expect("events");
+    events.retain(|event| event["id"] != "0x2");
+    let profile = text("chrome_trace/v8.cpuprofile.gz");
+    let of_trace = imported("chrome_trace", &trace.to_string());
+    let of_profile = imported("cpuprofile", &profile);
+    // The file has addresses (`file:///tmp/app.js`) where the trace has paths. Two functions of a file may differ only
+    // by their columns.
+    let figures = |database: &Database, metric: &str| {
+        let sql = format!(
+            "SELECT f.name, replace(f.file, 'file://', ''), f.first_line, f.first_col, s.exclusive, s.cumulative
+             FROM summary AS s JOIN functions AS f USING (function_id)
+             WHERE s.metric = '{metric}' AND s.calls IS NULL AND f.kind IN ('function', 'pseudo') ORDER BY 1, 2, 3, 4"
+        );
+        rows(database, &sql, |row| {
+            let key = (row.get::<_, String>(0)?, row.get::<_, String>(1)?);
+            let place = (row.get::<_, u32>(2)?, row.get::<_, u32>(3)?);
+            let costs = (row.get::<_, f64>(4)?, row.get::<_, f64>(5)?);
+            Ok((key, place, costs))
+        })
+    };
+    let time = figures(&of_trace, "sampled_time");
+    assert_eq!(time, figures(&of_profile, "time"));
+    assert!(time.len() > 50, "{}", time.len());
+    assert_eq!(total(&of_trace, "sampled_time"), total(&of_profile, "time"));
+    // The file has the number of samples twice: as `hitCount` of nodes, which are one less, and as the list that the
+    // trace has, too.
+    let profile: Value = serde_json::from_str(&profile).expect("JSON");
+    let samples = profile["samples"].as_array().expect("samples").len();
+    assert_eq!(
+        total(&of_trace, "samples"),
+        Value::from(samples).as_f64().expect("a number")
+    );
+}
+
+/// A profile of V8 in parts of a trace has the figures of the same profile in a file, its lines included.
+#[test]
+fn v8_samples_in_chunks_equal_the_cpuprofile() {
+    let mut profile: Value =
+        serde_json::from_str(&text("cpuprofile/small-main.cpuprofile")).expect("JSON");
+    let take = |value: &mut Value| std::mem::take(value.as_array_mut().expect("an array"));
+    let (nodes, samples) = (take(&mut profile["nodes"]), take(&mut profile["samples"]));
+    let deltas = take(&mut profile["timeDeltas"]);
+    // `hitCount` and `positionTicks` are of the file only; here, all samples of a node are of its first line.
+    let mut parents = BTreeMap::new();
+    for node in &nodes {
+        for child in node["children"].as_array().into_iter().flatten() {
+            parents.insert(child.as_u64(), node["id"].clone());
+        }
+    }
+    let line_of = |sample: &Value| {
+        let node = nodes
+            .iter()
+            .find(|node| node["id"] == *sample)
+            .expect("a node");
+        node["positionTicks"][0]["line"].as_u64().unwrap_or(0)
+    };
+    let mut ticks: BTreeMap<u64, u64> = BTreeMap::new();
+    for sample in &samples {
+        *ticks.entry(sample.as_u64().expect("an id")).or_default() += 1;
+    }
+    let (mut parts, mut whole) = (Vec::new(), Vec::new());
+    for node in &nodes {
+        let id = node["id"].as_u64().expect("an id");
+        let frame = &node["callFrame"];
+        let mut part = json!({"id": id, "callFrame": frame});
+        if let Some(parent) = parents.get(&Some(id)) {
+            part["parent"] = parent.clone();
+        }
+        let mut full = part.clone();
+        let (line, ticks) = (line_of(&node["id"]), ticks.get(&id).copied().unwrap_or(0));
+        if line > 0 && ticks > 0 {
+            full["positionTicks"] = json!([{"line": line, "ticks": ticks}]);
+        }
+        parts.push(part);
+        whole.push(full);
+    }
+    let data = |data: Value, name: &str, ts: usize| json!({"args": {"data": data}, "cat": "v8", "id": "0x1", "name": name, "ph": "P", "pid": 1, "tid": 2, "ts": ts});
+    let mut events = vec![data(
+        json!({"startTime": profile["startTime"]}),
+        "Profile",
+        0,
+    )];
+    let sizes = (parts.len() / 3 + 1, samples.len() / 3 + 1);
+    for (number, ((nodes, samples), deltas)) in parts
+        .chunks(sizes.0)
+        .zip(samples.chunks(sizes.1))
+        .zip(deltas.chunks(sizes.1))
+        .enumerate()
+    {
+        let lines: Vec<u64> = samples.iter().map(line_of).collect();
+        let chunk = json!({"cpuProfile": {"nodes": nodes, "samples": samples}, "lines": lines, "timeDeltas": deltas});
+        events.push(data(chunk, "ProfileChunk", number + 1));
+    }
+    events.push(data(
+        json!({"endTime": profile["endTime"]}),
+        "ProfileChunk",
+        9,
+    ));
+    // Chunks may come in any order.
+    events.swap(1, 3);
+    let of_trace = imported("chrome_trace", &json!({"traceEvents": events}).to_string());
+    (profile["nodes"], profile["samples"], profile["timeDeltas"]) =
+        (whole.into(), samples.into(), deltas.into());
+    let of_profile = imported("cpuprofile", &profile.to_string());
+    for view in ["summary", "lines"] {
+        for (metric, other) in [("sampled_time", "time"), ("samples", "samples")] {
+            let figures = |database: &Database, metric: &str| {
+                let line = if view == "lines" {
+                    "s.line"
+                } else {
+                    "f.first_col"
+                };
+                let sql = format!(
+                    "SELECT f.name, f.file, f.first_line, {line}, s.exclusive, COALESCE(s.cumulative, -1) FROM {view} AS s
+                     JOIN functions AS f USING (function_id) WHERE s.metric = '{metric}' ORDER BY 1, 2, 3, 4, 5, 6"
+                );
+                rows(database, &sql, |row| {
+                    let key = (row.get::<_, String>(0)?, row.get::<_, String>(1)?);
+                    let place = (row.get::<_, u32>(2)?, row.get::<_, u32>(3)?);
+                    Ok((key, place, (row.get::<_, f64>(4)?, row.get::<_, f64>(5)?)))
+                })
+            };
+            let chunks = figures(&of_trace, metric);
+            assert!(chunks.len() > 10, "{view} {metric}");
+            assert_eq!(chunks, figures(&of_profile, other), "{view} {metric}");
+        }
+    }
 }

@@ -277,7 +277,7 @@ fn export() -> Vec<String> {
 }
 
 /// What is asked besides, to find names.
-const LOOKUPS: [&str; 15] = [
+const LOOKUPS: [&str; 14] = [
     include_str!("../../queries/names/apart.sql"),
     include_str!("../../queries/names/called.sql"),
     include_str!("../../queries/names/lines_in_other_files.sql"),
@@ -287,7 +287,6 @@ const LOOKUPS: [&str; 15] = [
     include_str!("../../queries/names/keys.sql"),
     include_str!("../../queries/names/knows.sql"),
     include_str!("../../queries/names/named.sql"),
-    include_str!("../../queries/names/named_threads.sql"),
     include_str!("../../queries/names/names.sql"),
     include_str!("../../queries/names/threads.sql"),
     include_str!("../../queries/names/of_functions.sql"),

@@ -13,41 +13,63 @@
 //! ```
 //!
 //! # What we read
-//! - An object with `traceEvents`, or an array of events, whose closing bracket may be missing.
+//! - An object with `traceEvents`, or an array of events. Both may end after a complete event, as a program leaves them that was
+//!   killed or that adds events later: a note states it.
 //! - Slices: complete events (`X`), and begin and end (`B`, `E`), by process and thread, in any order in the file. One slice
 //!   within another was called by it; equal paths are one.
+//! - Asynchronous slices (`b` and `e`, and `S` and `F` of older versions): an end closes the innermost beginning of its name on
+//!   the same track. Events of one category, `id` or `id2`, and `scope` are on one track; `id2.local` is an id of the process, and
+//!   so is `id` where each process closes what it begins. The slices of all tracks of a process and category are below the part
+//!   `async CATEGORY` of the process. Where threads have slices that last, the total is their time
+//!   alone, because tracks overlap with them and with each other: the share of an asynchronous slice may be above 100 %. A note has
+//!   the number of such slices.
 //! - Functions by name and category (the module: `--by module` adds up by category). Calls are the number of slices.
 //! - Times to the nanosecond: a slice's own time is what is left of its duration without the slices within.
+//! - Samples of V8 (`Profile` and `ProfileChunk`, which Chrome's Performance panel saves, and `CpuProfile`): metrics `samples` and
+//!   `sampled_time`, with functions, files and lines, below the thread that was sampled, with the figures of the `cpuprofile` that
+//!   they are parts of. Without slices that last, `sampled_time` is the default metric.
+//! - The members `samples` and `stackFrames`, as Hermes writes them: the same two metrics. A sample lasts until the next one of its
+//!   thread, the last one 0. Where samples have other weights than 1, metric `weight` has their sum. The line of a frame is
+//!   `line`, the definition of its function is at `funcLine`; the place after the name, `f(file:line:column)`, gives the file.
 //! - Names of processes and threads, from metadata (`M`) anywhere in the file; without one, their numbers.
+//! - Numbers that are written as texts; null is a missing value.
 //! - The format allows slices of a thread to nest, and no other overlap: it does not say what the time of two that overlap
 //!   is. One that lasts longer than the slice it is in is cut at the end of that one, which is in no slice by then: what begins
 //!   there, and lasts, comes after both. Perfetto leaves such slices out.
-//! - Slices that were not closed last until the last event of their thread. An end closes the innermost slice of its name, or the innermost one if it has no name, as
-//!   in Perfetto; one of a name that no open slice has is passed over: uftrace writes ends of times for which its thread was
-//!   preempted, and no beginnings. There is a note for each.
+//! - Slices that were not closed last until the last event of their thread or track. An end closes the innermost slice of its name,
+//!   or the innermost one if it has no name, as in Perfetto; one of a name that no open slice has is passed over: uftrace writes
+//!   ends of times for which its thread was preempted, and no beginnings. There is a note for each.
 //!
 //! Slices are held until the end of the file, in 40 bytes each, because their order is free.
 //!
 //! # What we leave out
-//! - All other events: counters, flows, instants, asynchronous events, objects, samples of V8. A note says how many.
+//! - All other events: counters, flows, instants, steps of asynchronous slices, objects. A note has their number.
+//! - Slices without a time. A note has their number.
 //! - Arguments and identifiers of events, and time of the processor (`tts`, `tdur`).
 //! - Sums that clang adds up over its slices and writes as slices of threads that there never were (`Total Frontend`): with them
 //!   a run would last several times as long. A note says how many.
-//! - Members besides `traceEvents`: a note says how many.
+//! - Other members of the object: a note says how many.
 //!
 //! # References
-//! - "Trace Event Format", documentation of Chrome's trace viewer.
+//! - "Trace Event Format", documentation of Chrome's trace viewer; `trace_event_importer.html` in the sources of Catapult.
+//! - `profile-generator.cc` in the sources of V8; `ChromeTraceSerializer` in those of Hermes.
 //! - `slice_tracker.cc` in the sources of Perfetto; `dump.c` in those of uftrace 0.13; `TimeProfiler.cpp` in those of LLVM.
-
-use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 
+use super::numbers::{read_microseconds, read_text_or_null};
+use super::process_trees::{ProcessTrees, ThreadTrees, TraceMetrics, container_name};
+use super::slices::{Lane, Mark, Nesting, PackedPosition, Slice};
+use super::stack_samples::StackSamples;
+use super::tracks::{IdKind, ProcessTrack, TrackKey, Tracks};
+use super::v8_chunks::{Chunk, Profiles, ThreadTree};
+
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{FunctionDef, FunctionId, Kind, Noise, Note, Severity, Sink, Unit};
-use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
+use crate::events::{FunctionDef, FunctionId, Kind, Note, RunFact, Severity, Sink};
+use crate::formats::common::call_tree::{CallTree, Location, TOP};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
+use crate::formats::common::v8_profile::CallFrames;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
 use crate::formats::salvage::Salvage;
@@ -58,7 +80,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "chrome_trace",
     summary: "Chrome traces (Trace Event Format): Chrome, Node.js, clang, PyTorch, VizTracer",
-    revision: 4,
+    revision: 5,
     sniff,
     has_empty_recordings: false,
     salvage: Salvage::Json,
@@ -100,76 +122,8 @@ fn import(
     let mut trace = Trace::new(sink);
     trace.read(&mut Reader::new(input))?;
     trace.sink.at(input.record_start());
-    trace.finish();
-    Ok(())
+    trace.finish()
 }
-
-/// A place in the file, in less room: 12 bytes, so that a slice has 40.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(Rust, packed(4))]
-struct PackedPosition {
-    byte: u64,
-    /// The largest number means all that do not fit.
-    line: u32,
-}
-
-impl PackedPosition {
-    fn of(position: Position) -> Self {
-        let line = position
-            .line
-            .and_then(|line| u32::try_from(line).ok())
-            .unwrap_or(u32::MAX);
-        Self {
-            byte: position.byte,
-            line,
-        }
-    }
-
-    fn position(self) -> Position {
-        Position {
-            byte: self.byte,
-            line: (self.line < u32::MAX).then_some(u64::from(self.line)),
-        }
-    }
-}
-
-/// A beginning or an end.
-struct Mark {
-    time: i64,
-    at: PackedPosition,
-    /// The number of its name; ends may have none.
-    name: Option<u32>,
-    /// `None` for an end.
-    function: Option<FunctionId>,
-}
-
-/// What began and ended, in nanoseconds.
-struct Slice {
-    start: i64,
-    end: i64,
-    at: PackedPosition,
-    /// Where the end is in the file; 0 if the slice is one event.
-    end_byte: u64,
-    function: FunctionId,
-}
-
-impl Slice {
-    fn is_complete_event(&self) -> bool {
-        self.end_byte == 0
-    }
-
-    /// Whether it is over when another one, which does not start earlier, starts.
-    fn is_before(&self, other: &Self) -> bool {
-        // What lasts longer than this one has no time within it, wherever it is in the file (case
-        // `chrome_trace/begins-where-another-ends`).
-        let lasts_longer = other.end > self.end;
-        let ends_earlier_in_file = self.end_byte < other.at.byte;
-        self.end < other.start || self.end == other.start && (lasts_longer || ends_earlier_in_file)
-    }
-}
-
-/// What the page says.
-const _: () = assert!(size_of::<Slice>() == 40, "all slices are held");
 
 #[derive(Default)]
 struct Thread {
@@ -190,28 +144,39 @@ struct Process {
 
 /// The members of an event that matter, each in place of that of the event before.
 #[derive(Default)]
-struct Event {
+struct TraceEvent {
     name: Vec<u8>,
     has_name: bool,
     category: Vec<u8>,
     phase: Vec<u8>,
     process: Vec<u8>,
     thread: Vec<u8>,
+    id_kind: IdKind,
+    id: Vec<u8>,
+    scope: Vec<u8>,
     /// Nanoseconds, as the duration.
     time: Option<i64>,
     duration: Option<i64>,
     /// The argument `name`, of metadata.
     argument: Vec<u8>,
+    /// The argument `data`, of samples of V8.
+    chunk: Chunk,
     /// It has the argument `avg ms`.
     has_average: bool,
 }
 
-impl Event {
-    /// Whether it says how long all slices of a name took, as clang does at the end of its traces:
-    /// some versions put a colon after the first word.
+impl TraceEvent {
+    /// Returns whether the event is the time of all slices of a name, as clang writes it at the end of its traces. Some
+    /// versions put a colon after the first word.
     fn is_sum(&self) -> bool {
         let is_named_so = self.name.starts_with(b"Total ") || self.name.starts_with(b"Total: ");
         self.has_average && is_named_so
+    }
+
+    /// Returns whether the event has samples of V8.
+    fn is_profile(&self) -> bool {
+        let names: [&[u8]; 3] = [b"Profile", b"ProfileChunk", b"CpuProfile"];
+        matches!(self.phase.as_slice(), b"P" | b"I" | b"i") && names.contains(&self.name.as_slice())
     }
 
     fn clear(&mut self) {
@@ -221,11 +186,15 @@ impl Event {
             &mut self.phase,
             &mut self.process,
             &mut self.thread,
+            &mut self.id,
+            &mut self.scope,
             &mut self.argument,
         ] {
             text.clear();
         }
         (self.has_name, self.time, self.duration, self.has_average) = (false, None, None, false);
+        self.id_kind = IdKind::Plain;
+        self.chunk = Chunk::default();
     }
 }
 
@@ -236,18 +205,24 @@ struct Trace<'s> {
     processes: Vec<Process>,
     /// In the order in which they came.
     threads: Vec<Thread>,
-    /// Names of what begins and ends, numbered.
+    tracks: Tracks,
+    profiles: Profiles,
+    stack_samples: StackSamples,
+    frames: CallFrames,
+    /// Names of beginnings and ends, numbered.
     names: HashMap<Vec<u8>, u32>,
-    event: Event,
+    event: TraceEvent,
     member: Vec<u8>,
-    unterminated: Option<Position>,
+    text: Vec<u8>,
+    unterminated: Option<Note<'static>>,
+    nesting: Nesting,
+    track_nesting: Nesting,
     others: Counted,
     unknown: Counted,
+    no_time: Counted,
     no_duration: Counted,
-    not_closed: Counted,
-    not_opened: Counted,
+    asynchronous: Counted,
     sums: Counted,
-    cut: Counted,
 }
 
 impl<'s> Trace<'s> {
@@ -257,41 +232,75 @@ impl<'s> Trace<'s> {
             process_of: HashMap::new(),
             processes: Vec::new(),
             threads: Vec::new(),
+            tracks: Tracks::default(),
+            profiles: Profiles::default(),
+            stack_samples: StackSamples::default(),
+            frames: CallFrames::default(),
             names: HashMap::new(),
-            event: Event::default(),
+            event: TraceEvent::default(),
             member: Vec::new(),
+            text: Vec::new(),
             unterminated: None,
+            nesting: Nesting::new(Lane::Thread),
+            track_nesting: Nesting::new(Lane::Track),
             others: Counted::default(),
             unknown: Counted::default(),
+            no_time: Counted::default(),
             no_duration: Counted::default(),
-            not_closed: Counted::default(),
-            not_opened: Counted::default(),
+            asynchronous: Counted::default(),
             sums: Counted::default(),
-            cut: Counted::default(),
         }
     }
 
     fn read(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
         if json.accept(b'[')? {
-            return self.array(json);
+            if self.events(json)? {
+                return json.end();
+            }
+            let message =
+                "the array is not closed, as the format allows: the file may have been cut";
+            self.unterminated = Some(Note {
+                severity: Severity::Info,
+                position: Some(json.position()),
+                message,
+            });
+            return Ok(());
         }
+        json.expect(b'{', "`{`, the start of an object")?;
         let mut has_events = false;
-        let mut within = Within::default();
-        let mut name = Vec::new();
-        while let Some(at) = json.member(&mut within, &mut name)? {
+        while !json.accept(b'}')? {
+            let at = json.place()?;
+            let name = json.name()?.to_vec();
             json.begin_record_at(at);
             self.sink.at(at);
-            if name == b"traceEvents" {
-                has_events = true;
-                let mut items = Within::default();
-                while let Some(at) = json.item(&mut items)? {
-                    json.begin_record_at(at);
-                    self.sink.at(at);
-                    self.event(json, at)?;
+            match name.as_slice() {
+                b"traceEvents" => {
+                    has_events = true;
+                    json.expect(b'[', "`[`, the start of an array")?;
+                    self.events(json)?;
                 }
-            } else {
-                self.unknown.add_with(at, || quote(&name));
-                json.skip()?;
+                b"samples" if json.is_next(b'[')? => self.samples(json)?,
+                b"stackFrames" if json.is_next(b'{')? => {
+                    self.stack_samples.read_frames(json, self.sink)?;
+                }
+                _ => {
+                    self.unknown.add_with(at, || quote(&name));
+                    json.skip()?;
+                }
+            }
+            let has_next = json.accept(b',')?;
+            if has_events && json.at_end()? {
+                let message =
+                    "the file ends before its object does, after a complete event: it has been cut";
+                self.unterminated = Some(Note {
+                    severity: Severity::Warning,
+                    position: Some(json.position()),
+                    message,
+                });
+                return Ok(());
+            }
+            if !has_next && !json.is_next(b'}')? {
+                return Err(json.expected("`,` or `}`"));
             }
         }
         if !has_events {
@@ -305,16 +314,15 @@ impl<'s> Trace<'s> {
         json.end()
     }
 
-    /// The events of an array that has been opened. A program that ends early, or wants to add
-    /// events later, leaves out the bracket at the end.
-    fn array(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
+    /// Reads the events of an array that has been opened. Returns whether the array is closed: the file may end after a
+    /// complete event, because a program was killed or adds events later.
+    fn events(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
         loop {
             if json.accept(b']')? {
-                return json.end();
+                return Ok(true);
             }
             if json.at_end()? {
-                self.unterminated = Some(json.position());
-                return Ok(());
+                return Ok(false);
             }
             let at = json.position();
             json.begin_record_at(at);
@@ -326,6 +334,22 @@ impl<'s> Trace<'s> {
         }
     }
 
+    /// Reads the member `samples`.
+    fn samples(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
+        let mut within = Within::default();
+        while let Some(at) = json.item(&mut within)? {
+            json.begin_record_at(at);
+            self.sink.at(at);
+            let (processes, threads) = (&mut self.processes, &mut self.threads);
+            let process_of = &mut self.process_of;
+            self.stack_samples.read_sample(json, at, |origin| {
+                let process = process_number(processes, process_of, &origin.process);
+                thread_number(processes, threads, process, &origin.thread)
+            })?;
+        }
+        Ok(())
+    }
+
     fn event(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<(), ImportError> {
         let event = &mut self.event;
         event.clear();
@@ -333,20 +357,27 @@ impl<'s> Trace<'s> {
         let mut within = Within::default();
         while json.member(&mut within, &mut self.member)?.is_some() {
             is_empty = false;
+            let text = &mut self.text;
             match self.member.as_slice() {
                 b"name" => {
-                    json.text_or_number("a name", &mut event.name)?;
+                    read_text_or_null(json, &mut event.name, "a name")?;
                     event.has_name = !event.name.is_empty();
                 }
-                b"cat" if !json.null()? => json.text(&mut event.category)?,
-                b"ph" => json.text(&mut event.phase)?,
+                b"cat" => read_text_or_null(json, &mut event.category, "a category")?,
+                b"ph" => read_text_or_null(json, &mut event.phase, "a phase")?,
                 // Ids may be texts (case `chrome_trace/threads-and-processes`).
-                b"pid" => json.text_or_number("the id of a process", &mut event.process)?,
-                b"tid" => json.text_or_number("the id of a thread", &mut event.thread)?,
-                b"ts" => event.time = Some(json.thousandths("microseconds in `ts`")?),
-                b"dur" => event.duration = Some(json.thousandths("microseconds in `dur`")?),
-                b"args" if json.is_next(b'{')? => arguments(json, &mut self.member, event)?,
-                b"cat" => {}
+                b"pid" => read_text_or_null(json, &mut event.process, "the id of a process")?,
+                b"tid" => read_text_or_null(json, &mut event.thread, "the id of a thread")?,
+                b"id" if event.id_kind == IdKind::Plain => {
+                    read_text_or_null(json, &mut event.id, "an id")?;
+                }
+                b"id2" if json.is_next(b'{')? => read_second_id(json, &mut self.member, event)?,
+                b"scope" => read_text_or_null(json, &mut event.scope, "a scope")?,
+                b"ts" => event.time = read_microseconds(json, text, "microseconds in `ts`")?,
+                b"dur" => event.duration = read_microseconds(json, text, "microseconds in `dur`")?,
+                b"args" if json.is_next(b'{')? => {
+                    arguments(json, &mut self.member, event, self.sink, &mut self.frames)?;
+                }
                 _ => json.skip()?,
             }
         }
@@ -367,7 +398,24 @@ impl<'s> Trace<'s> {
                 self.sums.add(at);
                 Ok(())
             }
-            b"B" | b"E" | b"X" => self.slice(at),
+            b"B" | b"E" | b"X" | b"b" | b"e" | b"S" | b"F" => {
+                self.slice(at);
+                Ok(())
+            }
+            _ if self.event.is_profile() => {
+                let (process, thread) = self.thread();
+                let event = &mut self.event;
+                let chunk = std::mem::take(&mut event.chunk);
+                self.profiles.add(
+                    at,
+                    &event.name,
+                    (process, thread),
+                    &event.id,
+                    event.time,
+                    chunk,
+                );
+                Ok(())
+            }
             phase => {
                 self.others.add_with(at, || quote(phase));
                 Ok(())
@@ -386,7 +434,8 @@ impl<'s> Trace<'s> {
                 }
             }
             b"thread_name" => {
-                if let Some(thread) = self.thread() {
+                let (_, thread) = self.thread();
+                if let Some(thread) = self.threads.get_mut(thread) {
                     thread.name = Some(name);
                 }
             }
@@ -395,88 +444,71 @@ impl<'s> Trace<'s> {
     }
 
     fn process(&mut self) -> usize {
-        if let Some(known) = self.process_of.get(&self.event.process) {
-            return *known;
-        }
-        let id = escape::text(&self.event.process).into_owned();
-        self.processes.push(Process {
-            id,
-            ..Process::default()
-        });
-        self.process_of
-            .insert(self.event.process.clone(), self.processes.len() - 1);
-        self.processes.len() - 1
+        process_number(
+            &mut self.processes,
+            &mut self.process_of,
+            &self.event.process,
+        )
     }
 
-    fn thread(&mut self) -> Option<&mut Thread> {
+    /// Returns the numbers of the process and the thread of the event.
+    fn thread(&mut self) -> (usize, usize) {
         let process = self.process();
-        let threads = &mut self.processes.get_mut(process)?.threads;
-        let number = if let Some(known) = threads.get(&self.event.thread) {
-            *known
-        } else {
-            let id = escape::text(&self.event.thread).into_owned();
-            self.threads.push(Thread {
-                process,
-                id,
-                ..Thread::default()
-            });
-            threads.insert(self.event.thread.clone(), self.threads.len() - 1);
-            self.threads.len() - 1
-        };
-        self.threads.get_mut(number)
+        let id = &self.event.thread;
+        let thread = thread_number(&mut self.processes, &mut self.threads, process, id);
+        (process, thread)
     }
 
-    fn slice(&mut self, at: Position) -> Result<(), ImportError> {
-        let Event {
-            has_name,
-            time,
-            duration,
-            ..
-        } = self.event;
-        let phase = self.event.phase.first().copied();
-        let Some(start) = time else {
-            return Err(ImportError::malformed(
-                at,
-                "an event with `ts`",
-                "one without",
-            ));
+    fn slice(&mut self, at: Position) {
+        let phase = self.event.phase.first().copied().unwrap_or_default();
+        let Some(start) = self.event.time else {
+            self.no_time.add(at);
+            return;
         };
-        let function = if phase == Some(b'E') {
-            None
-        } else {
-            Some(self.function())
-        };
-        let place = PackedPosition::of(at);
-        if let (Some(b'X'), Some(function)) = (phase, function) {
-            let duration = duration
-                .filter(|duration| *duration >= 0)
-                .unwrap_or_else(|| {
-                    self.no_duration.add(at);
-                    0
-                });
+        let is_end = matches!(phase, b'E' | b'e' | b'F');
+        let function = (!is_end).then(|| self.function());
+        let packed = PackedPosition::new(at);
+        let (process, thread) = self.thread();
+        if let (b'X', Some(function)) = (phase, function) {
+            let duration = self.event.duration.filter(|duration| *duration >= 0);
+            let duration = duration.unwrap_or_else(|| {
+                self.no_duration.add(at);
+                0
+            });
             let slice = Slice {
                 start,
                 end: start.saturating_add(duration),
-                at: place,
+                at: packed,
                 end_byte: 0,
                 function,
             };
-            if let Some(thread) = self.thread() {
+            if let Some(thread) = self.threads.get_mut(thread) {
                 thread.slices.push(slice);
             }
-        } else {
-            let name = has_name.then(|| self.number_of_name());
-            let mark = Mark {
-                time: start,
-                at: place,
-                name,
-                function,
-            };
-            if let Some(thread) = self.thread() {
+            return;
+        }
+        let mark = Mark {
+            time: start,
+            at: packed,
+            name: self.event.has_name.then(|| self.number_of_name()),
+            function,
+        };
+        if matches!(phase, b'B' | b'E') {
+            if let Some(thread) = self.threads.get_mut(thread) {
                 thread.marks.push(mark);
             }
+            return;
         }
-        Ok(())
+        let event = &self.event;
+        let key = TrackKey {
+            category: event.category.clone(),
+            scope: event.scope.clone(),
+            id_kind: event.id_kind,
+            id: event.id.clone(),
+            process: (event.id_kind == IdKind::Local).then_some(process),
+            name: matches!(phase, b'S' | b'F').then(|| event.name.clone()),
+        };
+        self.tracks.add(key, process, mark);
     }
 
     fn number_of_name(&mut self) -> u32 {
@@ -499,147 +531,122 @@ impl<'s> Trace<'s> {
         })
     }
 
-    fn finish(mut self) {
-        let mut tree = CallTree::<[f64; 1]>::default();
-        // Where everything there is was left out, who imports it has to know.
-        let mut of_others = Severity::Warning;
-        for thread in std::mem::take(&mut self.threads) {
-            let Some(process) = self.processes.get(thread.process) else {
-                continue;
-            };
-            // Threads of which there is nothing but a name have done nothing.
-            if thread.marks.is_empty() && thread.slices.is_empty() {
-                continue;
-            }
-            of_others = Severity::Info;
-            let mut container = |kind, word, name: &Option<String>, id: &str| {
-                let name = format!("{} {id}", name.as_deref().unwrap_or(word));
-                Location::of(self.sink.function(FunctionDef {
-                    kind,
-                    ..FunctionDef::named(name.trim())
-                }))
-            };
-            let above = container(Kind::Process, "process", &process.name, &process.id);
-            let location = container(Kind::Thread, "thread", &thread.name, &thread.id);
-            let above = tree.below(TOP, above);
-            let node = tree.below(above, location);
-            let slices = self.pair(thread);
-            self.stack(&mut tree, node, slices);
-        }
-        let time = self.sink.metric("time", Unit::Nanoseconds, Noise::Timed);
-        tree.emit(self.sink, &[Some(time)]);
-        self.emit_notes(of_others);
-    }
-
-    /// Joins beginnings and ends. All slices of the thread, in the order in which they begin, outer
-    /// ones first.
-    fn pair(&mut self, thread: Thread) -> Vec<Slice> {
-        let Thread {
-            mut marks,
-            mut slices,
-            ..
-        } = thread;
-        // The last moment of the thread: what was never closed lasts until then.
-        let times = marks
-            .iter()
-            .map(|mark| mark.time)
-            .chain(slices.iter().map(|slice| slice.end));
-        let last = times.max().unwrap_or(0);
-        // Events may come in any order (case `chrome_trace/any-order`); at one time, their places
-        // in the file decide (case `chrome_trace/same-start`).
-        marks.sort_by_key(|mark| (mark.time, mark.at));
-        let mut open = OpenSlices::default();
-        for Mark {
-            time,
-            at,
-            name,
-            function,
-        } in marks
-        {
-            if let Some(function) = function {
-                open.begin(
-                    Slice {
-                        start: time,
-                        end: last,
-                        at,
-                        // After everything in the file, so that a slice that starts at the last
-                        // moment is within this one.
-                        end_byte: u64::MAX,
-                        function,
-                    },
-                    name,
-                );
-            } else if let Some(slice) = open.end(name) {
-                slices.push(Slice {
-                    end: time,
-                    end_byte: at.byte,
-                    ..slice
-                });
-            } else {
-                self.not_opened.add(at.position());
+    fn finish(mut self) -> Result<(), ImportError> {
+        let mut processes: Vec<ProcessTrees> = Vec::new();
+        processes.resize_with(self.processes.len(), ProcessTrees::default);
+        let has_samples = !self.stack_samples.is_empty();
+        let mut has_stacks = vec![false; self.threads.len()];
+        for thread in self.stack_samples.threads() {
+            if let Some(has_stacks) = has_stacks.get_mut(thread) {
+                *has_stacks = true;
             }
         }
-        for slice in open.rest() {
-            self.not_closed.add(slice.at.position());
-            slices.push(slice);
+        let has_weights = self.stack_samples.has_weights();
+        let mut stacks = self
+            .stack_samples
+            .trees(self.threads.len(), self.sink)?
+            .into_iter();
+        let mut profiles = self.profiles.trees()?;
+        let has_samples = has_samples || !profiles.is_empty();
+        let (mut has_slices, mut has_tracks) = (false, false);
+        let (mut thread_time, mut track_time) = (0.0, 0.0);
+        // The order of processes is that of their first threads that did something.
+        let mut order = Vec::new();
+        for (number, thread) in std::mem::take(&mut self.threads).into_iter().enumerate() {
+            let stacks = stacks
+                .next()
+                .filter(|_| has_stacks.get(number) == Some(&true));
+            let of_thread = profiles.extract_if(.., |profile| profile.thread == number);
+            let profiles: Vec<ThreadTree> = of_thread.collect();
+            let has_events = !thread.marks.is_empty() || !thread.slices.is_empty();
+            // A thread of which the file has only the name did nothing.
+            if !has_events && profiles.is_empty() && stacks.is_none() {
+                continue;
+            }
+            has_slices |= has_events;
+            let slices = self.nesting.pair(thread.marks, thread.slices);
+            let mut tree = CallTree::default();
+            thread_time += self.nesting.stack(&mut tree, TOP, slices);
+            let Some(process) = processes.get_mut(thread.process) else {
+                continue;
+            };
+            order.push(thread.process);
+            process.threads.push(ThreadTrees {
+                name: container_name(thread.name.as_deref().unwrap_or("thread"), &thread.id),
+                slices: tree,
+                profiles,
+                stacks,
+            });
         }
-        slices.sort_by_key(|slice| (slice.start, slice.at));
-        // Complete events are written when they end, inner ones first.
-        let alike = |one: &Slice, other: &Slice| {
-            one.start == other.start && one.is_complete_event() && other.is_complete_event()
-        };
-        for group in slices.chunk_by_mut(alike) {
-            group.sort_by_key(|slice| (Reverse(slice.end), slice.at));
+        for track in std::mem::take(&mut self.tracks).into_processes() {
+            let ProcessTrack {
+                process: number,
+                category,
+                marks,
+            } = track;
+            let Some(process) = processes.get_mut(number) else {
+                continue;
+            };
+            let slices = self.track_nesting.pair(marks, Vec::new());
+            if slices.is_empty() {
+                continue;
+            }
+            has_tracks = true;
+            for slice in &slices {
+                self.asynchronous.add(slice.at.position());
+            }
+            order.push(number);
+            let part = self.sink.function(FunctionDef {
+                kind: Kind::Part,
+                ..FunctionDef::named(&container_name("async", &escape::text(&category)))
+            });
+            let part = process.tracks.below(TOP, Location::of(part));
+            track_time += self.track_nesting.stack(&mut process.tracks, part, slices);
         }
-        slices
-    }
-
-    /// Puts slices into each other.
-    fn stack(&mut self, tree: &mut CallTree<[f64; 1]>, thread: NodeId, slices: Vec<Slice>) {
-        let mut open: Vec<(Slice, NodeId)> = Vec::new();
-        for mut slice in slices {
-            while open
-                .pop_if(|(innermost, _)| innermost.is_before(&slice))
-                .is_some()
-            {}
-            // What is still open contains the start of this slice, as slices come in the order of
-            // their starts, outer ones first.
-            let above = open.last().map_or(thread, |(_, node)| *node);
-            let node = tree.below(above, Location::of(slice.function));
-            if let Some((innermost, _)) = open.last()
-                && slice.end > innermost.end
+        has_slices |= has_tracks;
+        let mut metrics = TraceMetrics::default();
+        if has_slices || !has_samples {
+            metrics.announce_time(self.sink);
+        }
+        if has_samples {
+            metrics.announce_samples(self.sink);
+        }
+        if has_weights {
+            metrics.announce_weight(self.sink);
+        }
+        if let ([_, Some(time)], true) = (metrics.samples, thread_time + track_time <= 0.0) {
+            self.sink.run(RunFact::DefaultMetric(time));
+        }
+        if let (Some(time), true) = (metrics.time, has_tracks && thread_time > 0.0) {
+            self.sink.run(RunFact::Total(time, thread_time));
+        } else {
+            self.asynchronous = Counted::default();
+        }
+        for number in order {
+            if let (Some(process), Some(trees)) =
+                (self.processes.get(number), processes.get_mut(number))
             {
-                // Beginning and duration may both have been rounded.
-                if slice.end > innermost.end.saturating_add(1) {
-                    self.cut.add(slice.at.position());
-                }
-                // Its end in the file is that of the one around, too: what comes after that one does
-                // not begin within this one.
-                (slice.end, slice.end_byte) = (innermost.end, innermost.end_byte);
+                let word = process.name.as_deref().unwrap_or("process");
+                let name = container_name(word, &process.id);
+                std::mem::take(trees).emit(self.sink, &name, &metrics)?;
             }
-            tree.call(node);
-            // After the cut, so that the slices within do not take more than the one around has.
-            let duration = nanoseconds(slice.end.saturating_sub(slice.start));
-            tree.cost(node, 0, duration);
-            if above != thread {
-                tree.cost(above, 0, -duration);
-            }
-            open.push((slice, node));
         }
+        // Where everything was left out, the user has to know.
+        let of_others = if has_slices || has_samples {
+            Severity::Info
+        } else {
+            Severity::Warning
+        };
+        self.emit_notes(of_others);
+        Ok(())
     }
 
-    /// Says what was not read, and how much `of_others` matters: events that are no slices.
+    /// Emits notes on what was not read. `of_others` is the severity of the note on events that are not slices.
     fn emit_notes(&mut self, of_others: Severity) {
         let sink = &mut *self.sink;
         let (info, warning) = (Severity::Info, Severity::Warning);
-        if let Some(position) = self.unterminated {
-            let message =
-                "the array is not closed, as the format allows: the file may have been cut";
-            sink.note(Note {
-                severity: info,
-                position: Some(position),
-                message,
-            });
+        if let Some(note) = self.unterminated {
+            sink.note(note);
         }
         self.others.note_with(sink, of_others, |count, first| {
             format!(
@@ -650,17 +657,19 @@ impl<'s> Trace<'s> {
         self.unknown.note_with(sink, info, |count, first| {
             format!("{} not read (first: {first})", many(count, "member"))
         });
+        self.no_time.note(sink, warning, |count| {
+            format!("{} without `ts`, passed over", many(count, "event"))
+        });
         self.no_duration.note(sink, warning, |count| {
             format!("{} without a duration last 0", many(count, "event"))
         });
-        self.not_closed.note(sink, warning, |count| {
+        self.nesting.emit_notes(sink);
+        self.track_nesting.emit_notes(sink);
+        self.asynchronous.note(sink, info, |count| {
             format!(
-                "{} not closed: until the last event of the thread",
-                many(count, "slice")
+                "{}, whose time is not part of the total: they overlap with threads",
+                many(count, "asynchronous slice")
             )
-        });
-        self.not_opened.note(sink, warning, |count| {
-            format!("{} without a beginning, passed over", many(count, "end"))
         });
         self.sums.note(sink, info, |count| {
             format!(
@@ -668,72 +677,88 @@ impl<'s> Trace<'s> {
                 many(count, "sum")
             )
         });
-        self.cut.note(sink, warning, |count| {
-            format!(
-                "{} longer than the slice around, cut at the end of that one",
-                many(count, "slice")
-            )
-        });
+        self.profiles.emit_notes(sink);
+        self.stack_samples.emit_notes(sink);
+        self.frames.emit_notes(sink);
     }
 }
 
-/// Those slices of a thread that have begun and not ended.
-#[derive(Default)]
-struct OpenSlices {
-    /// In the order in which they began; the last one is open.
-    slices: Vec<Option<(Slice, Option<u32>)>>,
-    /// Where in it the open ones of a name are: an end may find its beginning far down.
-    by_name: HashMap<Option<u32>, Vec<usize>>,
+/// Returns the number of the process with this id.
+fn process_number(
+    processes: &mut Vec<Process>,
+    process_of: &mut HashMap<Vec<u8>, usize>,
+    id: &[u8],
+) -> usize {
+    if let Some(known) = process_of.get(id) {
+        return *known;
+    }
+    processes.push(Process {
+        id: escape::text(id).into_owned(),
+        ..Process::default()
+    });
+    process_of.insert(id.to_vec(), processes.len() - 1);
+    processes.len() - 1
 }
 
-impl OpenSlices {
-    fn begin(&mut self, slice: Slice, name: Option<u32>) {
-        self.by_name
-            .entry(name)
-            .or_default()
-            .push(self.slices.len());
-        self.slices.push(Some((slice, name)));
+/// Returns the number of the thread with this id in a process.
+fn thread_number(
+    processes: &mut [Process],
+    threads: &mut Vec<Thread>,
+    process: usize,
+    id: &[u8],
+) -> usize {
+    let next = threads.len();
+    let Some(of_process) = processes.get_mut(process) else {
+        return next;
+    };
+    if let Some(known) = of_process.threads.get(id) {
+        return *known;
     }
+    of_process.threads.insert(id.to_vec(), next);
+    threads.push(Thread {
+        process,
+        id: escape::text(id).into_owned(),
+        ..Thread::default()
+    });
+    next
+}
 
-    /// Takes the innermost slice that has this name or none; without a name, the innermost one.
-    fn end(&mut self, name: Option<u32>) -> Option<Slice> {
-        let last_of = |name| {
-            self.by_name
-                .get(&name)
-                .and_then(|places| places.last())
-                .copied()
+/// Reads `id2`, an id of the process or of all processes.
+fn read_second_id(
+    json: &mut Reader<'_, '_>,
+    member: &mut Vec<u8>,
+    event: &mut TraceEvent,
+) -> Result<(), ImportError> {
+    let mut within = Within::default();
+    while json.member(&mut within, member)?.is_some() {
+        let kind = match member.as_slice() {
+            b"local" => IdKind::Local,
+            b"global" => IdKind::Global,
+            _ => {
+                json.skip()?;
+                continue;
+            }
         };
-        let last = self.slices.len().checked_sub(1);
-        let place = if name.is_none() {
-            last
-        } else {
-            last_of(name).max(last_of(None))
-        }?;
-        let (slice, name) = self.slices.get_mut(place)?.take()?;
-        // Of its name it is the innermost one, too.
-        self.by_name.get_mut(&name)?.pop();
-        // Only ends that cross leave gaps below (case `chrome_trace/ends-crosswise`); the last
-        // slice has to be an open one for ends without a name.
-        while self.slices.pop_if(|slice| slice.is_none()).is_some() {}
-        Some(slice)
+        read_text_or_null(json, &mut event.id, "an id")?;
+        event.id_kind = kind;
     }
-
-    fn rest(self) -> impl Iterator<Item = Slice> {
-        self.slices.into_iter().flatten().map(|(slice, _)| slice)
-    }
+    Ok(())
 }
 
-/// What matters of the arguments of an event, all of which are passed: the text `name`, and whether
-/// there is an average.
+/// Reads the arguments of an event that matter: the text `name`, the object `data`, and whether there is an average.
 fn arguments(
     json: &mut Reader<'_, '_>,
     member: &mut Vec<u8>,
-    event: &mut Event,
+    event: &mut TraceEvent,
+    sink: &mut dyn Sink,
+    frames: &mut CallFrames,
 ) -> Result<(), ImportError> {
     let mut within = Within::default();
     while json.member(&mut within, member)?.is_some() {
         if member == b"name" && json.is_next(b'"')? {
             json.text(&mut event.argument)?;
+        } else if member == b"data" && json.is_next(b'{')? {
+            event.chunk.read(json, sink, frames)?;
         } else {
             // clang's sums have it, and a slice of the program may be called `Total`, too.
             event.has_average |= member == b"avg ms";
@@ -741,9 +766,4 @@ fn arguments(
         }
     }
     Ok(())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "104 days are exact")]
-fn nanoseconds(duration: i64) -> f64 {
-    duration as f64
 }

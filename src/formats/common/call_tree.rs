@@ -319,6 +319,11 @@ impl<O: Own> CallTree<O> {
         self.figures.get_mut(node.figures as usize)
     }
 
+    /// Returns whether the tree has no node below the top.
+    pub(in crate::formats) fn is_empty(&self) -> bool {
+        self.nodes.len() <= 1
+    }
+
     /// Emits the tree. Costs in a metric without an id are lost.
     pub(in crate::formats) fn emit(&self, sink: &mut dyn Sink, metrics: &[Option<MetricId>]) {
         // A loop: trees are as deep as stacks (`MOST_FRAMES`), too deep for recursion.

@@ -616,8 +616,8 @@ fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
         .filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A decimal number times 1000, rounded.
-fn thousandths(text: &str) -> Option<i64> {
+/// Returns a decimal number times 1000, rounded; `None` for other text.
+pub(in crate::formats) fn thousandths(text: &str) -> Option<i64> {
     if text.contains(['e', 'E']) {
         let value = (text.parse::<f64>().ok()? * 1e3).round();
         // Casting a whole number that is too large would cut it.

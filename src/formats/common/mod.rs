@@ -15,4 +15,5 @@ pub(super) mod samples;
 pub(super) mod stack_depth;
 pub(super) mod stacks;
 pub(super) mod utf16;
+pub(super) mod v8_profile;
 pub(super) mod written;

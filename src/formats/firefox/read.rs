@@ -70,7 +70,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "firefox",
     summary: "Firefox Profiler's processed profiles: Firefox, samply",
-    revision: 5,
+    revision: 6,
     sniff,
     has_empty_recordings: true,
     salvage: Salvage::Json,
@@ -517,15 +517,21 @@ impl<'f> File<'f> {
                 format!("one of {length}"),
             ));
         }
-        let mut container = |kind, word: &str, name: &str, id: &str| {
+        let container_name = |word: &str, name: &str, id: &str| {
             let name = format!("{} {id}", if name.is_empty() { word } else { name });
+            name.trim().to_owned()
+        };
+        let mut container = |kind, module: &str, name: &str| {
             Location::of(self.sink.function(FunctionDef {
                 kind,
-                ..FunctionDef::named(name.trim())
+                module,
+                ..FunctionDef::named(name)
             }))
         };
-        let process = container(Kind::Process, "process", &thread.process, &thread.pid);
-        let location = container(Kind::Thread, "thread", &thread.name, &thread.tid);
+        let process_name = container_name("process", &thread.process, &thread.pid);
+        let process = container(Kind::Process, "", &process_name);
+        let thread_name = container_name("thread", &thread.name, &thread.tid);
+        let location = container(Kind::Thread, &process_name, &thread_name);
         let above = self.tree.below(TOP, process);
         let top = self.tree.below(above, location);
         let meta = self.meta.as_ref();

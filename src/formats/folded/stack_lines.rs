@@ -26,6 +26,16 @@ pub(super) type Values = SmallVec<[(MetricId, f64); 3]>;
 pub(super) trait FrameReader {
     /// The frame of a text that is met for the first time.
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static>;
+
+    /// Returns a frame as it is below another one: the thread of a process.
+    fn frame_below(
+        &mut self,
+        _above: Frame<'static>,
+        frame: Frame<'static>,
+        _sink: &mut dyn Sink,
+    ) -> Frame<'static> {
+        frame
+    }
 }
 
 /// The frames that are known, the last stack, and lines that wait to be emitted.
@@ -165,12 +175,16 @@ impl<N: FrameReader> StackLines<N> {
                 // A line that waited may have added the name since it was guessed.
                 let found = self.texts.confirm(guess, frame, hash);
                 let known = found.and_then(|found| self.known.get(found)).copied();
-                self.emitted.push(known.unwrap_or_else(|| {
+                let mut frame = known.unwrap_or_else(|| {
                     let new = self.names.frame(frame, at, sink);
                     self.texts.add(frame);
                     self.known.push(new);
                     new
-                }));
+                });
+                if let Some(above) = self.emitted.last() {
+                    frame = self.names.frame_below(*above, frame, sink);
+                }
+                self.emitted.push(frame);
             }
             sink.sample(Sample {
                 stack: &self.emitted,

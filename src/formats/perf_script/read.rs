@@ -692,16 +692,24 @@ impl SymbolTable {
             None => self.text(header.comm),
             Some(id) => self.text([header.comm, id].join(&b' ').trim_ascii_start()),
         };
-        Some(self.container(Kind::Process, name, sink))
+        let module = self.text(b"");
+        Some(self.container(Kind::Process, name, module, sink))
     }
 
     fn thread(&mut self, header: &Header<'_>, sink: &mut dyn Sink) -> Option<FunctionId> {
         let name = self.text(header.thread?);
-        Some(self.container(Kind::Thread, name, sink))
+        // The number alone: a thread stays one where it changes the name of its command.
+        let module = self.text(header.process.unwrap_or_default());
+        Some(self.container(Kind::Thread, name, module, sink))
     }
 
-    fn container(&mut self, kind: Kind, name: Text, sink: &mut dyn Sink) -> FunctionId {
-        let module = self.text(b"");
+    fn container(
+        &mut self,
+        kind: Kind,
+        name: Text,
+        module: Text,
+        sink: &mut dyn Sink,
+    ) -> FunctionId {
         self.function(
             Symbol {
                 kind,

@@ -1,5 +1,4 @@
 //! V8's inspector profiles: trees of call frames.
 
-mod call_frames;
 pub(in crate::formats) mod cpuprofile;
 pub(in crate::formats) mod heapprofile;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::phrases::{base, body, headline, level, no_command, runs};
+use super::phrases::{base, body, headline, level, runs};
 use super::told::Told;
 use crate::compare::said_of_folders;
-use crate::text::plain::plain;
+use crate::text::plain::plain_line;
 
 /// Writes a gate for a terminal: a line for each rule, and below it one for each thing that it watches.
 #[must_use]
@@ -13,7 +13,7 @@ pub fn text(told: &Told<'_>) -> String {
     let gate = told.gate;
     let mut out = String::new();
     let mut line = |text: &str| {
-        let _ = writeln!(out, "{}", no_command(&plain(text)));
+        let _ = writeln!(out, "{}", plain_line(text));
     };
     line(&headline(told));
     line(&format!("New: {}", runs(&gate.new)));

@@ -13,7 +13,7 @@ use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
 use crate::text::number::{fixed, push_fixed, push_readable, push_signed};
-use crate::text::plain::{plain, push_plain};
+use crate::text::plain::{plain, push_plain_line};
 use crate::text::scale::{self, Scale};
 
 /// Levels of a tree that are shown by indentation.
@@ -85,7 +85,7 @@ impl Table {
         match (value, column.kind) {
             (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => {}
             (Value::Null, _) => text.push('-'),
-            (Value::Text(value), _) => push_plain(&cut(value), text),
+            (Value::Text(value), _) => push_plain_line(&cut(value), text),
             (Value::Integer(value), _) => push_signed(*value, text),
             (Value::Real(value), Kind::Percent) => {
                 push_fixed(*value, self.decimals.unwrap_or(DECIMALS), text);
@@ -113,7 +113,7 @@ impl Table {
             && let Some(apart) = self.names.apart(name, row)
         {
             text.push_str(" (");
-            push_plain(&cut(apart), text);
+            push_plain_line(&cut(apart), text);
             text.push(')');
         }
     }

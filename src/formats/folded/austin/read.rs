@@ -40,8 +40,12 @@
 //! - `README.md` in the sources of Austin 3.7, Gabriele N. Tornetta.
 //! - `austin/stats.py` in austin-python: which sample counts for which metric.
 
+use hashbrown::HashMap;
+
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{Frame, FunctionDef, Kind, MetricId, Noise, RunFact, Severity, Sink, Unit};
+use crate::events::{
+    Frame, FunctionDef, FunctionId, Kind, MetricId, Noise, RunFact, Severity, Sink, Unit,
+};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
 use crate::formats::common::ending::note_unfinished_line;
@@ -56,7 +60,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "austin",
     summary: "Austin, a sampling profiler for Python (text)",
-    revision: 2,
+    revision: 3,
     sniff,
     has_empty_recordings: true,
     salvage: Salvage::Lines,
@@ -392,6 +396,10 @@ fn mode_expected(metrics: Option<Metrics>) -> &'static str {
 #[derive(Default)]
 struct PythonFrames {
     other_form: Counted,
+    /// Names of processes.
+    processes: HashMap<FunctionId, String>,
+    /// Names of threads.
+    threads: HashMap<FunctionId, String>,
 }
 
 impl FrameReader for PythonFrames {
@@ -404,10 +412,14 @@ impl FrameReader for PythonFrames {
             }))
         };
         if is_process(frame) {
-            return whole(Kind::Process);
+            let process = whole(Kind::Process);
+            self.processes.insert(process.function, text.into_owned());
+            return process;
         }
         if is_thread(frame) {
-            return whole(Kind::Thread);
+            let thread = whole(Kind::Thread);
+            self.threads.insert(thread.function, text.into_owned());
+            return thread;
         }
         // Paths may have colons; names of functions have none (case `austin/colons-in-paths`).
         let mut parts = text.rsplitn(3, ':');
@@ -438,6 +450,26 @@ impl FrameReader for PythonFrames {
                 self.other_form.add_with(at, || quote(frame));
                 whole(Kind::Function)
             }
+        }
+    }
+
+    /// A thread of a process has the process as its module: forked processes have threads of one id.
+    fn frame_below(
+        &mut self,
+        above: Frame<'static>,
+        frame: Frame<'static>,
+        sink: &mut dyn Sink,
+    ) -> Frame<'static> {
+        match (
+            self.processes.get(&above.function),
+            self.threads.get(&frame.function),
+        ) {
+            (Some(process), Some(thread)) => Frame::function(sink.function(FunctionDef {
+                kind: Kind::Thread,
+                module: process,
+                ..FunctionDef::named(thread)
+            })),
+            _ => frame,
         }
     }
 }

@@ -39,10 +39,10 @@ use crate::events::{FunctionId, MetricId, Noise, Note, RunFact, Severity, Sink, 
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within, column};
 use crate::formats::common::missing_frames::MissingFrames;
+use crate::formats::common::v8_profile::{CallFrames, OldFrame, Tree, positions, sample_durations};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
 use crate::formats::salvage::Salvage;
-use crate::formats::v8::call_frames::{CallFrames, OldFrame, Tree};
 use crate::input::Input;
 use crate::text::escape;
 
@@ -462,81 +462,14 @@ impl File<'_, '_, '_> {
         let time = self.sink.metric("time", Unit::Nanoseconds, Noise::Sampled);
         self.sink.run(RunFact::Observations(time, samples));
         self.sink.run(RunFact::DefaultMetric(time));
-        // Sorting needs the times as sums, whose differences are rounded: where time goes forward,
-        // the deltas are taken as they are.
-        if deltas.iter().any(|delta| *delta < 0.0) {
-            self.times_out_of_order(at, &nodes, &deltas);
-        } else {
-            let last = self.end_after(deltas.iter().sum());
-            // A delta is the time before its sample. So each sample lasts for the delta of the next
-            // one, and the first delta belongs to none (case `cpuprofile/minimal`).
-            let next = deltas.iter().skip(1).copied().chain([last]);
-            for (node, microseconds) in nodes.into_iter().zip(next) {
-                self.tree.cost(node, TIME, microseconds * 1e3);
-            }
+        let tree = &mut self.tree;
+        let times = (self.start, self.end);
+        let backwards = sample_durations(&nodes, &deltas, times, |node, microseconds| {
+            tree.cost(node, TIME, microseconds * 1e3);
+        });
+        for _ in 0..backwards {
+            self.backwards.add(at);
         }
         Ok([Some(samples), Some(time)])
     }
-
-    /// How long the last sample lasts that was taken so many microseconds after the beginning.
-    fn end_after(&self, last: f64) -> f64 {
-        self.end
-            .zip(self.start)
-            // Not less than nothing: the end may be before the last sample (case
-            // `cpuprofile/end-before-the-last-sample`).
-            .map_or(0.0, |(end, start)| (end - start - last).max(0.0))
-    }
-
-    /// Puts samples in order before they get their times.
-    fn times_out_of_order(&mut self, at: Position, nodes: &[u32], deltas: &[f64]) {
-        let mut timed: Vec<(f64, u32)> = Vec::with_capacity(nodes.len());
-        let mut now = 0.0;
-        for (node, delta) in nodes.iter().zip(deltas) {
-            now += delta;
-            timed.push((now, *node));
-            if *delta < 0.0 {
-                self.backwards.add(at);
-            }
-        }
-        // The sort is stable: samples of one time stay as the file has them.
-        timed.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-        for two in timed.windows(2) {
-            if let [(now, node), (next, _)] = two {
-                self.tree.cost(*node, TIME, (next - now) * 1e3);
-            }
-        }
-        if let Some((last, node)) = timed.last() {
-            self.tree.cost(*node, TIME, self.end_after(*last) * 1e3);
-        }
-    }
-}
-
-/// Samples by line.
-fn positions(
-    json: &mut Reader<'_, '_>,
-    frames: &mut CallFrames,
-    ticks: &mut Vec<(u32, f64)>,
-) -> Result<(), ImportError> {
-    let mut within = Within::default();
-    let mut name = Vec::new();
-    while let Some(at) = json.item(&mut within)? {
-        let (mut line, mut count) = (None, None);
-        let mut within = Within::default();
-        while let Some(at) = json.member(&mut within, &mut name)? {
-            match name.as_slice() {
-                b"line" => line = Some(json.index("a line number")?),
-                b"ticks" => count = Some(json.real("a count in `ticks`")?),
-                _ => frames.skip(json, at, &name)?,
-            }
-        }
-        let (Some(line), Some(count)) = (line, count) else {
-            return Err(ImportError::malformed(
-                at,
-                "a position with `line` and `ticks`",
-                "one without",
-            ));
-        };
-        ticks.push((line, count));
-    }
-    Ok(())
 }

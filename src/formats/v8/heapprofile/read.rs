@@ -29,10 +29,10 @@ use crate::base::error::{ImportError, Position};
 use crate::events::{FunctionId, Noise, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
+use crate::formats::common::v8_profile::{CallFrames, Tree};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
 use crate::formats::salvage::Salvage;
-use crate::formats::v8::call_frames::{CallFrames, Tree};
 use crate::input::Input;
 
 /// The format of the page above: how it is recognised and read.

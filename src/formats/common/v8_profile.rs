@@ -1,5 +1,4 @@
-//! What V8's profiles of time and of memory share: functions, and a tree that is emitted when all
-//! of it is known.
+//! Profiles of V8: functions, a tree that is emitted when all of it is known, and the time of samples.
 
 use hashbrown::HashMap;
 
@@ -11,7 +10,7 @@ use crate::text::escape;
 
 /// The function of a node of old profiles, member by member.
 #[derive(Default)]
-pub(super) struct OldFrame {
+pub(in crate::formats) struct OldFrame {
     name: Vec<u8>,
     url: Vec<u8>,
     line: u32,
@@ -21,7 +20,7 @@ pub(super) struct OldFrame {
 impl OldFrame {
     /// Takes a member of a node of old profiles, which describes its function. Returns false if it is
     /// another one.
-    pub(super) fn read_member(
+    pub(in crate::formats) fn read_member(
         &mut self,
         json: &mut Reader<'_, '_>,
         name: &[u8],
@@ -41,7 +40,7 @@ impl OldFrame {
 
 /// Reads functions, and counts unknown members of objects.
 #[derive(Default)]
-pub(super) struct CallFrames {
+pub(in crate::formats) struct CallFrames {
     name: Vec<u8>,
     url: Vec<u8>,
     member: Vec<u8>,
@@ -50,7 +49,7 @@ pub(super) struct CallFrames {
 
 impl CallFrames {
     /// Passes over a member that is not known.
-    pub(super) fn skip(
+    pub(in crate::formats) fn skip(
         &mut self,
         json: &mut Reader<'_, '_>,
         at: Position,
@@ -61,7 +60,7 @@ impl CallFrames {
     }
 
     /// A function: lines and columns count from 0 in the file, -1 is unknown.
-    pub(super) fn read(
+    pub(in crate::formats) fn read(
         &mut self,
         json: &mut Reader<'_, '_>,
         sink: &mut dyn Sink,
@@ -77,7 +76,7 @@ impl CallFrames {
                 b"url" => json.text(&mut self.url)?,
                 b"lineNumber" => line = from_one(json, "a line number from -1")?,
                 b"columnNumber" => column = from_one(json, "a column number from -1")?,
-                b"scriptId" => json.skip()?,
+                b"scriptId" | b"codeType" => json.skip()?,
                 _ => self.skip(json, at, &member)?,
             }
         }
@@ -119,7 +118,7 @@ impl CallFrames {
     }
 
     /// The function of a node of old profiles.
-    pub(super) fn old_function(
+    pub(in crate::formats) fn old_function(
         &mut self,
         json: &Reader<'_, '_>,
         frame: OldFrame,
@@ -129,7 +128,7 @@ impl CallFrames {
         self.function(json, sink, frame.line, frame.column)
     }
 
-    pub(super) fn emit_notes(&self, sink: &mut dyn Sink) {
+    pub(in crate::formats) fn emit_notes(&self, sink: &mut dyn Sink) {
         self.unknown
             .note_with(sink, Severity::Info, |count, first| {
                 format!("{} not read (first: {first})", many(count, "member"))
@@ -154,7 +153,7 @@ const NONE: u32 = u32::MAX;
 
 /// A tree whose nodes come in any order.
 #[derive(Default)]
-pub(super) struct Tree {
+pub(in crate::formats) struct Tree {
     nodes: Vec<Node>,
     by_id: HashMap<u32, u32>,
     /// Samples of a line of a node, both as they come.
@@ -174,7 +173,11 @@ struct Node {
 
 impl Tree {
     /// Adds a node that hangs nowhere yet; says its number.
-    pub(super) fn add(&mut self, at: Position, function: FunctionId) -> Result<u32, ImportError> {
+    pub(in crate::formats) fn add(
+        &mut self,
+        at: Position,
+        function: FunctionId,
+    ) -> Result<u32, ImportError> {
         let number = u32::try_from(self.nodes.len())
             .ok()
             .filter(|number| *number < NONE)
@@ -199,7 +202,7 @@ impl Tree {
     }
 
     /// Gives a node its id.
-    pub(super) fn name(&mut self, node: u32, id: u32) -> Result<(), ImportError> {
+    pub(in crate::formats) fn name(&mut self, node: u32, id: u32) -> Result<(), ImportError> {
         match (self.by_id.insert(id, node), self.nodes.get(node as usize)) {
             (Some(_), Some(node)) => Err(ImportError::malformed(
                 node.at,
@@ -211,19 +214,19 @@ impl Tree {
     }
 
     /// The node of an id.
-    pub(super) fn of_id(&self, id: u32) -> Option<u32> {
+    pub(in crate::formats) fn of_id(&self, id: u32) -> Option<u32> {
         self.by_id.get(&id).copied()
     }
 
     /// Sets the function of a node.
-    pub(super) fn set_function(&mut self, node: u32, function: FunctionId) {
+    pub(in crate::formats) fn set_function(&mut self, node: u32, function: FunctionId) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
             node.function = function;
         }
     }
 
     /// Makes a node the last child of another one.
-    pub(super) fn link(&mut self, parent: u32, child: u32) -> Result<(), ImportError> {
+    pub(in crate::formats) fn link(&mut self, parent: u32, child: u32) -> Result<(), ImportError> {
         let Some(node) = self.nodes.get_mut(child as usize) else {
             return Ok(());
         };
@@ -252,7 +255,7 @@ impl Tree {
     }
 
     /// Adds to the node's own cost.
-    pub(super) fn cost(&mut self, node: u32, metric: usize, cost: f64) {
+    pub(in crate::formats) fn cost(&mut self, node: u32, metric: usize, cost: f64) {
         if let Some(sum) = self
             .nodes
             .get_mut(node as usize)
@@ -263,12 +266,12 @@ impl Tree {
     }
 
     /// Adds samples of a line. All lines of a node come one after the other.
-    pub(super) fn line(&mut self, node: u32, line: u32, samples: f64) {
+    pub(in crate::formats) fn line(&mut self, node: u32, line: u32, samples: f64) {
         self.lines.push((node, line, samples));
     }
 
     /// Emits the tree; a line's part of the second metric is that of its samples.
-    pub(super) fn emit(
+    pub(in crate::formats) fn emit(
         mut self,
         sink: &mut dyn Sink,
         metrics: &[Option<MetricId>; 2],
@@ -391,4 +394,81 @@ impl Tree {
         }
         None
     }
+}
+
+/// Reads `positionTicks`: lines, and the number of samples of each.
+pub(in crate::formats) fn positions(
+    json: &mut Reader<'_, '_>,
+    frames: &mut CallFrames,
+    ticks: &mut Vec<(u32, f64)>,
+) -> Result<(), ImportError> {
+    let mut within = Within::default();
+    let mut name = Vec::new();
+    while let Some(at) = json.item(&mut within)? {
+        let (mut line, mut count) = (None, None);
+        let mut within = Within::default();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            match name.as_slice() {
+                b"line" => line = Some(json.index("a line number")?),
+                b"ticks" => count = Some(json.real("a count in `ticks`")?),
+                _ => frames.skip(json, at, &name)?,
+            }
+        }
+        let (Some(line), Some(count)) = (line, count) else {
+            return Err(ImportError::malformed(
+                at,
+                "a position with `line` and `ticks`",
+                "one without",
+            ));
+        };
+        ticks.push((line, count));
+    }
+    Ok(())
+}
+
+/// Calls a function with the node and the duration of each sample, in the unit of the deltas. Returns how many samples
+/// come before the sample that the file has in front of them.
+///
+/// A delta is the time before its sample. So each sample lasts for the delta of the next one, and the first delta
+/// belongs to none (case `cpuprofile/minimal`). The last sample lasts until the end of the profile, or 0 where the end is
+/// unknown.
+pub(in crate::formats) fn sample_durations(
+    nodes: &[u32],
+    deltas: &[f64],
+    (start, end): (Option<f64>, Option<f64>),
+    mut each: impl FnMut(u32, f64),
+) -> u64 {
+    let until_end = |last: f64| {
+        end.zip(start)
+            // The end may be before the last sample (case `cpuprofile/end-before-the-last-sample`).
+            .map_or(0.0, |(end, start)| (end - start - last).max(0.0))
+    };
+    // Sorting needs the times as sums, whose differences are rounded: where time goes forward, the deltas are taken
+    // as they are.
+    if deltas.iter().all(|delta| *delta >= 0.0) {
+        let next = deltas.iter().skip(1).copied();
+        let durations = next.chain([until_end(deltas.iter().sum())]);
+        for (node, duration) in nodes.iter().zip(durations) {
+            each(*node, duration);
+        }
+        return 0;
+    }
+    let mut timed: Vec<(f64, u32)> = Vec::with_capacity(nodes.len());
+    let (mut now, mut backwards) = (0.0, 0);
+    for (node, delta) in nodes.iter().zip(deltas) {
+        now += delta;
+        timed.push((now, *node));
+        backwards += u64::from(*delta < 0.0);
+    }
+    // The sort is stable: samples of one time stay in the order of the file.
+    timed.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    for two in timed.windows(2) {
+        if let [(now, node), (next, _)] = two {
+            each(*node, next - now);
+        }
+    }
+    if let Some((last, node)) = timed.last() {
+        each(*node, until_end(*last));
+    }
+    backwards
 }

@@ -1,7 +1,0 @@
--- The threads of a run that have exactly this name.
-SELECT f.function_id
-FROM functions AS f
-CROSS JOIN runs AS r
-CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id AND i.function_id = f.function_id
-WHERE r.run_id = :run AND f.name = :name AND f.kind = 'thread'
-ORDER BY f.function_id;
