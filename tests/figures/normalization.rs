@@ -13,7 +13,7 @@ use crate::noise::{Kind, Rate};
 use crate::support::long;
 use profdb::compare::judge::{self, Limits, Matrix, Noise, Verdict};
 use profdb_statistics::normalize::{
-    Unstable, common_movement, factors_of_counts, factors_of_times,
+    Unstable, common_movement, factors_of_counts, factors_of_series, factors_of_times,
 };
 use profdb_statistics::{Figures, Sides};
 use rand::rngs::Xoshiro256PlusPlus;
@@ -314,6 +314,28 @@ fn hint_to_normalize_needs_most_of_the_weight() {
     };
     let ratio = common_movement(&all).expect("a common movement");
     assert!((1.8..2.2).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn factors_of_a_series_are_those_of_the_machine() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(38);
+    let machine: Vec<f64> = (0..40).map(|_| random.random_range(0.7..=1.5)).collect();
+    // Two of six functions have a step in the middle.
+    let rows: Vec<Vec<f64>> = (0..6)
+        .map(|row| {
+            let step = if row < 2 { 1.5 } else { 1.0 };
+            let costs = machine.iter().enumerate();
+            costs
+                .map(|(run, factor)| 1000.0 * factor * if run < 20 { 1.0 } else { step })
+                .collect()
+        })
+        .collect();
+    let factors = factors_of_series(&rows).expect("six functions");
+    for (factor, speed) in factors.iter().zip(&machine) {
+        let other = (factor - factors[0]) - (speed / machine[0]).ln();
+        assert!(other.abs() < 1e-9, "{other}");
+    }
+    assert_eq!(factors_of_series(&rows[..2]), None);
 }
 
 #[test]
