@@ -686,7 +686,8 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
         .iter()
         .filter(|found| found.subject.answer == Answer::Unclear)
         .count();
-    let is_judged = |found: &&Found| found.subject.answer.is_judged();
+    // A function that is gone was not compared with anything.
+    let is_judged = |found: &&Found| found.subject.answer.is_judged() && !found.subject.is_gone;
     answer.judged = found.iter().filter(is_judged).count();
     // Those that are over their limit first; else in the order of the comparison.
     found.sort_by_key(|found| match found.subject.answer {
