@@ -221,7 +221,7 @@ fn outcome(world: &World, is_normalized: bool, trials: u64) -> Outcome {
 #[test]
 fn normalized_comparisons_keep_their_error_rates_and_power() {
     let is_long = long::is_long();
-    let trials = long::repetitions("NORMALIZATION_TRIALS", 60, 400);
+    let trials = long::repetitions("NORMALIZATION_TRIALS", 60, 200);
     let tiny: &[usize] = if is_long {
         &[0, 20, 60, 200]
     } else {
