@@ -665,6 +665,7 @@ fn matrix(
         counts: table.samples(),
         totals: totals.clone(),
         factors: logs.map(<[f64]>::to_vec),
+        are_factors_found: request.normalize == Normalize::Median,
         paired: request.paired.is_some(),
         history: history(table, earlier_totals),
     }

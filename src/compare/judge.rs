@@ -123,10 +123,27 @@ pub struct Matrix {
     pub totals: [Vec<f64>; 2],
     /// Factors of the runs by which figures are divided (natural logarithms, base then new); `None` for figures as they are.
     pub factors: Option<Vec<f64>>,
+    /// The factors were found from the costs themselves.
+    pub are_factors_found: bool,
     /// One run of base and one of new make a round each, in their order.
     pub paired: bool,
     /// Earlier runs, oldest first, which tell of the noise where there is one run on each side; `None` where there are too few.
     pub history: Option<History>,
+}
+
+impl Matrix {
+    /// Returns the factors of the runs, times `power` as logarithms: 0 for figures that have been divided.
+    fn shared(&self, power: f64) -> SizeFactors {
+        let Some(factors) = &self.factors else {
+            return SizeFactors::Estimated;
+        };
+        let factors = factors.iter().map(|log| power * log).collect();
+        if self.are_factors_found {
+            SizeFactors::Found(factors)
+        } else {
+            SizeFactors::Given(factors)
+        }
+    }
 }
 
 /// Figures of earlier runs, of the same functions.
@@ -452,13 +469,7 @@ fn estimates(
         return vec![None; rows.len()];
     }
     // Costs have been divided by the factors, samples have not.
-    let (of_samples, of_costs) = match &matrix.factors {
-        Some(factors) => (
-            SizeFactors::Given(factors.clone()),
-            SizeFactors::Given(vec![0.0; factors.len()]),
-        ),
-        None => (SizeFactors::Estimated, SizeFactors::Estimated),
-    };
+    let (of_samples, of_costs) = (matrix.shared(1.0), matrix.shared(0.0));
     let is_by_samples = noise == Noise::Sampled && limits.test == Test::Fitting && !matrix.paired;
     if let Some(samples) = matrix.counts.as_ref().filter(|_| is_by_samples) {
         let earlier = match matrix.history.as_ref() {
@@ -768,10 +779,7 @@ fn total_by_samples(matrix: &Matrix, tested: &[usize], limits: &Limits) -> Optio
         base: sides.base.with_row(&base),
         new: sides.new.with_row(&new),
     };
-    let shared = match &matrix.factors {
-        Some(factors) => SizeFactors::Given(factors.clone()),
-        None => SizeFactors::Estimated,
-    };
+    let shared = matrix.shared(1.0);
     let found = match &matrix.history {
         None => counts::test(&sides, &shared),
         Some(History {

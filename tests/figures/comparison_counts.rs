@@ -294,6 +294,7 @@ fn two_runs_that_vary_have_nothing_new() {
             costs,
             totals,
             factors: None,
+            are_factors_found: false,
             paired: false,
             history: None,
         };

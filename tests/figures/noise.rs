@@ -69,6 +69,7 @@ fn judge(comparison: &Comparison) -> Vec<Judgement> {
         counts: is_sampled.then(|| sides.clone()),
         totals: [totals(&sides.base), totals(&sides.new)],
         factors: None,
+        are_factors_found: false,
         paired: false,
         history: comparison.history.as_ref().map(|history| History {
             costs: history.clone(),

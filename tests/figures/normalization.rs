@@ -152,6 +152,7 @@ fn judged(kind: Kind, sides: &Sides, factors: Option<&[f64]>) -> judge::Judged {
         counts: (kind == Kind::Sampled).then(|| sides.clone()),
         totals: [totals(&costs.base), totals(&costs.new)],
         factors: factors.map(<[f64]>::to_vec),
+        are_factors_found: true,
         paired: false,
         history: None,
         costs,

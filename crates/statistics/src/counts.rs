@@ -42,7 +42,7 @@ pub fn test(sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
     assert!(df > 0.0, "one run on either side has no variance");
     let factors = match shared {
         SizeFactors::Estimated => median_of_ratios(sides),
-        SizeFactors::Given(factors) => factors.clone(),
+        SizeFactors::Given(factors) | SizeFactors::Found(factors) => factors.clone(),
     };
     let (sizes0, sizes1) = sizes(&factors, sides.base.runs());
     let spreads: Vec<Spread> = (0..sides.functions())
@@ -56,7 +56,8 @@ pub fn test(sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
     let trend = Trend::fit(&spreads, df);
     let run = match shared {
         SizeFactors::Estimated => squares_of_sides(&factors, sides.base.runs()) / df,
-        SizeFactors::Given(_) => {
+        SizeFactors::Given(_) => 0.0,
+        SizeFactors::Found(_) => {
             let large = spreads.iter().filter(|spread| spread.mean >= TELLS);
             variance_of_factor(large.map(|spread| spread.phi / spread.mean).collect())
         }
@@ -80,7 +81,9 @@ pub fn test(sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
 pub fn test_with_history(history: &Figures, sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
     assert!(history.runs() > 1, "one run has no variance");
     let factors = match shared {
-        SizeFactors::Given(_) if history.functions() < TELL_SHARED => vec![0.0; history.runs()],
+        SizeFactors::Given(_) | SizeFactors::Found(_) if history.functions() < TELL_SHARED => {
+            vec![0.0; history.runs()]
+        }
         _ => median_of_history(history),
     };
     let df = successive_df(history.runs());
@@ -96,7 +99,7 @@ pub fn test_with_history(history: &Figures, sides: &Sides, shared: &SizeFactors)
     let trend = Trend::fit(&spreads, df);
     let run = match shared {
         SizeFactors::Estimated => successive_variance(factors.iter().copied()),
-        SizeFactors::Given(_) => 0.0,
+        SizeFactors::Given(_) | SizeFactors::Found(_) => 0.0,
     };
     let run = Variance { value: run, df };
     let runs = (sides.base.runs() + sides.new.runs()) as f64;
@@ -119,7 +122,7 @@ fn estimates(
     // The sides' rates are compared as they are where the factor is part of the noise, after division by it where it was given.
     let (weight0, weight1) = match shared {
         SizeFactors::Estimated => (n0, n1),
-        SizeFactors::Given(factors) => {
+        SizeFactors::Given(factors) | SizeFactors::Found(factors) => {
             let (sizes0, sizes1) = sizes(factors, sides.base.runs());
             (sizes0.iter().sum(), sizes1.iter().sum())
         }

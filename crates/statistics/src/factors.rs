@@ -19,6 +19,8 @@ pub enum SizeFactors {
     Estimated,
     /// Natural logarithms of known factors, base first, then new. The figures are divided by the factors.
     Given(Vec<f64>),
+    /// Natural logarithms of factors that were found from the figures themselves. Their variance is part of the variance of each ratio.
+    Found(Vec<f64>),
 }
 
 /// Natural logarithms of the size factors of counts, those of base first: the median over functions of the deviation of a run's

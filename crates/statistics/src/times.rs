@@ -43,7 +43,7 @@ pub fn test(sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
         .collect();
     let factors = match shared {
         SizeFactors::Estimated => common_factors(&rows, runs0 + runs1),
-        SizeFactors::Given(factors) => factors.clone(),
+        SizeFactors::Given(factors) | SizeFactors::Found(factors) => factors.clone(),
     };
     let residuals: Vec<(f64, f64)> = rows
         .iter()
@@ -65,7 +65,8 @@ pub fn test(sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
     });
     let run = match shared {
         SizeFactors::Estimated => squares_of_sides(&factors, runs0) / df,
-        SizeFactors::Given(_) => {
+        SizeFactors::Given(_) => 0.0,
+        SizeFactors::Found(_) => {
             let pairs = rows.iter().zip(&residuals);
             let complete = pairs.filter(|(row, _)| row.seen == Seen::Always);
             variance_of_factor(complete.map(|(_, residual)| pooled(residual)).collect())
@@ -95,7 +96,9 @@ pub fn test_with_history(history: &Figures, sides: &Sides, shared: &SizeFactors)
         .map(|function| Row::new(history.row(function).iter()))
         .collect();
     let factors = match shared {
-        SizeFactors::Given(_) if rows.len() < TELL_SHARED => vec![0.0; history.runs()],
+        SizeFactors::Given(_) | SizeFactors::Found(_) if rows.len() < TELL_SHARED => {
+            vec![0.0; history.runs()]
+        }
         _ => common_factors(&rows, history.runs()),
     };
     let variances: Vec<f64> = rows
@@ -109,7 +112,7 @@ pub fn test_with_history(history: &Figures, sides: &Sides, shared: &SizeFactors)
         .map(|(row, &variance)| row.variance(&moderation, variance, df).times(pairs));
     let run = match shared {
         SizeFactors::Estimated => successive_variance(factors.iter().copied()),
-        SizeFactors::Given(_) => 0.0,
+        SizeFactors::Given(_) | SizeFactors::Found(_) => 0.0,
     };
     let run = Variance {
         value: run * pairs,
@@ -165,7 +168,7 @@ fn estimates(
     let runs0 = sides.base.runs();
     let offset = match shared {
         SizeFactors::Estimated => 0.0,
-        SizeFactors::Given(factors) => {
+        SizeFactors::Given(factors) | SizeFactors::Found(factors) => {
             let (base, new) = factors.split_at(runs0);
             mean(new) - mean(base)
         }
