@@ -10,8 +10,9 @@ use super::failure::{Failure, complain, database as failed, say, unchosen};
 use super::inputs::Inputs;
 use super::output::{OutputArgs, print};
 use super::page::{HtmlArgs, untold, without_page};
-use super::sides::noise;
+use super::sides::{noise, normalize};
 use crate::base::error::Stop;
+use crate::compare::Normalize;
 use crate::compare::order::{KEYS, UNTAGGED};
 use crate::events::Noise;
 use crate::history::reading::Measured;
@@ -39,6 +40,10 @@ pub(super) struct History {
     steps: bool,
     #[command(flatten)]
     search: SearchArgs,
+    /// Divide figures by none, total (shares are shown), median (what most functions have in common),
+    /// calls, or tag:KEY (a number)
+    #[arg(long, value_name = "BY", default_value = "none", value_parser = normalize)]
+    normalize: Normalize,
     #[command(flatten)]
     html: HtmlArgs,
     #[command(flatten)]
@@ -189,8 +194,10 @@ pub(super) fn run(asked: &History, words: Vec<String>, stop: &Stop) -> Result<()
     let source = open_to_read(&asked.series.database, stop)?;
     let (series, others) = asked.series.latest(&source, stop)?;
     let name = asked.function.as_deref().map(|name| (asked.by, name));
-    let found = history(&source, series, asked.metric.as_deref(), name);
-    let found = found.map_err(|error| without(error, stop))?;
+    let history = history(&source, series, asked.metric.as_deref(), name);
+    let mut found = history.map_err(|error| without(error, stop))?;
+    let normalized = found.normalize(&source, &asked.normalize);
+    normalized.map_err(|error| without(error, stop))?;
     others.iter().for_each(say);
     if asked.function.is_none() && asked.by != Fitting::Function {
         let what = asked.by.name();

@@ -15,7 +15,7 @@ use super::walk::{Hidden, PassedOver, walk};
 use crate::base::error::Stop;
 use crate::base::hex::hex;
 use crate::compare::judge::Noise;
-use crate::compare::{CompareError, ComparedRun, Normalize, Request};
+use crate::compare::{CompareError, ComparedRun, FILE_NAMES, Normalize, Request};
 use crate::formats::{Format, Options};
 use crate::store::{ChooseError, Database, RunSet, Tag};
 
@@ -59,8 +59,9 @@ pub(super) struct ComparedArgs {
     /// have in common), calls, or tag:KEY (a number)
     #[arg(long, value_name = "BY", default_value = "none", value_parser = normalize)]
     normalize: Normalize,
-    /// A tag whose values say which run of base and which of new belong together
-    #[arg(long, value_name = "TAG", value_parser = NonEmptyStringValueParser::new())]
+    /// A tag whose values say which run of base and which of new belong together; without TAG, files
+    /// are paired in the order of their names, and runs in the order of their numbers
+    #[arg(long, value_name = "TAG", num_args = 0..=1, default_missing_value = FILE_NAMES, value_parser = NonEmptyStringValueParser::new())]
     paired: Option<String>,
     /// Folder of base whose sources are those of a folder of new, or a program and its name in new
     #[arg(long, value_name = "BASE=NEW", value_parser = root)]

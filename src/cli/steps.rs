@@ -13,8 +13,9 @@ use super::history::{SearchArgs, SeriesArgs, by, say_left_out, without};
 use super::inputs::Inputs;
 use super::output::{OutputArgs, print};
 use super::page::{HtmlArgs, untold, without_flags, without_page};
-use super::sides::digest_of_rules;
+use super::sides::{digest_of_rules, normalize};
 use crate::base::error::Stop;
+use crate::compare::Normalize;
 use crate::history::steps::{
     Request, Since, Steps as Found, answer, of_history, steps, with_steps,
 };
@@ -32,6 +33,10 @@ pub(super) struct Steps {
     metric: Option<String>,
     #[command(flatten)]
     search: SearchArgs,
+    /// Divide figures by none, total (shares are shown), median (what most functions have in common),
+    /// calls, or tag:KEY (a number)
+    #[arg(long, value_name = "BY", default_value = "none", value_parser = normalize)]
+    normalize: Normalize,
     /// One row per function, module or file
     #[arg(long, value_name = "WORD", default_value = "function", value_parser = by)]
     by: Fitting,
@@ -88,6 +93,7 @@ pub(super) fn run(asked: &Steps, words: Vec<String>, stop: &Stop) -> Result<(), 
         min_share: asked.min_share / 100.0,
         since: asked.since.clone(),
         all: asked.all,
+        normalize: asked.normalize.clone(),
         ..asked.search.request()
     };
     let mut found = steps(&source, series, question).map_err(|error| without(error, stop))?;
@@ -158,7 +164,9 @@ fn histories(
         }
         let of = name.as_deref().map(|name| (asked.by, name));
         let history = history(source, found.series.clone(), asked.metric.as_deref(), of);
-        let history = history.map_err(|error| without(error, stop))?;
+        let mut history = history.map_err(|error| without(error, stop))?;
+        let normalized = history.normalize(source, &asked.normalize);
+        normalized.map_err(|error| without(error, stop))?;
         let search = asked.search.request();
         let changes = of_history(source, &history, &search);
         let changes = changes.map_err(|error| without(error, stop))?;

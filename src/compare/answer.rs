@@ -276,10 +276,9 @@ fn verdict(row: &Row) -> String {
 
 /// Which sides have runs with the function.
 fn status(row: &Row) -> &'static str {
-    match row.judgement.seen {
-        [0, 0] => "both",
-        [0, _] => "new",
-        [_, 0] => "gone",
+    match row.judgement.present {
+        [false, true] => "new",
+        [true, false] => "gone",
         _ => "both",
     }
 }
@@ -306,6 +305,7 @@ fn of_part(row: &Row, part: &Part) -> Row {
     let judgement = Judgement {
         ratio: Some(ratio).filter(|ratio| ratio.is_finite() && *ratio > 0.0),
         seen: part.seen,
+        present: [true, true],
         ..Judgement::default()
     };
     Row {
@@ -358,7 +358,9 @@ fn said(side: &Side) -> String {
     }
 }
 
-fn normalized(normalize: &Normalize) -> String {
+/// Describes what figures are divided by.
+#[must_use]
+pub fn normalized(normalize: &Normalize) -> String {
     match normalize {
         Normalize::None => "not normalised".to_owned(),
         Normalize::Total => "shares of the totals".to_owned(),
@@ -394,10 +396,10 @@ fn lines(comparison: &Comparison) -> Vec<String> {
         lines.push(counting_alone(&comparison.rows));
     }
     let total = &comparison.total;
-    let p = total
-        .judgement
-        .p
-        .map_or_else(String::new, |p| format!(", p {}", probability(p)));
+    let p = total.judgement.p.map_or_else(String::new, |p| {
+        let alpha = comparison.request.limits.of_total().alpha;
+        format!(", p {} (tested at {})", probability(p), probability(alpha))
+    });
     let ratio = match ratio(total) {
         text if text == "-" => String::new(),
         text => format!(", x{text}"),
@@ -626,6 +628,7 @@ fn members(report: &str, comparison: &Comparison, rules: Option<&str>) -> Map<St
         json!({
             "base": total.costs[0], "new": total.costs[1], "delta": total.delta(), "ratio": finite(total.judgement.ratio),
             "ratio_low": finite(low), "ratio_high": finite(high), "p": finite(total.judgement.p),
+            "alpha": comparison.request.limits.of_total().alpha,
             "verdict": total.judgement.verdict.map(Verdict::name), "why": total.why,
         }),
     );

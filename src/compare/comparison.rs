@@ -5,16 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::definitions::{Definition, definitions};
 use super::doubts::{
     NEVER_VARY, check_selected, check_sets, check_totals, different, doubts, facts,
-    have_one_figure, shared_recordings, totals_differ,
+    have_one_figure, shared_recordings, vary_together,
 };
 use super::grouped::pair_containers;
-use super::judge::{History, Judged, Judgement, Limits, Matrix, Noise, Test, Verdict, judge};
+use super::judge::{
+    History, Judged, Judgement, Limits, Matrix, Noise, Test, Verdict, judge, mean_share,
+};
+use super::matched::Matched;
 use super::metrics::{Chosen, choose, earlier};
 use super::pairs::{self, Folders};
 use super::prefixes::prefixes;
 use super::reading::{Functions, Read, read, read_whole};
 use super::renames::{self, Suggestion};
-use super::request::{By, CompareError, Normalize, Request};
+use super::request::{By, CompareError, FILE_NAMES, Normalize, Request};
 use super::roots::by_roots;
 use super::rows::{Comparison, Findings, share_of, told};
 use super::run::ComparedRun;
@@ -22,7 +25,8 @@ use super::sequence;
 use super::shift;
 use super::table::{Bounded, Table};
 use crate::store::StoreError;
-use profdb_statistics::normalize::{self, Unstable};
+use crate::text::number::fixed;
+use profdb_statistics::normalize::{self, FEWEST_IN_COMMON, Unstable};
 use profdb_statistics::{Figures, Sides, mean};
 
 /// Compares two sets of runs.
@@ -68,7 +72,11 @@ pub(super) fn compared<'r, 'd>(
                     .to_owned(),
             ));
         }
-        sides = paired(&sides, key)?;
+        sides = if key == FILE_NAMES {
+            paired_by_order(sides)?
+        } else {
+            paired(&sides, key)?
+        };
     } else {
         for runs in &mut sides {
             in_one_order(runs)?;
@@ -78,7 +86,7 @@ pub(super) fn compared<'r, 'd>(
     let noise = noise_of(&chosen, request);
     let facts = facts(&sides)?;
     let may_be_one = have_one_figure(&facts);
-    warnings.extend(doubts(&sides, &chosen, &facts, noise));
+    warnings.extend(doubts(&sides, &chosen, &facts, noise, request));
     if !is_one_set && !may_be_one && noise != Noise::Exact {
         warnings.extend(shared_recordings(&sides, &facts));
     }
@@ -122,7 +130,7 @@ pub(super) fn compared<'r, 'd>(
     };
     let mut totals = totals(&chosen);
     let stated = totals.clone();
-    check_totals(&sides, &totals)?;
+    check_totals(&sides, &totals, request)?;
     if let Some(selected) = selected {
         totals = selected;
         check_selected(&sides, &totals, request)?;
@@ -136,6 +144,11 @@ pub(super) fn compared<'r, 'd>(
         all
     } else {
         folders_of(&mut table, noise, request, &mut warnings).all()
+    };
+    let moved = if noise == Noise::Exact && request.knows_definitions() {
+        join_moved(&sides, &chosen, &functions, &mut table)?
+    } else {
+        BTreeMap::new()
     };
     let logs = factors_of(&sides, &table, &totals, request)?;
     let mut unit = (
@@ -162,11 +175,10 @@ pub(super) fn compared<'r, 'd>(
             *total = divided(run, *total);
         }
         if is_of_totals {
-            unit = (share_of(&unit.0), "count".to_owned());
+            unit = (share_of(&unit.0), "%".to_owned());
         }
     } else {
-        let have_middle = || in_common(&table.costs()).1 >= FEWEST_IN_COMMON;
-        warnings.extend(totals_differ(&totals, have_middle));
+        warnings.extend(vary_together(&table.costs()));
     }
     // Rows of which only bounds are known tell recordings apart, too.
     let is_one_recording = table.is_of_one_recording();
@@ -209,9 +221,8 @@ pub(super) fn compared<'r, 'd>(
             judgement.verdict = judgement.verdict.map(|_| Verdict::Same);
         }
     }
-    let is_one_sided =
-        |judgement: &Judgement| matches!(judgement.verdict, Some(Verdict::New | Verdict::Gone));
-    if request.by == By::Line && judged.functions.iter().any(is_one_sided) {
+    set_present(&table, &mut judged);
+    if request.by == By::Line && judged.functions.iter().any(Judgement::is_one_sided) {
         warnings.push(
             "lines are compared by their numbers: below lines that were added or deleted, each is another one; functions and files are not".to_owned(),
         );
@@ -275,6 +286,7 @@ pub(super) fn compared<'r, 'd>(
         suggested,
         bounded,
         definitions,
+        moved,
         sides: &sides,
         given,
         stated,
@@ -333,6 +345,54 @@ fn folders_of(
         Vec::new()
     };
     Known { of_sides, of_runs }
+}
+
+/// Joins the rows of functions that moved to another file or module: they have one name, which nothing else has, and equal costs,
+/// callers and callees. Returns the names of the function in base by those in new.
+fn join_moved(
+    sides: &[Vec<&ComparedRun<'_>>; 2],
+    chosen: &[Vec<Chosen>; 2],
+    functions: &Functions<'_>,
+    table: &mut Table,
+) -> Result<BTreeMap<[String; 3], [String; 3]>, StoreError> {
+    let mentioned = table.mentioned();
+    let each_cost = |side: usize, row: usize| -> BTreeSet<u64> {
+        let costs = table.columns[side].iter().map(|column| column.costs[row]);
+        costs.map(f64::to_bits).collect()
+    };
+    let mut pairs = pairs::of_one_name(table);
+    pairs.retain(|(base, new)| {
+        let costs = each_cost(0, *base);
+        let has_place = |row: usize| {
+            table.items[row].names[1..]
+                .iter()
+                .any(|name| !name.is_empty())
+        };
+        let is_moved =
+            !mentioned[1][*base] && !mentioned[0][*new] && has_place(*base) && has_place(*new);
+        is_moved && costs.len() == 1 && costs == each_cost(1, *new)
+    });
+    let rows: Vec<usize> = pairs.iter().flat_map(|(base, new)| [*base, *new]).collect();
+    let names = |related: Vec<BTreeSet<usize>>| -> Vec<BTreeSet<&str>> {
+        let names = |rows: BTreeSet<usize>| {
+            let names = rows.into_iter().map(|row| &*table.items[row].names[0]);
+            names.collect()
+        };
+        related.into_iter().map(names).collect()
+    };
+    let callers = names(functions.callers(sides, chosen, table, &rows)?);
+    let callees = names(functions.callees(sides, chosen, table, &rows)?);
+    let mut alike = callers.chunks(2).zip(callees.chunks(2));
+    pairs.retain(|_| {
+        let are_equal = |sides: &[BTreeSet<&str>]| sides[0] == sides[1];
+        let next = alike.next();
+        next.is_some_and(|(callers, callees)| are_equal(callers) && are_equal(callees))
+    });
+    let named = |row: usize| table.items[row].names.clone();
+    let moved = pairs.iter().map(|(base, new)| (named(*new), named(*base)));
+    let moved = moved.collect();
+    table.join(&pairs, Matched::Figures);
+    Ok(moved)
 }
 
 /// Folders that are one, where a part of the runs or groups of functions are compared: they are found by all functions together,
@@ -403,6 +463,42 @@ fn untagged(asked: &str, run: &ComparedRun<'_>, key: &str) -> String {
     )
 }
 
+/// Pairs the runs of both sides in the order of their file names, in which numbers count as numbers; runs of a database in the order of
+/// their numbers.
+fn paired_by_order<'r, 'd>(
+    mut sides: [Vec<&'r ComparedRun<'d>>; 2],
+) -> Result<[Vec<&'r ComparedRun<'d>>; 2], CompareError> {
+    let [base, new] = sides.each_ref().map(Vec::len);
+    if base != new {
+        return Err(CompareError::Usage(format!(
+            "--paired: expected as many runs of new as of base, found {new} and {base}"
+        )));
+    }
+    for runs in &mut sides {
+        runs.sort_by_key(|run| match &run.run.file {
+            Some(file) => (natural_key(file), 0),
+            None => (Vec::new(), run.run.run_id),
+        });
+    }
+    Ok(sides)
+}
+
+/// Splits a name into texts and the numbers after them, so that `run2` comes before `run10`.
+fn natural_key(name: &str) -> Vec<(String, usize, String)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text = rest.find(|letter: char| letter.is_ascii_digit());
+        let (text, after) = rest.split_at(text.unwrap_or(rest.len()));
+        let digits = after.find(|letter: char| !letter.is_ascii_digit());
+        let (digits, after) = after.split_at(digits.unwrap_or(after.len()));
+        let number = digits.trim_start_matches('0');
+        parts.push((text.to_owned(), number.len(), number.to_owned()));
+        rest = after;
+    }
+    parts
+}
+
 /// The runs of both sides in rounds: pairs with one value of a tag.
 fn paired<'r, 'd>(
     sides: &[Vec<&'r ComparedRun<'d>>; 2],
@@ -459,22 +555,21 @@ fn in_one_order(runs: &mut [&ComparedRun<'_>]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Functions that runs must have in common for their middle to say anything.
-const FEWEST_IN_COMMON: usize = 3;
-
-/// Rows that cost anything, and how many of them do in every run.
-fn in_common(costs: &Sides) -> (Vec<usize>, usize) {
-    let is_in = |figures: &Figures, row: usize| figures.row(row).iter().any(|cost| *cost != 0.0);
+/// Returns the rows that cost anything in every run: of those that are large enough to be judged if there are enough, else of all.
+fn in_common(costs: &Sides, totals: &[Vec<f64>; 2], min_share: f64) -> Vec<usize> {
     let is_everywhere =
         |figures: &Figures, row: usize| figures.row(row).iter().all(|cost| *cost > 0.0);
-    let rows: Vec<usize> = (0..costs.functions())
-        .filter(|row| is_in(&costs.base, *row) || is_in(&costs.new, *row))
+    let rows = 0..costs.functions();
+    let rows: Vec<usize> = rows
+        .filter(|row| is_everywhere(&costs.base, *row) && is_everywhere(&costs.new, *row))
         .collect();
-    let common = rows
-        .iter()
-        .filter(|row| is_everywhere(&costs.base, **row) && is_everywhere(&costs.new, **row))
-        .count();
-    (rows, common)
+    let is_large = |row: &&usize| mean_share(costs, totals, **row) >= min_share;
+    let large: Vec<usize> = rows.iter().filter(is_large).copied().collect();
+    if large.len() < FEWEST_IN_COMMON {
+        rows
+    } else {
+        large
+    }
 }
 
 /// Natural logarithms of what the figures of the runs are divided by, base then new.
@@ -498,7 +593,8 @@ fn factors_of(
         }
         Normalize::Median => {
             let costs = table.costs();
-            let (rows, common) = in_common(&costs);
+            let rows = in_common(&costs, totals, request.limits.min_share);
+            let common = rows.len();
             if common < FEWEST_IN_COMMON {
                 return Err(CompareError::NothingSelected(format!(
                     "--normalize median: expected {FEWEST_IN_COMMON} functions at least with a cost in every run, found {common}; --normalize total compares shares"
@@ -508,9 +604,10 @@ fn factors_of(
                 Some(samples) => normalize::factors_of_counts(&samples.select_rows(&rows)),
                 None => normalize::factors_of_times(&costs.select_rows(&rows)),
             };
-            return found.map(Some).map_err(|Unstable { changed, functions }| {
+            return found.map(Some).map_err(|Unstable { changed }| {
                 CompareError::NothingSelected(format!(
-                    "--normalize median: {changed} of {functions} functions have changed: what most have in common is unknown; --normalize total compares shares"
+                    "--normalize median: functions with {} % of the weight have changed: what most have in common is unknown; --normalize total compares shares",
+                    fixed(100.0 * changed, 0)
                 ))
             });
         }
@@ -568,6 +665,7 @@ fn matrix(
         counts: table.samples(),
         totals: totals.clone(),
         factors: logs.map(<[f64]>::to_vec),
+        are_factors_found: request.normalize == Normalize::Median,
         paired: request.paired.is_some(),
         history: history(table, earlier_totals),
     }
@@ -607,10 +705,14 @@ fn shown_absent(
             verdict == Some(Verdict::Gone),
         ]
     };
+    let mentioned = table.mentioned();
     let rows = judged.functions.iter().zip(&all.functions).enumerate();
     rows.map(|(row, (one, other))| {
         let (one, other) = (is_missing(one.verdict), is_missing(other.verdict));
         [0, 1].map(|side: usize| {
+            if mentioned[side][row] {
+                return false;
+            }
             let is_uncalled = || {
                 let calls = |side| table.calls(side, row);
                 calls(side) == Some(0.0) && calls(1 - side).is_some_and(|calls| calls > 0.0)
@@ -621,10 +723,25 @@ fn shown_absent(
     .collect()
 }
 
+/// Notes which sides have each row, and the total, at whatever cost.
+fn set_present(table: &Table, judged: &mut Judged) {
+    let [base, new] = table.mentioned();
+    let total = [&base, &new].map(|rows| rows.contains(&true));
+    for (row, judgement) in judged.functions.iter_mut().enumerate() {
+        let delta = table.cost(1, row) - table.cost(0, row);
+        judgement.set_present([base[row], new[row]], delta);
+    }
+    let delta = match judged.total.seen {
+        [0, _] => 1.0,
+        _ => -1.0,
+    };
+    judged.total.set_present(total, delta);
+}
+
 /// Code without a name is neither new nor gone: what it is differs from build to build.
 fn unname(table: &Table, judged: &mut Judged) {
     for (item, judgement) in table.items.iter().zip(&mut judged.functions) {
-        if !item.is_named && matches!(judgement.verdict, Some(Verdict::New | Verdict::Gone)) {
+        if !item.is_named && judgement.is_one_sided() {
             judgement.verdict = Some(Verdict::Unclear);
         }
     }

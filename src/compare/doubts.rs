@@ -9,7 +9,8 @@ use super::metrics::{Chosen, Period};
 use super::request::{CompareError, Normalize, Request};
 use super::run::ComparedRun;
 use crate::store::{RunFacts, StoreError};
-use profdb_statistics::mean;
+use profdb_statistics::normalize::common_movement;
+use profdb_statistics::{Sides, mean};
 
 /// Refuses sets that cannot be compared; whether the two are one set.
 pub(super) fn check_sets(
@@ -152,8 +153,12 @@ pub(super) fn doubts(
     chosen: &[Vec<Chosen>; 2],
     facts: &[Vec<RunFacts>; 2],
     noise: Noise,
+    request: &Request,
 ) -> Vec<String> {
     let mut doubts = Vec::new();
+    if request.normalize != Normalize::Total {
+        doubts.extend(profilers_differ(chosen, facts));
+    }
     let hosts = sides.each_ref().map(|runs| {
         let hosts = runs.iter().filter_map(|run| run.tag("host"));
         hosts.collect::<BTreeSet<_>>()
@@ -196,6 +201,34 @@ pub(super) fn doubts(
         }
     }
     doubts
+}
+
+/// Warns of sides whose figures come from different profilers: of other formats, or with another kind of noise.
+fn profilers_differ(chosen: &[Vec<Chosen>; 2], facts: &[Vec<RunFacts>; 2]) -> Option<String> {
+    let formats = facts.each_ref().map(|facts| {
+        let formats = facts.iter().map(|facts| facts.format.as_str());
+        formats.collect::<BTreeSet<&str>>()
+    });
+    let noises = chosen.each_ref().map(|chosen| {
+        let noises = chosen.iter().map(|chosen| chosen.noise.name());
+        noises.collect::<BTreeSet<&str>>()
+    });
+    // Formats of one profiler have one beginning: `dyalog_csv`, `dyalog_xml`.
+    let tools = formats.each_ref().map(|formats| {
+        let tools = formats.iter().map(|format| format.split('_').next());
+        tools.collect::<BTreeSet<_>>()
+    });
+    let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
+    let [base, new] = if tools[0].is_disjoint(&tools[1]) {
+        formats.each_ref().map(list)
+    } else if noises[0].is_disjoint(&noises[1]) {
+        noises.each_ref().map(list)
+    } else {
+        return None;
+    };
+    Some(format!(
+        "base and new seem to come from different profilers ({base}; {new}), whose figures may mean different things: --normalize total compares shares"
+    ))
 }
 
 /// Says that other times were subtracted in base than in new, or that only one side tells.
@@ -264,14 +297,16 @@ fn periods_differ(chosen: &[Vec<Chosen>; 2]) -> Option<String> {
     })
 }
 
-/// Refuses runs that measured nothing.
+/// Refuses runs whose total is not a cost, and a total of 0 that figures are divided by.
 pub(super) fn check_totals(
     sides: &[Vec<&ComparedRun<'_>>; 2],
     totals: &[Vec<f64>; 2],
+    request: &Request,
 ) -> Result<(), CompareError> {
+    let is_divided = request.normalize == Normalize::Total;
     let runs = sides.iter().flatten().zip(totals.iter().flatten());
     for (run, total) in runs {
-        if !total.is_finite() || *total <= 0.0 {
+        if !total.is_finite() || *total < 0.0 || (is_divided && *total == 0.0) {
             return Err(CompareError::NothingSelected(format!(
                 "the total of {} is {total}: nothing can be compared with it",
                 run.said()
@@ -352,22 +387,11 @@ pub(super) fn nothing_selected(
     doubts
 }
 
-/// How far the totals of the sides may lie apart before it is said.
-const TOTALS_APART: f64 = 0.1;
-
-/// What to say where the whole program costs more or less. Only what functions have in common has a middle.
-pub(super) fn totals_differ(
-    totals: &[Vec<f64>; 2],
-    have_middle: impl FnOnce() -> bool,
-) -> Option<String> {
-    let ratio = mean(&totals[1]) / mean(&totals[0]);
-    let is_known = ratio.is_finite() && ratio > 0.0;
-    (is_known && ratio.ln().abs() > TOTALS_APART.ln_1p()).then(|| {
-        let median = if have_middle() {
-            "--normalize median compares with what most functions have in common, "
-        } else {
-            ""
-        };
-        format!("the totals differ, x{ratio:.2}: {median}--normalize total compares shares")
+/// Advises to normalize where most of the cost varies together from run to run.
+pub(super) fn vary_together(costs: &Sides) -> Option<String> {
+    common_movement(costs).map(|ratio| {
+        format!(
+            "most of the cost varies together, x{ratio:.2} between runs: --normalize median compares with what most functions have in common, --normalize total compares shares"
+        )
     })
 }

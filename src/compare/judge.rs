@@ -27,9 +27,9 @@ use profdb_statistics::{Estimate, Figures, ROUNDING, Shape, Sides, change, mean}
 pub enum Verdict {
     /// Nothing can be said with so few runs.
     TooFew,
-    /// It costs something in new and nothing in base, which chance does not explain.
+    /// It is in new and in no run of base, which chance does not explain.
     New,
-    /// It costs something in base and nothing in new, which chance does not explain.
+    /// It is in base and in no run of new, which chance does not explain.
     Gone,
     /// It has changed by no more than the smallest effect that matters.
     Same,
@@ -123,10 +123,27 @@ pub struct Matrix {
     pub totals: [Vec<f64>; 2],
     /// Factors of the runs by which figures are divided (natural logarithms, base then new); `None` for figures as they are.
     pub factors: Option<Vec<f64>>,
+    /// The factors were found from the costs themselves.
+    pub are_factors_found: bool,
     /// One run of base and one of new make a round each, in their order.
     pub paired: bool,
     /// Earlier runs, oldest first, which tell of the noise where there is one run on each side; `None` where there are too few.
     pub history: Option<History>,
+}
+
+impl Matrix {
+    /// Returns the factors of the runs, times `power` as logarithms: 0 for figures that have been divided.
+    fn shared(&self, power: f64) -> SizeFactors {
+        let Some(factors) = &self.factors else {
+            return SizeFactors::Estimated;
+        };
+        let factors = factors.iter().map(|log| power * log).collect();
+        if self.are_factors_found {
+            SizeFactors::Found(factors)
+        } else {
+            SizeFactors::Given(factors)
+        }
+    }
 }
 
 /// Figures of earlier runs, of the same functions.
@@ -159,9 +176,31 @@ pub struct Judgement {
     pub runs_needed: Option<f64>,
     /// In how many runs of base and of new it costs anything.
     pub seen: [usize; 2],
+    /// Whether any run of base and any run of new has it, at whatever cost.
+    pub present: [bool; 2],
     /// The distribution of the ratio, for tests of other ratios than 1; `None` where nothing tells. Few functions of a large
     /// program are large enough to be tested.
     pub estimate: Option<Box<Estimate>>,
+}
+
+impl Judgement {
+    /// Notes which sides have the row. A cost of 0 is a cost: a row that both sides have is neither new nor gone, but has changed by
+    /// `delta`.
+    pub(super) fn set_present(&mut self, present: [bool; 2], delta: f64) {
+        self.present = present;
+        if self.is_one_sided() && present == [true, true] {
+            self.verdict = Some(if delta > 0.0 {
+                Verdict::Slower
+            } else {
+                Verdict::Faster
+            });
+        }
+    }
+
+    /// Whether only one side has the row.
+    pub(super) fn is_one_sided(&self) -> bool {
+        matches!(self.verdict, Some(Verdict::New | Verdict::Gone))
+    }
 }
 
 /// What is said of all rows.
@@ -197,7 +236,7 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
     // What costs nothing in any run (another metric of the runs may have it) is no row of a comparison.
     let tested: Vec<usize> = (0..rows)
         .filter(|row| functions[*row].seen != [0, 0])
-        .filter(|row| mean_share(matrix, *row) >= limits.min_share)
+        .filter(|row| mean_share(&matrix.costs, &matrix.totals, *row) >= limits.min_share)
         .collect();
     let shape = Repeats::of(&matrix.costs);
     if noise == Noise::Exact {
@@ -283,7 +322,7 @@ fn repeats_agree(sides: &Sides) -> bool {
 
 /// The mean over all runs of the part of its total that a function has. It does not tell the sides apart: a choice of
 /// functions by their share on one side would be no independent one.
-fn mean_share(matrix: &Matrix, row: usize) -> f64 {
+pub(super) fn mean_share(costs: &Sides, totals: &[Vec<f64>; 2], row: usize) -> f64 {
     let part = |(figure, total): (&f64, &f64)| {
         if *total > 0.0 {
             figure.abs() / total
@@ -291,9 +330,9 @@ fn mean_share(matrix: &Matrix, row: usize) -> f64 {
             0.0
         }
     };
-    let (base, new) = (matrix.costs.base.row(row), matrix.costs.new.row(row));
-    let shares = base.iter().zip(&matrix.totals[0]);
-    let shares = shares.chain(new.iter().zip(&matrix.totals[1]));
+    let (base, new) = (costs.base.row(row), costs.new.row(row));
+    let shares = base.iter().zip(&totals[0]);
+    let shares = shares.chain(new.iter().zip(&totals[1]));
     let sum: f64 = shares.map(part).sum();
     sum / count(base.len() + new.len())
 }
@@ -430,13 +469,7 @@ fn estimates(
         return vec![None; rows.len()];
     }
     // Costs have been divided by the factors, samples have not.
-    let (of_samples, of_costs) = match &matrix.factors {
-        Some(factors) => (
-            SizeFactors::Given(factors.clone()),
-            SizeFactors::Given(vec![0.0; factors.len()]),
-        ),
-        None => (SizeFactors::Estimated, SizeFactors::Estimated),
-    };
+    let (of_samples, of_costs) = (matrix.shared(1.0), matrix.shared(0.0));
     let is_by_samples = noise == Noise::Sampled && limits.test == Test::Fitting && !matrix.paired;
     if let Some(samples) = matrix.counts.as_ref().filter(|_| is_by_samples) {
         let earlier = match matrix.history.as_ref() {
@@ -621,6 +654,17 @@ fn verdict(
 /// The part of the error rate that the verdict of the total may use.
 const TOTAL_PART: f64 = 0.4;
 
+impl Limits {
+    /// Returns the limits of the total, which is one more verdict beside those of the functions.
+    #[must_use]
+    pub fn of_total(&self) -> Self {
+        Self {
+            alpha: TOTAL_PART * self.alpha,
+            ..*self
+        }
+    }
+}
+
 /// The totals, tested by themselves.
 ///
 /// What costs nothing on a side in any run has no ratio. It is gone or new if its samples say so, or if any of the functions in it is
@@ -659,7 +703,7 @@ fn total(
     } else if matrix.paired {
         times::test_pairs(&ratios_of_rounds(&sides)).pop()
     } else if limits.test == Test::Ranks {
-        by_ranks(&sides, limits).pop()
+        by_ranks(&sides, &limits.of_total()).pop()
     } else {
         // No other function tells what runs share: the factor is in the variance of the totals themselves.
         times::test(
@@ -679,7 +723,8 @@ fn total(
         }
         None => Found::Presence(None),
     };
-    found.put(&mut row, limits);
+    // The interval has the level of the test: it holds 1 where the total is not shown to have changed.
+    found.put(&mut row, &limits.of_total());
     // It is one more verdict beside those of the functions, which share the rate that was asked for: at the same level, seven to
     // nine of a hundred comparisons of what had not changed had a verdict.
     row.q = row.p.map(|p| (p / TOTAL_PART).min(1.0));
@@ -734,10 +779,7 @@ fn total_by_samples(matrix: &Matrix, tested: &[usize], limits: &Limits) -> Optio
         base: sides.base.with_row(&base),
         new: sides.new.with_row(&new),
     };
-    let shared = match &matrix.factors {
-        Some(factors) => SizeFactors::Given(factors.clone()),
-        None => SizeFactors::Estimated,
-    };
+    let shared = matrix.shared(1.0);
     let found = match &matrix.history {
         None => counts::test(&sides, &shared),
         Some(History {

@@ -11,6 +11,8 @@ pub enum Matched {
     Module,
     /// They have one name, which nothing else has.
     Name,
+    /// One name, which nothing else has, and equal exact costs, callers and callees.
+    Figures,
     /// Their first lines have one text, which nothing else of the identity has.
     Text,
     /// They have moved by as many lines as the functions before and after them.
@@ -26,6 +28,7 @@ impl Matched {
             Self::Folder => "folder",
             Self::Module => "module",
             Self::Name => "name",
+            Self::Figures => "figures",
             Self::Text => "text",
             Self::Anchored => "anchored",
         }

@@ -277,13 +277,15 @@ impl<'d> Reader<'d> {
         )?;
         if request.by == By::Function {
             // A row of the report is one, however many functions of the run it is.
-            column.functions.fill(0);
+            let shown = std::mem::take(&mut column.functions);
+            column.functions = vec![0; shown.len()];
             run.database.each_function_sum(metrics.calls, |sum| {
                 let identity = dictionary.learnt(sum.function_id);
                 let item = identity
                     .filter(|identity| identity.is_code())
                     .and_then(|identity| self.items.known(&key(&identity.names)));
-                if let Some(item) = item {
+                // Functions of the run outside of the selection do not count.
+                if let Some(item) = item.filter(|item| shown.get(*item) > Some(&0)) {
                     column.count(item);
                 }
             })?;

@@ -45,8 +45,13 @@ pub struct Suggestion {
 pub(super) fn candidates(table: &Table, judged: &[Judgement]) -> [Vec<usize>; 2] {
     [0, 1].map(|side: usize| {
         let is_alone = |row: &usize| {
-            let Judgement { seen, verdict, .. } = &judged[*row];
-            table.items[*row].is_named && verdict.is_some() && seen[side] > 0 && seen[1 - side] == 0
+            let Judgement {
+                seen,
+                present,
+                verdict,
+                ..
+            } = &judged[*row];
+            table.items[*row].is_named && verdict.is_some() && seen[side] > 0 && !present[1 - side]
         };
         let mut rows: Vec<usize> = (0..judged.len()).filter(is_alone).collect();
         let cost = |row: &usize| table.cost(side, *row);

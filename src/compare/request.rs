@@ -20,6 +20,9 @@ pub enum Normalize {
     Tag(String),
 }
 
+/// The word for pairs of runs in the order of their file names, in the place of a tag.
+pub const FILE_NAMES: &str = "file names";
+
 /// What the rows are ordered by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
@@ -71,7 +74,7 @@ pub struct Request {
     pub noise: Option<Noise>,
     /// What figures are divided by.
     pub normalize: Normalize,
-    /// The tag whose values pair the runs of the two sides.
+    /// The tag whose values pair the runs of the two sides, or [`FILE_NAMES`].
     pub paired: Option<String>,
     /// What verdicts are held to.
     pub limits: Limits,

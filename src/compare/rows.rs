@@ -10,7 +10,7 @@ use super::matched::Matched;
 use super::pairs::Folders;
 use super::prefixes::Prefixes;
 use super::renames::Suggestion;
-use super::request::{Normalize, Request, Sort};
+use super::request::{By, Normalize, Request, Sort};
 use super::rule_line::listed;
 use super::run::ComparedRun;
 use super::shift::{Shift, together};
@@ -169,6 +169,8 @@ pub(super) struct Findings<'f, 'd> {
     pub(super) suggested: Vec<(usize, usize, Suggestion)>,
     pub(super) bounded: Vec<(Bounded, Vec<Definition>)>,
     pub(super) definitions: BTreeMap<usize, Vec<Definition>>,
+    /// Functions that moved: their names in base by those in new.
+    pub(super) moved: BTreeMap<[String; 3], [String; 3]>,
     pub(super) sides: &'f [Vec<&'f ComparedRun<'d>>; 2],
     pub(super) given: [usize; 2],
     pub(super) stated: [Vec<f64>; 2],
@@ -195,6 +197,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         prefixes,
         bounded,
         mut definitions,
+        moved,
         sides,
         given,
         stated,
@@ -253,7 +256,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             ranges: [range(&figures[0]), range(&figures[1])],
             each: figures,
             each_calls: [Vec::new(), Vec::new()],
-            shares: [0, 1].map(|side: usize| Some(100.0 * costs[side] / side_total[side])),
+            shares: [0, 1].map(|side: usize| share(costs[side], side_total[side])),
             calls: [None, None],
             functions: 0,
             judgement,
@@ -333,12 +336,17 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         } else {
             why[at].clone()
         };
+        if let Some(base) = moved.get(&item.names) {
+            add_reason(&mut row.why, &format!("moved from {}", place(base)));
+        }
+        if let Some(several) = several_functions(table.functions_of_sides(at))
+            && request.by == By::Function
+        {
+            add_reason(&mut row.why, &several);
+        }
         // What has moved from one to the other is said already.
         if !renamed[at].is_empty() && row.judgement.verdict != Some(Verdict::Shifted) {
-            if !row.why.is_empty() {
-                row.why.push_str("; ");
-            }
-            row.why.push_str(&renamed[at]);
+            add_reason(&mut row.why, &renamed[at]);
         }
         row.parts = definitions
             .remove(&at)
@@ -460,6 +468,7 @@ fn row_of_bounds(
         bounds,
         calls,
         functions,
+        present,
     } = bounded;
     let seen =
         [0, 1].map(|side: usize| bounds[side].iter().filter(|(_, high)| *high != 0.0).count());
@@ -491,20 +500,27 @@ fn row_of_bounds(
         each_calls: [Vec::new(), Vec::new()],
         shares: [0, 1].map(|side: usize| {
             let (low, high) = bounds[side];
-            (low >= high).then(|| 100.0 * high / totals[side])
+            share(high, totals[side]).filter(|_| low >= high)
         }),
         calls,
         functions,
         judgement: Judgement {
             seen,
+            present,
             ..Judgement::default()
         },
         parts: Vec::new(),
     }
 }
 
+/// The percentage of a total that a cost is; `None` of a total of 0.
+fn share(cost: f64, total: f64) -> Option<f64> {
+    (total != 0.0).then(|| 100.0 * cost / total)
+}
+
 /// The name of what is a part of the totals.
-pub(super) fn share_of(metric: &str) -> String {
+#[must_use]
+pub fn share_of(metric: &str) -> String {
     format!("% of {metric}")
 }
 
@@ -532,6 +548,37 @@ fn history_of(sides: &[Side; 2], measured: &[(String, String); 2]) -> String {
     format!(
         "SELECT run_id, function, module, file, calls, exclusive FROM history\nWHERE {runs}\nORDER BY function, module, file, run_id;\n"
     )
+}
+
+/// Returns the file of a function, else its module.
+fn place([_, module, file]: &[String; 3]) -> &str {
+    match (file.as_str(), module.as_str()) {
+        ("", "") => "no file",
+        ("", module) => module,
+        (file, _) => file,
+    }
+}
+
+/// Adds a reason to others.
+fn add_reason(why: &mut String, reason: &str) {
+    if !why.is_empty() {
+        why.push_str("; ");
+    }
+    why.push_str(reason);
+}
+
+/// States how many functions a row adds up, if it is not one of each side.
+fn several_functions([base, new]: [u32; 2]) -> Option<String> {
+    let counted = |functions: u32| match functions {
+        1 => "1 function".to_owned(),
+        functions => format!("{functions} functions"),
+    };
+    match (base, new) {
+        (0 | 1, 0 | 1) => None,
+        (0, new) => Some(format!("adds up {} of new", counted(new))),
+        (base, 0) => Some(format!("adds up {} of base", counted(base))),
+        (base, new) => Some(format!("adds up {} of base, {new} of new", counted(base))),
+    }
 }
 
 /// A number of runs that nobody records.

@@ -51,8 +51,8 @@ pub(super) fn shifts(
     called_by: &[BTreeSet<usize>],
 ) -> Vec<Shift> {
     let delta = |item: usize| mean_cost(table, 1, item) - mean_cost(table, 0, item);
-    let is_one_sided =
-        |item: usize| matches!(judged[item].verdict, Some(Verdict::New | Verdict::Gone));
+    // A function that was inlined may be listed with a cost of 0.
+    let is_one_sided = |item: usize| judged[item].seen.contains(&0);
     let mut order: Vec<usize> = (0..changed.len()).collect();
     order.sort_by(|one, other| {
         let size = |at: &usize| delta(changed[*at]).abs();

@@ -39,6 +39,8 @@ pub(super) struct Bounded {
     pub calls: [Option<f64>; 2],
     /// The most functions of one run that are one row.
     pub functions: u32,
+    /// Whether any run of base and any run of new has it.
+    pub present: [bool; 2],
 }
 
 /// All figures that are compared.
@@ -120,8 +122,9 @@ impl Column {
         self.bounds.get(&item).copied().unwrap_or((cost, cost))
     }
 
-    /// How often an item was called; NaN if that is unknown.
-    pub(super) fn calls_of(&self, item: usize) -> f64 {
+    /// Returns how often an item was called; NaN if that is unknown.
+    #[must_use]
+    pub fn calls_of(&self, item: usize) -> f64 {
         match self.calls.get(item) {
             Some(calls) => *calls,
             None if self.functions[item] == 0 => 0.0,
@@ -387,6 +390,7 @@ impl Table {
             let columns = self.columns[side].iter();
             columns.map(|column| column.range(row)).collect()
         };
+        let mentioned = self.mentioned();
         let taken = rows
             .iter()
             .map(|row| {
@@ -395,6 +399,7 @@ impl Table {
                     bounds: [of_side(0, *row), of_side(1, *row)],
                     calls: [self.calls(0, *row), self.calls(1, *row)],
                     functions: self.functions(*row),
+                    present: mentioned.each_ref().map(|rows| rows[*row]),
                 };
                 (*row, bounded)
             })
@@ -513,6 +518,14 @@ impl Table {
             .unwrap_or(0)
     }
 
+    /// Returns the largest number of functions of one run of base, and of new, that are one row.
+    pub(super) fn functions_of_sides(&self, item: usize) -> [u32; 2] {
+        self.columns.each_ref().map(|columns| {
+            let functions = columns.iter().map(|column| column.functions[item]);
+            functions.max().unwrap_or(0)
+        })
+    }
+
     /// What every item cost in all runs of each side together.
     pub(super) fn side_costs(&self) -> [Vec<f64>; 2] {
         [0, 1].map(|side: usize| {
@@ -544,13 +557,14 @@ impl Table {
     /// been taken out: of these the least counts.
     pub(super) fn matched_shares(&self, bounded: &[&Bounded]) -> [Option<f64>; 2] {
         let costs = self.side_costs();
+        let mentioned = self.mentioned();
         [0, 1].map(|side: usize| {
-            let known = self.items.iter().zip(&costs[side]).zip(&costs[1 - side]);
-            let known = known.map(|((item, cost), other)| (item, *cost, *other != 0.0));
+            let known = self.items.iter().zip(&costs[side]);
+            let known = known.zip(&mentioned[1 - side]);
+            let known = known.map(|((item, cost), is_there)| (item, *cost, *is_there));
             let bounded = bounded.iter().map(|row| {
                 let least = row.bounds[side].iter().map(|(low, _)| low).sum();
-                let is_there = row.bounds[1 - side].iter().any(|(_, high)| *high != 0.0);
-                (&row.item, least, is_there)
+                (&row.item, least, row.present[1 - side])
             });
             let (mut all, mut matched) = (Sum::default(), Sum::default());
             for (item, cost, is_there) in known.chain(bounded) {

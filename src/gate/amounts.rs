@@ -1,7 +1,7 @@
 //! How much a rule of a budget allows, in the unit of its metric.
 
 use super::answer::GateError;
-use super::budget::{Amount, BudgetError, Change, Limit, Rule};
+use super::budget::{Amount, Budget, BudgetError, Change, Limit, Rule, Thing};
 use crate::compare::{Normalize, Request};
 
 /// A limit in the unit of its metric.
@@ -25,6 +25,22 @@ impl Growth {
     pub(super) fn allowed(self, before: f64) -> f64 {
         let more = self.more.map_or(0.0, |more| before + more);
         (self.ratio * before).max(more)
+    }
+}
+
+/// Refuses a rule on the change of the total where shares of the total are compared.
+///
+/// # Errors
+/// If the budget has such a rule.
+pub(super) fn check_shares(budget: &Budget, request: &Request) -> Result<(), GateError> {
+    let is_of_total =
+        |rule: &&Rule| rule.thing == Thing::Total && matches!(rule.limit, Limit::Change(_));
+    match budget.rules.iter().find(is_of_total) {
+        Some(rule) if request.normalize == Normalize::Total => Err(GateError::Usage(format!(
+            "--normalize total: line {} limits the change of the total, whose share is always 100 %: leave out the rule or the flag",
+            rule.place.line
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -141,6 +141,8 @@ pub struct RuleAnswer {
     pub watched: usize,
     /// How many of them are unclear.
     pub unclear: usize,
+    /// Number of these things that were judged.
+    pub judged: usize,
 }
 
 /// Runs, as they are named to people and programs.

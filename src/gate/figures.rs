@@ -6,7 +6,8 @@ use super::answer::GateError;
 use super::budget::{BudgetError, Rule};
 use crate::compare::judge::{Limits, Noise};
 use crate::compare::{
-    By, CompareError, ComparedRun, Comparison, Folders, NEVER_VARY, Normalize, Request, compare,
+    By, CompareError, ComparedRun, Comparison, FILE_NAMES, Folders, NEVER_VARY, Normalize, Request,
+    compare,
 };
 use crate::store::MetricInfo;
 use crate::text::nearest::suggestion;
@@ -284,8 +285,9 @@ impl<'g, 'd> Figures<'g, 'd> {
         new: &[ComparedRun<'d>],
     ) -> ([Vec<ComparedRun<'d>>; 2], Vec<String>) {
         let all = [base.to_vec(), new.to_vec()];
-        let Some(key) = &self.request.paired else {
-            return (all, Vec::new());
+        let key = match &self.request.paired {
+            Some(key) if key != FILE_NAMES => key,
+            _ => return (all, Vec::new()),
         };
         let rounds = [base, new].map(|runs| -> BTreeSet<&str> {
             let rounds = runs.iter().filter_map(|run| run.tag(key));

@@ -2,23 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use super::amounts::{Most, amounts};
+use super::amounts::{Most, amounts, check_shares};
 use super::answer::{
     ALPHA, AT_LIMIT, About, Answer, Gate, GateError, Named, NamedBase, PASSES, RuleAnswer, Subject,
 };
 use super::budget::{Budget, Limit, Pattern, Rule, Thing};
 use super::cut::{History, Start};
 use super::figures::{BaseRuns, Figures, Window};
+use super::levels::{FROM_ZERO, Test, by_figures, from_zero, level, of_level};
 use super::moved::{IsOver, Position, moved, positions};
 use super::subjects::{Candidate, Watched, may_fit, mean, watched, with_others};
 use crate::compare::judge::FEWEST;
-use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Request};
+use crate::compare::{ComparedRun, EXACT_THAT_DIFFERS, Normalize, Request, share_of};
 use crate::store::{Database, StoreError};
 use crate::text::nearest::suggestion;
 use crate::text::number::fixed;
 use crate::text::scale::figure;
 use profdb_statistics::multiple::holm;
-use profdb_statistics::{Estimate, Shape, is_above, limits};
+use profdb_statistics::{Estimate, is_above, limits};
 
 /// What a gate is asked.
 pub struct Question<'q, 'd> {
@@ -51,17 +52,6 @@ struct Found {
     start: Start,
 }
 
-/// How a thing is judged.
-#[derive(Clone, Copy, PartialEq)]
-enum Test {
-    /// Nothing varies, or nothing tells how much it does: the figure is over the limit, keeps it, or neither.
-    Figure(Option<bool>),
-    /// Whether the figure is shown to keep its limit; its distribution tells whether it is over it.
-    Tested(bool),
-    /// Not at all.
-    Not,
-}
-
 /// What was found of a rule.
 struct Ruled {
     answer: RuleAnswer,
@@ -76,6 +66,7 @@ struct Ruled {
 /// # Errors
 /// When the budget asks for what there is not, or a database fails.
 pub fn judge(question: &Question<'_, '_>) -> Result<Gate, GateError> {
+    check_shares(question.budget, question.request)?;
     let mut figures = Figures::new(question.new, question.bases, question.request);
     let mut warnings = Vec::new();
     let mut ruled = Vec::new();
@@ -149,6 +140,7 @@ fn of_rule(
             subjects: Vec::new(),
             watched: 0,
             unclear: 0,
+            judged: 0,
         },
         found: Vec::new(),
         is_exact: false,
@@ -165,6 +157,13 @@ fn of_rule(
         _ => metric,
     };
     let limit = amounts(rule, &metric, question.request)?;
+    let is_share =
+        is_change && rule.thing != Thing::Calls && question.request.normalize == Normalize::Total;
+    let metric = if is_share {
+        (share_of(&metric.0), "%".to_owned())
+    } else {
+        metric
+    };
     // A slip is one whether or not there is anything to compare with.
     if needs_base && (side.unlike.is_some() || side.base.is_empty()) && rule.pattern.is_some() {
         nothing(question, rule, &mut ruled.answer)?;
@@ -392,12 +391,12 @@ fn tested(
         adjusted: None,
         unchanged: None,
         fails_from: None,
-        is_gone: has_base && is_there(0) && !is_there(1),
+        is_gone: has_base && is_there(0) && !is_there(1) && !thing.present[1],
         why: String::new(),
     };
     if let (About::Change, Some(base)) = (about, subject.base)
         && base > 0.0
-        && subject.new > 0.0
+        && !subject.is_gone
     {
         subject.ratio = Some(subject.new / base);
     }
@@ -447,19 +446,25 @@ fn tested(
                 None if has_history => None,
                 None => both_too_few(FEWEST),
             };
-            if before == 0.0 && growth.more.is_none() {
+            let is_from_zero = before == 0.0 && growth.more.is_none();
+            if is_from_zero && !thing.present[0] {
                 subject.answer = Answer::New;
                 "base does not have it: a rule `new`, or a limit in a unit, judges it"
                     .clone_into(&mut subject.why);
                 Test::Not
-            } else if subject.is_gone {
+            } else if before > 0.0 && !is_there(1) {
                 Test::Figure(Some(false))
             } else if let Some(why) = enough {
                 subject.answer = Answer::TooFew;
                 subject.why = why;
                 Test::Not
             } else if is_exact {
+                if is_from_zero && largest(&new) > 0.0 {
+                    FROM_ZERO.clone_into(&mut subject.why);
+                }
                 by_figures(&[largest(&new)], allowed)
+            } else if is_from_zero {
+                from_zero(&mut subject, &new, thing.p)
             } else if before == 0.0 {
                 ln_limit = allowed.ln();
                 tested = level(&[], &new, allowed);
@@ -517,41 +522,6 @@ fn tested(
         ln_unchanged,
         start: Start::default(),
     }
-}
-
-/// Judges figures of which nothing is known but themselves.
-fn by_figures(figures: &[f64], most: f64) -> Test {
-    let over = figures.iter().filter(|figure| is_above(**figure, most));
-    let over = over.count();
-    Test::Figure(match over {
-        0 => Some(false),
-        over if over == figures.len() => Some(true),
-        _ => None,
-    })
-}
-
-/// The level of the figures of new, where enough tells how much they vary for a test of whether it is above `most`.
-fn level(base: &[f64], new: &[f64], most: f64) -> Option<Estimate> {
-    // One degree of freedom shows next to nothing: the figures themselves say more.
-    let tells = |estimate: &Estimate| match estimate.shape {
-        Shape::Student { df, .. } => df >= 2.0,
-        Shape::Binomial { .. } | Shape::Order { .. } => false,
-    };
-    limits::level(base, new).filter(|estimate| most > 0.0 && tells(estimate))
-}
-
-/// Tests whether the figures of new are above a level.
-fn of_level(subject: &mut Subject, estimate: Option<Estimate>, new: &[f64], most: f64) -> Test {
-    let Some(estimate) = estimate else {
-        if new.iter().all(|figure| *figure == 0.0) {
-            return Test::Figure(Some(false));
-        }
-        "the figures themselves are judged: nothing tells how much they vary"
-            .clone_into(&mut subject.why);
-        return by_figures(new, most);
-    };
-    subject.interval = Some(estimate.interval(PASSES));
-    Test::Tested(estimate.ln_upper_bound(PASSES) <= most.ln())
 }
 
 /// Decides on a thing, the number of all tests being known.
@@ -716,6 +686,9 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
         .iter()
         .filter(|found| found.subject.answer == Answer::Unclear)
         .count();
+    // A function that is gone was not compared with anything.
+    let is_judged = |found: &&Found| found.subject.answer.is_judged() && !found.subject.is_gone;
+    answer.judged = found.iter().filter(is_judged).count();
     // Those that are over their limit first; else in the order of the comparison.
     found.sort_by_key(|found| match found.subject.answer {
         Answer::Fail => 0,

@@ -15,6 +15,7 @@ mod cut;
 mod figures;
 mod grammar;
 mod judge;
+mod levels;
 mod moved;
 mod subjects;
 mod tokens;

@@ -29,6 +29,10 @@ pub(super) struct Candidate {
     pub(super) elsewhere: Option<String>,
     /// Why its figures are unknown; it has none then.
     pub(super) unknown: Option<String>,
+    /// Whether base and new have it, at whatever cost.
+    pub(super) present: [bool; 2],
+    /// The probability of its figures if nothing has changed.
+    pub(super) p: Option<f64>,
 }
 
 /// What a rule watches, as far as the runs have it.
@@ -237,8 +241,8 @@ fn moved(rule: &Rule, rows: &[&Row]) -> Vec<(usize, usize)> {
     let is_shifted = |row: &Row| row.judgement.verdict == Some(Verdict::Shifted);
     let only = |side: usize| {
         rows.iter().enumerate().filter(move |(_, row)| {
-            let seen = row.judgement.seen;
-            is_shifted(row) && seen[side] > 0 && seen[1 - side] == 0
+            let present = row.judgement.present;
+            is_shifted(row) && present[side] && !present[1 - side]
         })
     };
     let pair = |(gone, row): (usize, &&Row)| {
@@ -285,8 +289,8 @@ fn of_one_name(
     };
     let only = |side: usize| -> BTreeMap<String, &Row> {
         let rows = comparison.rows.iter().filter(|row| {
-            let seen = row.judgement.seen;
-            row.item.is_named && seen[side] > 0 && seen[1 - side] == 0 && is_shown(row) && fits(row)
+            let present = row.judgement.present;
+            row.item.is_named && present[side] && !present[1 - side] && is_shown(row) && fits(row)
         });
         rows.map(|row| (name(row), row)).collect()
     };
@@ -334,7 +338,7 @@ fn of_one_name(
 fn is_new(row: &Row, is_exact: bool) -> bool {
     let is_shifted = row.judgement.verdict == Some(Verdict::Shifted);
     row.item.is_named
-        && row.judgement.seen[0] == 0
+        && row.judgement.present == [false, true]
         && row.judgement.seen[1] > 0
         && (row.judgement.verdict == Some(Verdict::New) || is_shifted || is_exact)
 }
@@ -351,6 +355,8 @@ fn candidate(row: &Row, each: [Vec<f64>; 2], totals: [Vec<f64>; 2]) -> Candidate
         renamed: None,
         elsewhere: None,
         unknown: None,
+        present: row.judgement.present,
+        p: row.judgement.p,
     }
 }
 
@@ -388,8 +394,15 @@ fn added(
         renamed: None,
         elsewhere: None,
         unknown: None,
+        present: present(rows),
+        p: None,
         each,
     }
+}
+
+/// Whether base and new have any of some rows.
+fn present(rows: &[&Row]) -> [bool; 2] {
+    [0, 1].map(|side: usize| rows.iter().any(|row| row.judgement.present[side]))
 }
 
 /// How often functions are called, of all of which that is known.
@@ -427,6 +440,8 @@ fn calls(
             renamed: None,
             elsewhere: None,
             unknown: None,
+            present: present(rows),
+            p: None,
             each,
         };
         things = vec![sum];

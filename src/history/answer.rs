@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value as Json, json};
 
 use super::aliases::{Aliases, Key, lines as said_of, may_be_one};
+use super::normalize::{Divisors, divisors};
 use super::reading::{
     Figure, HistoryError, Measured, Subject, check_named, figures, measured, subjects,
 };
 use super::series::Series;
 use super::sparkline::sparkline;
 use crate::compare::order::Order;
-use crate::compare::{Folders, members_of_folders};
+use crate::compare::{Folders, Normalize, members_of_folders, normalized};
 use crate::report::header::{Column, Kind, Meaning, Medium};
 use crate::report::several::{ALL, PEOPLE, PROGRAMS, integer, optional, shown, text};
 use crate::report::{self, Answer, Heading, Measure, Value};
@@ -35,6 +36,8 @@ pub struct History {
     pub subjects: Vec<(Subject, Vec<Figure>)>,
     /// Folders and modules that have another name in some runs, and are one.
     pub folders: Vec<Folders>,
+    /// The divisors that make the runs comparable. The figures here are not divided yet.
+    pub divisors: Option<Divisors>,
 }
 
 /// What a series tells of the functions, modules or files whose name fits a text; without a text, of whole runs.
@@ -58,6 +61,7 @@ pub fn history(
         by: name.map(|(by, _)| by),
         subjects,
         folders,
+        divisors: None,
     })
 }
 
@@ -84,11 +88,29 @@ fn named_subjects(
     text: &str,
 ) -> Result<(Subjects, Vec<Folders>), HistoryError> {
     let metrics = measured.metrics();
+    let mut usual = Vec::new();
+    for run in &measured.runs {
+        usual.push(
+            database
+                .usual_metric(run.run_id)?
+                .unwrap_or(run.metric.metric_id),
+        );
+    }
     let read = |subjects: Vec<Subject>| -> Result<Subjects, HistoryError> {
         let mut found = Vec::new();
         for subject in subjects {
-            let figures = figures(database, &metrics, &subject.functions)?;
-            found.push((subject, figures));
+            let mut own = figures(database, &metrics, &subject.functions)?;
+            // A metric has no row of a function without a cost: the usual metric of the run knows its calls.
+            if usual != metrics && own.iter().any(|figure| figure.functions == 0) {
+                let all = figures(database, &usual, &subject.functions)?;
+                for (figure, usual) in own.iter_mut().zip(all) {
+                    if figure.functions == 0 {
+                        figure.calls = usual.calls;
+                        figure.functions = usual.functions;
+                    }
+                }
+            }
+            found.push((subject, own));
         }
         // Functions of other programs in the database are none of this series.
         found.retain(|(_, figures)| figures.iter().any(|figure| figure.functions > 0));
@@ -161,6 +183,47 @@ fn as_one(
 }
 
 impl History {
+    /// Makes the runs comparable.
+    ///
+    /// # Errors
+    /// If a run cannot be divided, and if the database cannot be read.
+    pub fn normalize(
+        &mut self,
+        database: &Database,
+        normalize: &Normalize,
+    ) -> Result<(), HistoryError> {
+        self.divisors = divisors(database, &self.series, &self.measured, normalize, &[])?;
+        Ok(())
+    }
+
+    /// Returns the name and the unit of the figures that are shown.
+    #[must_use]
+    pub fn shown(&self) -> (String, String) {
+        match &self.divisors {
+            Some(divisors) => divisors.metric_and_unit(&self.measured),
+            None => (self.measured.metric.clone(), self.measured.unit.clone()),
+        }
+    }
+
+    /// Returns the history with all figures divided.
+    fn divided(&self) -> Self {
+        let mut divided = self.clone();
+        let Some(divisors) = &self.divisors else {
+            return divided;
+        };
+        (divided.measured.metric, divided.measured.unit) = self.shown();
+        for (at, run) in divided.measured.runs.iter_mut().enumerate() {
+            run.metric.total = divisors.divided(at, run.metric.total);
+        }
+        for (_, figures) in &mut divided.subjects {
+            for (at, figure) in figures.iter_mut().enumerate() {
+                figure.exclusive = divisors.divided(at, figure.exclusive);
+                figure.cumulative = figure.cumulative.map(|cost| divisors.divided(at, cost));
+            }
+        }
+        divided
+    }
+
     /// The cost of a subject at each position that has the metric: the median of its repeats. The first is a position's number.
     #[must_use]
     pub fn positions(&self, figures: &[Figure]) -> Vec<(usize, f64)> {
@@ -235,6 +298,7 @@ const SHARE: &str = "%";
 /// The answer of a history.
 #[must_use]
 pub fn answer<'d>(database: &'d Database, history: &History) -> Answer<'d> {
+    let history = &history.divided();
     let order = history.series.order;
     let commits = history.series.runs().any(|run| run.tag("commit").is_some());
     let is_shown = |name: &str| match name {
@@ -478,6 +542,14 @@ fn members(history: &History) -> Map<String, Json> {
     put("order", json!(history.series.order.name()));
     put("metric", json!(measured.metric));
     put("unit", json!(measured.unit));
+    let normalize = history
+        .divisors
+        .as_ref()
+        .map(|divisors| &divisors.normalize);
+    put(
+        "normalize",
+        json!(normalized(normalize.unwrap_or(&Normalize::None))),
+    );
     put("noise", json!(measured.noise().name()));
     put("left_out", json!(measured.left_out));
     put("positions", json!(positions));

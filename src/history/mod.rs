@@ -3,11 +3,13 @@
 
 mod aliases;
 mod answer;
+mod normalize;
 pub mod reading;
 pub mod series;
 mod sparkline;
 pub mod steps;
 
 pub use answer::{History, answer, history};
+pub use normalize::{Divisors, divisors};
 pub use reading::HistoryError;
 pub use series::{Position, Series, series};

@@ -216,6 +216,7 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     rule("Java: number of a package of proxies", name(ANY, &["proxy"], ""), r"(^|[^0-9A-Za-z_])(jdk[./]proxy)[0-9]+([./])", "$1$2*$3"),
     rule("Java: hash or number of a generated class", name(ANY, &["CGLIB$$", "HibernateProxy$", "ByteBuddy$"], ""), r"(CGLIB\$\$|HibernateProxy\$|ByteBuddy\$)(?:[0-9a-zA-Z]{6,}|[0-9]+)", "$1*"),
     // .NET.
+    rule(".NET: tier of compiled code", name(ANY, &["Tier", "JIT]", "itted]", "JITed]", "ptimized]", "ReadyToRun]", "FullOpts]"], "]"), r"^(.+?)(?:\[(?:PreJIT|ReadyToRun|ReJIT|QuickJitted|MinOptJ(?:itted|ITed)|FullOpts|(?:Uno|O)ptimized|(?:Optimized|Unoptimized|Quick|Instrumented|OptimizedInstrumented)?Tier[01](?:OSR|Instrumented|Optimized)?)\])+$", "$1"),
     rule(".NET: number of a closure", name(ANY, &["__"], ""), r"(<[0-9A-Za-z_.]*>[a-z]__)[0-9][0-9_]*", "$1*"),
     rule(".NET: number of a closure class", name(ANY, &["<>c__DisplayClass", "<>c__Iterator"], ""), r"(<>c__(?:DisplayClass|Iterator))[0-9][0-9_]*", "$1*"),
     rule(".NET: number of a local function", name(ANY, &["g__"], ""), r"(<[0-9A-Za-z_.<>$]*>g__[0-9A-Za-z_]+\|)[0-9]+(?:_[0-9]+)?", "$1*"),

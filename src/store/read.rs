@@ -184,6 +184,21 @@ impl Database {
         found.map_err(|source| self.failed(source))
     }
 
+    /// Returns the usual metric of a run, in which every function has a row.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn usual_metric(&self, run_id: i64) -> Result<Option<i64>, StoreError> {
+        let sql = "SELECT default_metric_id FROM runs WHERE run_id = ?1";
+        let metric = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row([run_id], |row| row.get(0)).optional());
+        metric
+            .map(Option::flatten)
+            .map_err(|source| self.failed(source))
+    }
+
     /// The metrics of a run in the order of its file.
     ///
     /// # Errors

@@ -186,10 +186,12 @@ impl Scale {
             ("bytes", None) => "bytes",
             ("bytes", Some(unit)) if unit.factor == usual => "bytes",
             (_, Some(unit)) if unit.factor != usual => unit.name,
+            ("%", _) => "%",
             _ => "",
         };
         let title = match base {
             "count" if unit_name.is_empty() => metric.to_owned(),
+            "%" => metric.to_owned(),
             "count" => format!("{unit_name} {metric}"),
             _ => unit_name.to_owned(),
         };

@@ -281,19 +281,30 @@ fn totals_that_say_nothing_are_refused() {
     folder
         .write("zero.folded", "main;parse 0\nmain;render 0\n")
         .write("below.folded", "main;parse -9\nmain;render 2\n");
-    for (file, total) in [("zero.folded", "0"), ("below.folded", "-7")] {
-        let said = format!("the total of {file} is {total}: nothing can be compared with it");
-        for more in [
-            &[][..],
-            &["--normalize", "total"],
-            &["--noise", "exact"],
-            &["--format", "json"],
-            &["--html", "page.html"],
-        ] {
-            folder.refuses(&[&["diff", file, "a.folded"], more].concat(), 4, &said);
-            folder.refuses(&[&["diff", "a.folded", file], more].concat(), 4, &said);
-        }
-        assert!(!folder.path("page.html").exists());
+    let message = "the total of below.folded is -7: nothing can be compared with it";
+    for more in [
+        &[][..],
+        &["--normalize", "total"],
+        &["--noise", "exact"],
+        &["--format", "json"],
+        &["--html", "page.html"],
+    ] {
+        let file = "below.folded";
+        folder.refuses(&[&["diff", file, "a.folded"], more].concat(), 4, message);
+        folder.refuses(&[&["diff", "a.folded", file], more].concat(), 4, message);
+    }
+    assert!(!folder.path("page.html").exists());
+    // A total of 0 is a figure, but there are no shares of it.
+    for sides in [["zero.folded", "a.folded"], ["a.folded", "zero.folded"]] {
+        let asked = ["diff", sides[0], sides[1], "--normalize", "total"];
+        folder.refuses(&asked, 4, "the total of zero.folded is 0");
+        let (out, said, code) = folder.run(&["diff", sides[0], sides[1], "--noise", "exact"]);
+        let verdict = if sides[0] == "zero.folded" {
+            ": slower"
+        } else {
+            ": faster"
+        };
+        assert!(code == Some(0) && out.contains(verdict), "{out}{said}");
     }
     for (figure, tag) in [
         ("NaN", "n=nan"),

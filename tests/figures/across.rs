@@ -69,7 +69,7 @@ fn recording((format, name): (&str, &str)) -> Recording {
                JOIN function_info AS t USING (metric_id)
                JOIN functions AS f USING (function_id)
                JOIN identities AS i USING (identity_id)
-               WHERE i.class = 'code' AND t.exclusive > 0
+               WHERE i.class = 'code'
                ORDER BY f.function_id";
     let mut statement = database.connection().prepare(sql).expect("tables");
     let mut rows = statement.query([]).expect("rows");
@@ -85,8 +85,8 @@ fn recording((format, name): (&str, &str)) -> Recording {
         if row.get(3).expect("a flag") {
             recording.nameless.insert(identity.clone());
         }
-        let cost: f64 = row.get(4).expect("a number");
-        *recording.costs.entry(identity).or_default() += cost;
+        let cost: Option<f64> = row.get(4).expect("a number");
+        *recording.costs.entry(identity).or_default() += cost.unwrap_or(0.0);
         recording.metric = [text(5), text(6)];
         recording.total = row.get(7).expect("a number");
     }

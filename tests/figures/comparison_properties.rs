@@ -1013,9 +1013,19 @@ fn loose_names_are_one_where_chance_does_not_explain_that_they_are_missing() {
     };
     let base = folder.file("base.out", &program("b.c"));
     let new = folder.file("new.out", &program("c.c"));
-    for noise in ["exact", "timed"] {
-        let asked_of = ["diff", &base, &new, "--loose", "--all", "--noise", noise];
-        assert_eq!(row_of(&asked(&asked_of), "parse"), ["name"], "{noise}");
+    let other = program_in_c(&[
+        ("main", "a.c", 1_000_000, &["parse"]),
+        ("parse", "c.c", 41, &[]),
+    ]);
+    let other = folder.file("other.out", &other);
+    // With equal exact figures it is one function without the flag, too.
+    for (new, noise, word) in [
+        (&new, "exact", "figures"),
+        (&other, "exact", "name"),
+        (&new, "timed", "name"),
+    ] {
+        let asked_of = ["diff", &base, new, "--loose", "--all", "--noise", noise];
+        assert_eq!(row_of(&asked(&asked_of), "parse"), [word], "{noise}");
     }
     // Samples are missing by chance where there are few.
     let sampled = |name: &str, url: &str, samples: usize| {
@@ -1052,16 +1062,16 @@ fn loose_names_are_one_where_chance_does_not_explain_that_they_are_missing() {
 #[test]
 fn a_name_in_another_file_is_suggested_and_not_taken_for_one() {
     let folder = Folder::new();
-    let of = |file: &'static str| {
+    let program = |file: &'static str, cost: u64| {
         program_in_c(&[
             ("main", "a.c", 100, &["parse"]),
-            ("parse", file, 400, &[]),
+            ("parse", file, cost, &[]),
             ("read", "a.c", 30, &[]),
         ])
     };
     let (base, new) = (
-        folder.file("base.out", &of("b.c")),
-        folder.file("new.out", &of("c.c")),
+        folder.file("base.out", &program("b.c", 400)),
+        folder.file("new.out", &program("c.c", 410)),
     );
     let answer = asked(&["diff", &base, &new, "--noise", "exact"]);
     assert_eq!(
@@ -1078,7 +1088,7 @@ fn a_name_in_another_file_is_suggested_and_not_taken_for_one() {
         "new.out",
         &program_in_c(&[
             ("main", "a.c", 100, &["parse"]),
-            ("parse", "a.c", 400, &[]),
+            ("parse", "a.c", 410, &[]),
             ("read", "a.c", 30, &[]),
         ]),
     );

@@ -28,6 +28,7 @@ mod history_steps;
 mod large_sums;
 mod made_up;
 mod noise;
+mod normalization;
 mod peers;
 mod questions;
 mod rebuilds;

@@ -173,7 +173,12 @@ fn file_beside_a_moved_folder_has_not_moved() {
         let before = format!("{folder}/b/d.py");
         let before = before.trim_start_matches(if folder.is_empty() { "/" } else { "" });
         let base = in_files(before, file);
-        let comparison = compare_functions(&base, &in_files("/z/b/d.py", new));
+        let mut moved = in_files("/z/b/d.py", new);
+        // With equal exact figures it would be one function wherever it is.
+        if let Some((_, cost)) = moved.last_mut() {
+            *cost = 51.0;
+        }
+        let comparison = compare_functions(&base, &moved);
         let others = comparison.rows.iter();
         let others = others.filter(|row| row.item.names[0] == "other");
         let are_paired = others.count() == 1;

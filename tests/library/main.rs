@@ -49,6 +49,7 @@ mod temporary_files;
 mod terminals;
 mod web_questions;
 mod written_trees;
+mod zero_costs;
 
 #[path = "../support"]
 #[expect(dead_code, reason = "each program needs a part of it")]

@@ -17,7 +17,7 @@ use crate::dispersion::{Moderation, Variance};
 use crate::distribution::{binomial_two_sided, chi_square_median};
 use crate::factors::{
     SizeFactors, TELL_SHARED, median_of_history, median_of_ratios, squares_of_sides, successive_df,
-    successive_variance,
+    successive_variance, variance_of_factor,
 };
 use crate::few::whole;
 use crate::summary::{ln_ratio, mean, median, unrounded};
@@ -42,7 +42,7 @@ pub fn test(sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
     assert!(df > 0.0, "one run on either side has no variance");
     let factors = match shared {
         SizeFactors::Estimated => median_of_ratios(sides),
-        SizeFactors::Given(factors) => factors.clone(),
+        SizeFactors::Given(factors) | SizeFactors::Found(factors) => factors.clone(),
     };
     let (sizes0, sizes1) = sizes(&factors, sides.base.runs());
     let spreads: Vec<Spread> = (0..sides.functions())
@@ -54,10 +54,15 @@ pub fn test(sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
         })
         .collect();
     let trend = Trend::fit(&spreads, df);
-    let run = Variance {
-        value: squares_of_sides(&factors, sides.base.runs()) / df,
-        df,
+    let run = match shared {
+        SizeFactors::Estimated => squares_of_sides(&factors, sides.base.runs()) / df,
+        SizeFactors::Given(_) => 0.0,
+        SizeFactors::Found(_) => {
+            let large = spreads.iter().filter(|spread| spread.mean >= TELLS);
+            variance_of_factor(large.map(|spread| spread.phi / spread.mean).collect())
+        }
     };
+    let run = Variance { value: run, df };
     let dispersions = spreads
         .iter()
         .map(|spread| trend.dispersion(spread, spread.mean));
@@ -76,7 +81,9 @@ pub fn test(sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
 pub fn test_with_history(history: &Figures, sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
     assert!(history.runs() > 1, "one run has no variance");
     let factors = match shared {
-        SizeFactors::Given(_) if history.functions() < TELL_SHARED => vec![0.0; history.runs()],
+        SizeFactors::Given(_) | SizeFactors::Found(_) if history.functions() < TELL_SHARED => {
+            vec![0.0; history.runs()]
+        }
         _ => median_of_history(history),
     };
     let df = successive_df(history.runs());
@@ -90,10 +97,11 @@ pub fn test_with_history(history: &Figures, sides: &Sides, shared: &SizeFactors)
         })
         .collect();
     let trend = Trend::fit(&spreads, df);
-    let run = Variance {
-        value: successive_variance(factors.iter().copied()),
-        df,
+    let run = match shared {
+        SizeFactors::Estimated => successive_variance(factors.iter().copied()),
+        SizeFactors::Given(_) | SizeFactors::Found(_) => 0.0,
     };
+    let run = Variance { value: run, df };
     let runs = (sides.base.runs() + sides.new.runs()) as f64;
     let dispersions = spreads.iter().enumerate().map(|(function, spread)| {
         let (base, new) = (sides.base.row(function), sides.new.row(function));
@@ -112,13 +120,14 @@ fn estimates(
 ) -> Vec<Estimate> {
     let (n0, n1) = (sides.base.runs() as f64, sides.new.runs() as f64);
     // The sides' rates are compared as they are where the factor is part of the noise, after division by it where it was given.
-    let (weight0, weight1, run) = match shared {
-        SizeFactors::Estimated => (n0, n1, run.times(1.0 / n0 + 1.0 / n1)),
-        SizeFactors::Given(factors) => {
+    let (weight0, weight1) = match shared {
+        SizeFactors::Estimated => (n0, n1),
+        SizeFactors::Given(factors) | SizeFactors::Found(factors) => {
             let (sizes0, sizes1) = sizes(factors, sides.base.runs());
-            (sizes0.iter().sum(), sizes1.iter().sum(), run.times(0.0))
+            (sizes0.iter().sum(), sizes1.iter().sum())
         }
     };
+    let run = run.times(1.0 / n0 + 1.0 / n1);
     dispersions
         .enumerate()
         .map(|(function, dispersion)| {

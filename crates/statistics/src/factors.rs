@@ -1,5 +1,7 @@
 //! Size factors, by which all functions of a run differ from those of another run.
 
+use std::f64::consts::FRAC_PI_2;
+
 use crate::summary::{mean, median, squares};
 use crate::{Figures, Sides};
 
@@ -17,6 +19,8 @@ pub enum SizeFactors {
     Estimated,
     /// Natural logarithms of known factors, base first, then new. The figures are divided by the factors.
     Given(Vec<f64>),
+    /// Natural logarithms of factors that were found from the figures themselves. Their variance is part of the variance of each ratio.
+    Found(Vec<f64>),
 }
 
 /// Natural logarithms of the size factors of counts, those of base first: the median over functions of the deviation of a run's
@@ -78,6 +82,16 @@ pub(crate) fn successive_variance(series: impl Iterator<Item = f64> + Clone) -> 
 pub(crate) fn successive_df(values: usize) -> f64 {
     let n = values as f64;
     2.0 * (n - 1.0).powi(2) / (3.0 * n - 4.0)
+}
+
+/// Variance of the factor of a run that was found from functions with the given variances: the median of normal figures has pi/2 times
+/// the variance of their mean. It is 0 for a few functions, which have no factor of their own.
+pub(crate) fn variance_of_factor(variances: Vec<f64>) -> f64 {
+    let functions = variances.len();
+    if functions < TELL_SHARED {
+        return 0.0;
+    }
+    FRAC_PI_2 * median(variances) / functions as f64
 }
 
 /// Sum of squares of the factors of either side about its mean.

@@ -10,7 +10,7 @@
 use crate::dispersion::{Moderation, Variance};
 use crate::factors::{
     SizeFactors, TELL_SHARED, middle_deviations, squares_of_sides, successive_df,
-    successive_variance,
+    successive_variance, variance_of_factor,
 };
 use crate::summary::{ln_ratio, mean, squares, unrounded};
 use crate::{Estimate, Figures, Sides};
@@ -43,7 +43,7 @@ pub fn test(sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
         .collect();
     let factors = match shared {
         SizeFactors::Estimated => common_factors(&rows, runs0 + runs1),
-        SizeFactors::Given(factors) => factors.clone(),
+        SizeFactors::Given(factors) | SizeFactors::Found(factors) => factors.clone(),
     };
     let residuals: Vec<(f64, f64)> = rows
         .iter()
@@ -63,8 +63,17 @@ pub fn test(sides: &Sides, shared: &SizeFactors) -> Vec<Estimate> {
         row.variance(&moderation, pooled(residual), df)
             .times(1.0 / n0 + 1.0 / n1)
     });
+    let run = match shared {
+        SizeFactors::Estimated => squares_of_sides(&factors, runs0) / df,
+        SizeFactors::Given(_) => 0.0,
+        SizeFactors::Found(_) => {
+            let pairs = rows.iter().zip(&residuals);
+            let complete = pairs.filter(|(row, _)| row.seen == Seen::Always);
+            variance_of_factor(complete.map(|(_, residual)| pooled(residual)).collect())
+        }
+    };
     let run = Variance {
-        value: squares_of_sides(&factors, runs0) / df * (1.0 / n0 + 1.0 / n1),
+        value: run * (1.0 / n0 + 1.0 / n1),
         df,
     };
     estimates(sides, shared, run, own)
@@ -87,7 +96,9 @@ pub fn test_with_history(history: &Figures, sides: &Sides, shared: &SizeFactors)
         .map(|function| Row::new(history.row(function).iter()))
         .collect();
     let factors = match shared {
-        SizeFactors::Given(_) if rows.len() < TELL_SHARED => vec![0.0; history.runs()],
+        SizeFactors::Given(_) | SizeFactors::Found(_) if rows.len() < TELL_SHARED => {
+            vec![0.0; history.runs()]
+        }
         _ => common_factors(&rows, history.runs()),
     };
     let variances: Vec<f64> = rows
@@ -99,8 +110,12 @@ pub fn test_with_history(history: &Figures, sides: &Sides, shared: &SizeFactors)
         .iter()
         .zip(&variances)
         .map(|(row, &variance)| row.variance(&moderation, variance, df).times(pairs));
+    let run = match shared {
+        SizeFactors::Estimated => successive_variance(factors.iter().copied()),
+        SizeFactors::Given(_) | SizeFactors::Found(_) => 0.0,
+    };
     let run = Variance {
-        value: successive_variance(factors.iter().copied()) * pairs,
+        value: run * pairs,
         df,
     };
     estimates(sides, shared, run, own)
@@ -151,11 +166,11 @@ fn estimates(
     own: impl Iterator<Item = Variance>,
 ) -> Vec<Estimate> {
     let runs0 = sides.base.runs();
-    let (run, offset) = match shared {
-        SizeFactors::Estimated => (run, 0.0),
-        SizeFactors::Given(factors) => {
+    let offset = match shared {
+        SizeFactors::Estimated => 0.0,
+        SizeFactors::Given(factors) | SizeFactors::Found(factors) => {
             let (base, new) = factors.split_at(runs0);
-            (run.times(0.0), mean(new) - mean(base))
+            mean(new) - mean(base)
         }
     };
     own.enumerate()

@@ -76,7 +76,7 @@ pub(super) fn base(base: &NamedBase) -> String {
 /// How sure the gate is.
 pub(super) fn level(gate: &Gate) -> String {
     match gate.tests {
-        0 if gate.rules.iter().any(|rule| rule.answer.is_judged()) => {
+        0 if gate.rules.iter().any(is_judged) => {
             "no tests: figures are compared as they are".to_owned()
         }
         0 => "no tests: nothing could be tested".to_owned(),
@@ -89,6 +89,11 @@ pub(super) fn level(gate: &Gate) -> String {
             100.0 * ALPHA
         ),
     }
+}
+
+/// Returns whether a rule or any of the things it watches was judged.
+fn is_judged(rule: &RuleAnswer) -> bool {
+    rule.answer.is_judged() || rule.judged > 0
 }
 
 /// What a thing is called; of the total and of all functions the rule says it.

@@ -8,8 +8,8 @@ use super::super::series::{Position, Series};
 use super::super::sparkline::sparkline;
 use super::change::{Change, Judged, State, Steps};
 use super::request::Request;
-use crate::compare::members_of_folders;
 use crate::compare::order::Order;
+use crate::compare::{Normalize, members_of_folders, normalized};
 use crate::events::Noise;
 use crate::report::header::{Kind, Meaning};
 use crate::report::several::{
@@ -54,12 +54,8 @@ fn columns<'s>(by: Fitting) -> Vec<ColumnOf<Told<'s>>> {
             text(&of.change.names[1])
         }),
         column("file", Kind::Text, PROGRAMS, |of| text(&of.change.names[2])),
-        column("metric", Kind::Text, PROGRAMS, |of| {
-            text(&of.steps.measured.metric)
-        }),
-        column("unit", Kind::Text, PROGRAMS, |of| {
-            text(&of.steps.measured.unit)
-        }),
+        column("metric", Kind::Text, PROGRAMS, |of| text(&of.steps.shown.0)),
+        column("unit", Kind::Text, PROGRAMS, |of| text(&of.steps.shown.1)),
         column("change", Kind::Text, PROGRAMS, |of| text(of.word)),
         whole(column("between", Kind::Text, PEOPLE, |of| {
             text(&of.between())
@@ -220,8 +216,8 @@ pub fn answer<'d>(database: &'d Database, steps: &Steps, rules: Option<&str>) ->
     }
     let heading = Heading {
         measure: Measure {
-            name: steps.measured.metric.clone(),
-            unit: steps.measured.unit.clone(),
+            name: steps.shown.0.clone(),
+            unit: steps.shown.1.clone(),
             total: largest(steps),
             selected: None,
         },
@@ -475,9 +471,12 @@ impl<'s> Told<'s> {
 /// What stands above a table.
 fn lines(steps: &Steps, places: &Timeline<'_>) -> Vec<String> {
     let Steps {
-        measured, request, ..
+        measured,
+        request,
+        shown,
+        ..
     } = steps;
-    let metric = [measured.metric.as_str(), measured.unit.as_str()];
+    let metric = [shown.0.as_str(), shown.1.as_str()];
     let (bars, each) = sparkline(&steps.total.costs);
     let each = if each > 1 {
         format!(", a bar for {each} positions")
@@ -493,9 +492,13 @@ fn lines(steps: &Steps, places: &Timeline<'_>) -> Vec<String> {
             steps.series.order.name(),
         ),
         format!(
-            "{}, {}; {} of {} searched for changes of {} and more",
-            measured.metric,
+            "{}, {}{}; {} of {} searched for changes of {} and more",
+            metric[0],
             steps.noise.name(),
+            match &request.normalize {
+                Normalize::None => String::new(),
+                by => format!(", {}", normalized(by)),
+            },
             steps.tested,
             counted(steps.rows, request.by.name()),
             percent(request.min_effect),
@@ -588,8 +591,9 @@ fn members(steps: &Steps, places: &Timeline<'_>, rules: Option<&str>) -> Map<Str
     put("report", json!("steps"));
     put("series", Json::Object(key));
     put("order", json!(steps.series.order.name()));
-    put("metric", json!(measured.metric));
-    put("unit", json!(measured.unit));
+    put("metric", json!(steps.shown.0));
+    put("unit", json!(steps.shown.1));
+    put("normalize", json!(normalized(&request.normalize)));
     put("noise", json!(steps.noise.name()));
     put("runs", json!(measured.runs.len()));
     put("positions", json!(steps.positions.len()));
@@ -628,7 +632,8 @@ pub fn with_steps(
         series: &history.series,
         positions: &positions,
     };
-    let metric = [measured.metric.as_str(), measured.unit.as_str()];
+    let (metric, unit) = history.shown();
+    let metric = [metric.as_str(), unit.as_str()];
     let mut all = Vec::new();
     for change in changes {
         let name = match history.by {

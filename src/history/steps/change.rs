@@ -18,6 +18,8 @@ pub struct Steps {
     pub series: Series,
     /// Its runs with their metric.
     pub measured: Measured,
+    /// Name and unit of the figures, after they were divided.
+    pub shown: (String, String),
     /// How figures were taken to vary.
     pub noise: Noise,
     /// The positions of the series that have the metric: places of steps are counted in these.

@@ -8,7 +8,7 @@ use super::super::aliases::Aliases;
 use super::super::reading::{HistoryError, Measured, subjects};
 use super::matrix::{Frame, Row, Sparse, without_cost};
 use super::request::Request;
-use crate::compare::{self, By, CompareError, ComparedRun, Within, newest_name};
+use crate::compare::{self, By, ComparedRun, Within, newest_name};
 use crate::events::Noise;
 use crate::store::{Database, Fitting};
 
@@ -40,11 +40,7 @@ pub(super) fn filtered_rows(
         noise: Some(frame.noise),
         ..compare::Request::default()
     };
-    let found = compare::figures(&runs, &asked).map_err(|error| match error {
-        CompareError::Usage(message) => HistoryError::Usage(message),
-        CompareError::NothingSelected(message) => HistoryError::NothingSelected(message),
-        CompareError::Store(error) => error.into(),
-    })?;
+    let found = compare::figures(&runs, &asked)?;
     let wanted = request.name.as_deref();
     let wanted = wanted
         .map(|text| subjects(database, by, text))

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 
 use super::super::aliases::{Aliases, Key};
+use super::super::normalize::Divisors;
 use super::super::reading::{HistoryError, Measured, all_figures, subjects};
 use super::super::series::Series;
 use crate::events::Noise;
@@ -57,6 +58,15 @@ pub(super) struct Row {
     pub(super) samples: Sparse,
 }
 
+impl Row {
+    /// Divides the costs by the divisors of the runs. Samples stay as they are: they tell how much costs vary.
+    pub(super) fn divide(&mut self, divisors: &Divisors) {
+        for (run, cost) in &mut self.costs {
+            *cost = divisors.divided(index(*run), *cost);
+        }
+    }
+}
+
 impl Frame {
     pub(super) fn new(series: &Series, measured: &Measured, noise: Option<Noise>) -> Self {
         let mut positions: Vec<usize> = measured.runs.iter().map(|run| run.position).collect();
@@ -88,6 +98,16 @@ impl Frame {
     pub(super) fn select(&mut self, totals: &[f64]) {
         for (run, total) in self.runs.iter_mut().zip(totals) {
             run.total = *total;
+        }
+    }
+
+    /// Divides the totals by the divisors of the runs.
+    pub(super) fn divide(&mut self, divisors: &Divisors) {
+        // The coarsest unit that any run has after the division.
+        let quanta = (0..self.runs.len()).map(|run| divisors.divided(run, self.quantum));
+        self.quantum = quanta.fold(0.0, f64::max);
+        for (at, run) in self.runs.iter_mut().enumerate() {
+            run.total = divisors.divided(at, run.total);
         }
     }
 

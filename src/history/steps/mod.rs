@@ -16,6 +16,7 @@ pub use change::{Change, Judged, State, Steps};
 pub use request::{Request, Since};
 
 use super::answer::History;
+use super::normalize::divisors;
 use super::reading::{Figure, HistoryError, check_named, figures, measured};
 use super::series::Series;
 use crate::store::{Database, Fitting};
@@ -32,7 +33,14 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
     let measured = measured(database, &series, request.metric.as_deref())?;
     let mut frame = Frame::new(&series, &measured, request.noise);
     let since = since(&series, &frame, &request)?;
-    let (rows, aliases) = if request.arguments.is_empty() {
+    let divisors = divisors(
+        database,
+        &series,
+        &measured,
+        &request.normalize,
+        &request.arguments,
+    )?;
+    let (mut rows, aliases) = if request.arguments.is_empty() {
         rows(
             database,
             &measured,
@@ -43,6 +51,12 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
     } else {
         filtered_rows(database, &measured, &mut frame, &request)?
     };
+    if let Some(divisors) = &divisors {
+        frame.divide(divisors);
+        for row in &mut rows {
+            row.divide(divisors);
+        }
+    }
     let names = rows.iter().map(|row| &row.names);
     check_named(database, &measured, request.by, names)?;
     let count = rows.len();
@@ -79,7 +93,12 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
         |change: &Change| request.all || !change.steps.is_empty() || change.drift.is_some();
     changes.retain(is_wanted);
     changes.sort_by(|one, other| other.size().total_cmp(&one.size()));
+    let shown = match &divisors {
+        Some(divisors) => divisors.metric_and_unit(&measured),
+        None => (measured.metric.clone(), measured.unit.clone()),
+    };
     Ok(Steps {
+        shown,
         noise: frame.noise,
         positions: frame.positions,
         request,
@@ -103,7 +122,11 @@ pub fn of_history(
     history: &History,
     request: &Request,
 ) -> Result<Vec<Change>, HistoryError> {
-    let frame = Frame::new(&history.series, &history.measured, request.noise);
+    let mut frame = Frame::new(&history.series, &history.measured, request.noise);
+    let divisors = history.divisors.as_ref();
+    if let Some(divisors) = divisors {
+        frame.divide(divisors);
+    }
     let sparse = |figures: &[Figure]| -> Sparse {
         let costs = figures.iter().map(|figure| figure.exclusive);
         (0..).zip(costs).collect()
@@ -123,6 +146,9 @@ pub fn of_history(
                 row.samples = sparse(&figures(database, observations, &subject.functions)?);
             }
             _ => frame.count(&mut row),
+        }
+        if let Some(divisors) = divisors {
+            row.divide(divisors);
         }
         rows.push(row);
     }

@@ -1,5 +1,6 @@
 //! What is asked of a series.
 
+use crate::compare::Normalize;
 use crate::events::Noise;
 use crate::report::Argument;
 use crate::store::Fitting;
@@ -28,6 +29,8 @@ pub struct Request {
     pub since: Option<Since>,
     /// Also rows in which nothing was found.
     pub all: bool,
+    /// The method that makes runs comparable.
+    pub normalize: Normalize,
 }
 
 impl Default for Request {
@@ -43,6 +46,7 @@ impl Default for Request {
             min_share: 0.001,
             since: None,
             all: false,
+            normalize: Normalize::None,
         }
     }
 }

@@ -67,7 +67,7 @@ fn quantity(metric: &Measure, scale: &Scale) -> String {
     let name = capitalized(&metric.name);
     match scale.unit() {
         "msec" if name == "Time" => name,
-        "" => name,
+        "" | "%" => name,
         unit => format!("{name}({unit})"),
     }
 }

@@ -1,0 +1,70 @@
+//! Tests of figures without a ratio: single figures, levels, and growth from 0.
+
+use super::answer::{PASSES, Subject};
+use profdb_statistics::{Estimate, Shape, is_above, limits};
+
+/// How a thing is judged.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Test {
+    /// Nothing varies, or nothing tells how much it does: the figure is over the limit, keeps it, or neither.
+    Figure(Option<bool>),
+    /// Whether the figure is shown to keep its limit; its distribution tells whether it is over it.
+    Tested(bool),
+    /// Not at all.
+    Not,
+}
+
+/// The reason why a figure breaks any limit in percent.
+pub(super) const FROM_ZERO: &str =
+    "base has it with a cost of 0, and any growth from 0 exceeds every percentage";
+
+/// Judges growth from 0 by its probability if nothing has changed, which the comparison has found.
+pub(super) fn from_zero(subject: &mut Subject, new: &[f64], p: Option<f64>) -> Test {
+    if new.iter().all(|figure| *figure == 0.0) {
+        return Test::Figure(Some(false));
+    }
+    FROM_ZERO.clone_into(&mut subject.why);
+    subject.p = p;
+    subject.unchanged = p;
+    Test::Tested(false)
+}
+
+/// Judges figures of which nothing is known but themselves.
+pub(super) fn by_figures(figures: &[f64], most: f64) -> Test {
+    let over = figures.iter().filter(|figure| is_above(**figure, most));
+    let over = over.count();
+    Test::Figure(match over {
+        0 => Some(false),
+        over if over == figures.len() => Some(true),
+        _ => None,
+    })
+}
+
+/// The level of the figures of new, where enough tells how much they vary for a test of whether it is above `most`.
+pub(super) fn level(base: &[f64], new: &[f64], most: f64) -> Option<Estimate> {
+    // One degree of freedom shows next to nothing: the figures themselves say more.
+    let tells = |estimate: &Estimate| match estimate.shape {
+        Shape::Student { df, .. } => df >= 2.0,
+        Shape::Binomial { .. } | Shape::Order { .. } => false,
+    };
+    limits::level(base, new).filter(|estimate| most > 0.0 && tells(estimate))
+}
+
+/// Tests whether the figures of new are above a level.
+pub(super) fn of_level(
+    subject: &mut Subject,
+    estimate: Option<Estimate>,
+    new: &[f64],
+    most: f64,
+) -> Test {
+    let Some(estimate) = estimate else {
+        if new.iter().all(|figure| *figure == 0.0) {
+            return Test::Figure(Some(false));
+        }
+        "the figures themselves are judged: nothing tells how much they vary"
+            .clone_into(&mut subject.why);
+        return by_figures(new, most);
+    };
+    subject.interval = Some(estimate.interval(PASSES));
+    Test::Tested(estimate.ln_upper_bound(PASSES) <= most.ln())
+}
