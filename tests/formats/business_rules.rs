@@ -314,7 +314,13 @@ fn traps() {
                 import(&log, &keeping).unwrap_or_else(|error| panic!("{name}: {error}"))
             }
             (Ok(imported), Some("ok")) => {
-                assert_eq!(imported.count("SELECT COUNT(*) FROM notes"), 0, "{name}");
+                // A note says that a recording is empty.
+                let notes = i64::from(["empty", "only-mappings"].contains(&name.as_str()));
+                assert_eq!(
+                    imported.count("SELECT COUNT(*) FROM notes"),
+                    notes,
+                    "{name}"
+                );
                 imported.compare(name, expected);
                 continue;
             }

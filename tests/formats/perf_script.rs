@@ -251,6 +251,18 @@ fn inlined_functions_are_where_their_code_is() {
             .expect(inlined);
         of_inlined.3 += 1.0;
     }
+    // Perf has a row for each function that such a function was inlined into.
+    for (name, children) in [("Tree::~Tree", "2.70"), ("operator()", "13.51")] {
+        let rows = wanted.iter().filter(|row| row.1 == name);
+        let samples = rows.map(|row| row.3).sum();
+        wanted.retain(|row| row.1 != name);
+        wanted.push((
+            "t2".to_owned(),
+            name.to_owned(),
+            children.to_owned(),
+            samples,
+        ));
+    }
     // The symbol table has another name for it.
     wanted.retain(|row| row.1 != "malloc");
     wanted

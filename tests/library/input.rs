@@ -117,12 +117,12 @@ fn record_above_limit_is_refused_with_name_of_limit() {
 fn truncated_gzip_is_a_read_error_with_position() {
     let mut stored = gzip(b"some text that is long enough to be cut");
     stored.truncate(20);
-    let result = Input::new(
-        Box::new(stored.as_slice()),
-        Limits::default(),
-        Stop::default(),
-    );
-    assert!(matches!(result, Err(ImportError::Read { .. })));
+    let mut input = open(&stored);
+    input
+        .read_until(b'\n', &mut Vec::new())
+        .expect_err("the end is missing");
+    let failure = input.failure().expect("the input keeps its failure");
+    assert!(matches!(failure, ImportError::Read { .. }), "{failure}");
 }
 
 #[test]

@@ -55,9 +55,9 @@ fn headers_of_all_layouts_are_read() {
         ),
         (
             "work-perf  6645/6648  [003]  1825.857673: cycles:u: ",
-            "work-perf 6645 (process) > 6648 (thread)",
+            "work-perf 6645 (process) > 6648 (thread) in 6645",
             CYCLES,
-            Some("work-perf 6645 (process) > 6648 (thread)"),
+            Some("work-perf 6645 (process) > 6648 (thread) in 6645"),
         ),
         (
             "  GC Thread#0  6648  1825.857673123:  7 cycles:u:  1585 f+0x1 (/a b)",
@@ -117,7 +117,7 @@ fn headers_of_all_layouts_are_read() {
         ),
         (
             "work-perf  6648/6648     5025125 ",
-            "work-perf 6648 (process) > 6648 (thread)",
+            "work-perf 6648 (process) > 6648 (thread) in 6648",
             "period 5025125 samples 1",
             None,
         ),

@@ -72,7 +72,9 @@ fn messages_quote_times_as_the_file_has_them() {
         let (_, result) = read_call(text, "-4");
         let error = result.expect_err("time goes backwards").to_string();
         assert!(
-            error.ends_with(&format!("expected a time from {text}, found -4")),
+            error.ends_with(&format!(
+                "expected a time from {text}, found -4 (--keep-before-error imports what is before)"
+            )),
             "{error}"
         );
     }
