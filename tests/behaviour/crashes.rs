@@ -30,7 +30,7 @@ use crate::support::program::PROFDB;
 const FEW_KILLS: u64 = 20;
 
 /// How many are interrupted.
-const FEW_INTERRUPTS: u64 = 20;
+const FEW_INTERRUPTS: u64 = 10;
 
 /// How often the power is cut.
 const FEW_LOSSES: u64 = 20;

@@ -10,6 +10,7 @@ use std::process::Output;
 use crate::support::case_files::{self, repository_path};
 use crate::support::faults;
 use crate::support::faults::{calls, content, entries, profdb, profiles, same, text, with_fault};
+use crate::support::long;
 use profdb::store::Database;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -142,8 +143,9 @@ fn merges_all_or_nothing_whenever_it_is_killed() {
     assert!(first.status.success(), "{first:?}");
     let whole = content(&place.path().join("a.db"), i64::MAX);
     let calls = calls(log.path()).len();
-    for (at, what) in (1..6)
-        .map(|sixth| calls * sixth / 6)
+    let parts = if long::is_long() { 6 } else { 3 };
+    for (at, what) in (1..parts)
+        .map(|part| calls * part / parts)
         .chain([calls - 2])
         .zip(["kill", "28", "int", "5"].iter().cycle())
     {
