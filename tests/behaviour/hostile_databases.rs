@@ -680,7 +680,11 @@ fn text_that_is_none_is_damage_to_everybody() {
             }
         }
     }
-    assert!(told * step > 25, "{told} of {} columns have a text", columns.len());
+    assert!(
+        told * step > 25,
+        "{told} of {} columns have a text",
+        columns.len()
+    );
 }
 
 /// Whether all of it ends without a panic. What never ends is seen by whoever waits for the test.
