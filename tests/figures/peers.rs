@@ -185,7 +185,8 @@ fn medians_and_probabilities_are_those_of_benchstat() {
     for (side, name) in ["old", "new"].into_iter().enumerate() {
         fs::create_dir(folder.path().join(name)).expect("a folder");
         for run in 0..10 {
-            let lines = BENCHSTAT.map(|(name, runs, ..)| format!("{name} {}\n", runs[side][run]));
+            let lines =
+                BENCHSTAT.map(|(name, runs, ..)| format!("main;{name} {}\n", runs[side][run]));
             let file = folder.path().join(format!("{name}/{run}.folded"));
             fs::write(file, lines.concat()).expect("room");
         }
