@@ -195,9 +195,9 @@ const VERBS: &str = "
     compute configure connect convert copy correct count cover create cut declare decode decouple deduplicate default
     define delay delete demangle deny deprecate derive describe detect disable disallow display distinguish document
     drop embed emit enable encode enforce ensure escape estimate exclude exit expand expect explain export expose
-    extend extract fail filter find fix flatten flush fold follow forbid format free gate generate group guard handle hash
+    extend extract fail filter find fix flatten flush fold follow forbid format free gate generate give group guard handle hash
     hide highlight hold ignore implement import improve include increase index infer inline insert inspect install
-    intern introduce invert isolate join keep label limit link list load lock log lower make map mark match measure
+    intern introduce invert isolate join keep label leave limit link list load lock log lower make map mark match measure
     merge migrate mock move name normalize note number omit open optimize order overlap override pack page parse pass
     pin port prefer prepare preserve prevent print provide prune publish put query quote raise read record recognize record
     redirect reduce refactor refer refuse register reject release rely remove rename render reorder repair repeat replace
