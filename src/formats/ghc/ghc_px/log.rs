@@ -129,6 +129,7 @@ impl Log {
         sink.at(position);
         sink.run(RunFact::Other("TickInterval", &format!("{interval} ms")));
         sink.run(RunFact::Other("WordSize", &word.to_string()));
+        let alloc_unit = if word == 1 { Unit::Count } else { Unit::Bytes };
         let metrics = Metrics {
             time: (
                 sink.metric("time", Unit::Nanoseconds, Noise::Sampled),
@@ -136,7 +137,7 @@ impl Log {
             ),
             ticks: (sink.samples("ticks"), 1.0),
             alloc: (
-                sink.metric("alloc", Unit::Bytes, Noise::Exact),
+                sink.metric("alloc", alloc_unit, Noise::Exact),
                 real(word.into()),
             ),
         };

@@ -20,7 +20,7 @@
 //!   and so on as `first_col` in table `functions`, with `first_line` 0, which is unknown. The views list each in a row of
 //!   its own, by `function_id`, and `--fn` takes all of a name.
 //! - `time` is ticks times the interval in the second line. Allocation is logged in machine words, without their size:
-//!   `alloc` is words times 8, or times 4 with `--word-size 4`.
+//!   `alloc` is words times 8, or times 4 with `--word-size 4`. With `--word-size 1` it is the number of words, as in the log.
 //! - Labels as they are, with quotes and backslashes, which nothing escapes.
 //! - **Back edges.** A stack never holds a centre twice. In the semantics of Morgan and Jarvis, a call of a centre that is
 //!   on the stack already leads back to the stack that ends there, or (in the RTS of late 2011) stays where it is. The
@@ -73,8 +73,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
         KEEP_BEFORE_ERROR_OPTION,
         OptionDef {
             name: "word-size",
-            takes: Takes::Word(&["4", "8"]),
-            meaning: "bytes of a machine word where the program ran, in which its log counts allocation [default: 8]",
+            takes: Takes::Word(&["1", "4", "8"]),
+            meaning: "bytes of a machine word where the program ran, in which its log counts allocation; 1 shows words, as the log does [default: 8]",
         },
         WITH_BUILTINS,
     ],
@@ -101,7 +101,8 @@ fn import(
     let word = match options.value("word-size") {
         None | Some("8") => 8,
         Some("4") => 4,
-        Some(_) => return Err(ImportError::Refused("--word-size is 4 or 8".to_owned())),
+        Some("1") => 1,
+        Some(_) => return Err(ImportError::Refused("--word-size is 1, 4 or 8".to_owned())),
     };
     let apart = if options.flag(WITH_BUILTINS.name) {
         Apart::Nothing
