@@ -176,7 +176,7 @@ pub struct Judgement {
     pub runs_needed: Option<f64>,
     /// In how many runs of base and of new it costs anything.
     pub seen: [usize; 2],
-    /// Whether any run of base and any run of new has it, at whatever cost.
+    /// True for a row that a run of base and a run of new have, at any cost.
     pub present: [bool; 2],
     /// The distribution of the ratio, for tests of other ratios than 1; `None` where nothing tells. Few functions of a large
     /// program are large enough to be tested.
@@ -197,7 +197,7 @@ impl Judgement {
         }
     }
 
-    /// Whether only one side has the row.
+    /// True for a row that only one side has.
     pub(super) fn is_one_sided(&self) -> bool {
         matches!(self.verdict, Some(Verdict::New | Verdict::Gone))
     }

@@ -39,7 +39,7 @@ pub(super) struct Bounded {
     pub calls: [Option<f64>; 2],
     /// The most functions of one run that are one row.
     pub functions: u32,
-    /// Whether any run of base and any run of new has it.
+    /// True for a row that a run of base and a run of new have.
     pub present: [bool; 2],
 }
 
@@ -518,7 +518,7 @@ impl Table {
             .unwrap_or(0)
     }
 
-    /// Returns the largest number of functions of one run of base, and of new, that are one row.
+    /// Returns the maximum number of functions per run that a row adds up, for base and new.
     pub(super) fn functions_of_sides(&self, item: usize) -> [u32; 2] {
         self.columns.each_ref().map(|columns| {
             let functions = columns.iter().map(|column| column.functions[item]);

@@ -28,7 +28,7 @@ pub struct Format {
     /// True if tools of this format write a file without functions when nothing was measured. Such a
     /// file is stored with a warning; files of other formats are refused.
     pub has_empty_recordings: bool,
-    /// Where a damaged file of this format can end. Anything but [`Salvage::Nothing`] needs the option
+    /// The places where a damaged file of this format can end. Anything but [`Salvage::Nothing`] needs the option
     /// `--keep-before-error`.
     pub salvage: Salvage,
     /// What the user may say about a file that the file does not say itself.

@@ -1,4 +1,4 @@
-//! Where a damaged file can end so that everything before is sound.
+//! The places where a damaged file can end so that everything before is sound.
 
 use std::io::BufRead;
 

@@ -8,7 +8,7 @@ use profdb_statistics::{Estimate, Shape, is_above, limits};
 pub(super) enum Test {
     /// Nothing varies, or nothing tells how much it does: the figure is over the limit, keeps it, or neither.
     Figure(Option<bool>),
-    /// Whether the figure is shown to keep its limit; its distribution tells whether it is over it.
+    /// True if the figure is shown to keep its limit. Its distribution shows an excess.
     Tested(bool),
     /// Not at all.
     Not,

@@ -29,7 +29,7 @@ pub(super) struct Candidate {
     pub(super) elsewhere: Option<String>,
     /// Why its figures are unknown; it has none then.
     pub(super) unknown: Option<String>,
-    /// Whether base and new have it, at whatever cost.
+    /// True for a row that base and new have, at any cost.
     pub(super) present: [bool; 2],
     /// The probability of its figures if nothing has changed.
     pub(super) p: Option<f64>,
@@ -400,7 +400,7 @@ fn added(
     }
 }
 
-/// Whether base and new have any of some rows.
+/// Flags for base and new: true if the side has one of the rows.
 fn present(rows: &[&Row]) -> [bool; 2] {
     [0, 1].map(|side: usize| rows.iter().any(|row| row.judgement.present[side]))
 }

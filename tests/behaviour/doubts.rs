@@ -294,7 +294,7 @@ fn totals_that_say_nothing_are_refused() {
         folder.refuses(&[&["diff", "a.folded", file], more].concat(), 4, message);
     }
     assert!(!folder.path("page.html").exists());
-    // A total of 0 is a figure, but there are no shares of it.
+    // A total of 0 is a figure, but shares of 0 are undefined.
     for sides in [["zero.folded", "a.folded"], ["a.folded", "zero.folded"]] {
         let asked = ["diff", sides[0], sides[1], "--normalize", "total"];
         folder.refuses(&asked, 4, "the total of zero.folded is 0");

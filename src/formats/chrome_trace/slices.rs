@@ -77,13 +77,13 @@ impl Slice {
 /// The size that the page of the format states.
 const _: () = assert!(size_of::<Slice>() == 40, "all slices are held");
 
-/// What slices are on.
+/// The track of slices.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Slices that begin at the same time are in the order of the file, except that of two complete events the longer
     /// one is outside: the order in which threads write them.
     Thread,
-    /// Of slices that begin at the same time the longer one is outside: clang writes pairs of asynchronous events when
+    /// The longer of two slices that begin at the same time is outside: clang writes pairs of asynchronous events when
     /// they end, inner ones first.
     Track,
 }

@@ -18,7 +18,7 @@ pub(super) enum IdKind {
     Global,
 }
 
-/// What the events of a track have in common.
+/// The common properties of the events of a track.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TrackKey {
     pub(super) category: Vec<u8>,

@@ -205,7 +205,7 @@ pub(super) struct FrameText<'l> {
     offset: &'l [u8],
     /// `None` if not printed: inlined frames have none.
     pub(super) binary: Option<&'l [u8]>,
-    /// Whether the frame is marked `(inlined)`.
+    /// True if the frame is marked `(inlined)`.
     pub(super) is_inlined: bool,
 }
 
@@ -215,7 +215,7 @@ impl FrameText<'_> {
         hexadecimal(self.address).unwrap_or_default()
     }
 
-    /// Where the symbol starts, if the offset is printed. That of an inlined frame is the start of the
+    /// The start of the symbol, if the offset is printed. That of an inlined frame is the start of the
     /// function that it was inlined in.
     pub(super) fn start(&self) -> Option<u64> {
         // An offset beyond its address means nothing, but a file may have one.

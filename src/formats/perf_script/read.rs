@@ -197,7 +197,7 @@ struct RawFrame {
     symbol: Symbol,
     /// Inlined frames have none of their own.
     binary: Option<Text>,
-    /// Where the function starts that the code of the frame lies in, if the file says so.
+    /// The start of the function that holds the code of the frame, if the file has it.
     code_start: Option<u64>,
     line: Option<(Text, u32)>,
 }
