@@ -2,10 +2,10 @@
 
 use std::io::{self, ErrorKind};
 
+use super::figure_detector::FigureDetector;
 use super::options::{KEEP_BEFORE_ERROR, OptionDef, Options};
 use super::salvage::Salvage;
 use crate::base::error::{ImportError, Position};
-use crate::events::recorder::Recorder;
 use crate::events::{Note, Severity, Sink};
 use crate::input::{EarlyEnd, Input};
 
@@ -28,7 +28,7 @@ pub struct Format {
     /// True if tools of this format write a file without functions when nothing was measured. Such a
     /// file is stored with a warning; files of other formats are refused.
     pub has_empty_recordings: bool,
-    /// The places where a damaged file of this format can end. Anything but [`Salvage::Nothing`] needs the option
+    /// The places where a damaged file of this format can end. Every format has the option
     /// `--keep-before-error`.
     pub salvage: Salvage,
     /// What the user may say about a file that the file does not say itself.
@@ -57,17 +57,15 @@ impl Format {
         let foreign = options.foreign(self.options);
         if let Some(name) = foreign {
             return Err(ImportError::Refused(format!(
-                "--{name} is no option of the format {}",
+                "the format {} does not have the option --{name}",
                 self.name
             )));
-        }
-        if self.salvage == Salvage::Nothing {
-            return (self.import)(input, options, sink);
         }
         if options.flag(KEEP_BEFORE_ERROR) {
             return self.read_sound_part(input, options, sink);
         }
-        (self.import)(input, options, sink).map_err(name_option)
+        let read = (self.import)(input, options, sink);
+        read.map_err(|error| self.name_option(error, input, options))
     }
 
     /// Reads a damaged file up to the last byte before which the importer finds no error.
@@ -77,14 +75,19 @@ impl Format {
         options: &Options,
         sink: &mut dyn Sink,
     ) -> Result<(), ImportError> {
+        if self.salvage == Salvage::Importer {
+            return (self.import)(input, options, sink);
+        }
         input.keep();
         let mut fault: Option<ImportError> = None;
+        let mut reason = None;
         let mut length = 0;
         let mut end: Option<EarlyEnd> = None;
         for _ in 0..MOST_ENDS {
             // Nothing reaches the sink before it is known where the sound part ends.
-            let read = (self.import)(input, options, &mut Recorder::new(|_, _| {}));
-            let error = match read {
+            let mut detector = FigureDetector::default();
+            let error = match (self.import)(input, options, &mut detector) {
+                Ok(()) if fault.is_some() && !detector.has_figures() => break,
                 Ok(()) => {
                     input.restart_until(end.clone())?;
                     (self.import)(input, options, sink)?;
@@ -98,12 +101,22 @@ impl Format {
             let Some(position) = fault_position(&error) else {
                 return Err(error);
             };
+            let record = input.record_start().byte;
             if fault.is_none() {
                 input.drain()?;
                 length = input.position().byte;
+                fault = Some(error);
+            } else {
+                reason = Some(error);
             }
-            let limit = end.map_or(position.byte, |end| position.byte.min(end.byte - 1));
-            fault.get_or_insert(error);
+            let limit = match (self.salvage, &end) {
+                (Salvage::Records { .. }, _) => position.byte.min(record),
+                (_, Some(end)) => position.byte.min(end.byte - 1),
+                (_, None) => position.byte,
+            };
+            if end.is_some_and(|end| end.byte <= limit) {
+                break;
+            }
             input.restart_until(None)?;
             end = self.salvage.find_end(input, limit)?;
             let Some(sound) = end.clone() else {
@@ -111,12 +124,42 @@ impl Format {
             };
             input.restart_until(Some(sound))?;
         }
-        Err(fault.unwrap_or(ImportError::Stopped))
+        Err(fault.map_or(ImportError::Stopped, |fault| {
+            let reason = reason.map_or_else(String::new, |error| format!(": {error}"));
+            append(fault, &format!(" (no figures precede it{reason})"))
+        }))
+    }
+
+    /// Adds to an error that an option reads the sound part of the file, if there is one. A pipe
+    /// that cannot be read again counts as having one.
+    fn name_option(
+        &self,
+        error: ImportError,
+        input: &mut Input<'_>,
+        options: &Options,
+    ) -> ImportError {
+        let Some(position) = fault_position(&error) else {
+            return error;
+        };
+        let mut keep = options.clone();
+        keep.set(KEEP_BEFORE_ERROR, "");
+        let mut detector = FigureDetector::default();
+        let has_sound_part = if input.restart_until(None).is_ok() {
+            let read = self.read_sound_part(input, &keep, &mut detector);
+            read.is_ok() && detector.has_figures()
+        } else {
+            position.byte > 0
+        };
+        if has_sound_part {
+            append(error, " (--keep-before-error imports what is before)")
+        } else {
+            error
+        }
     }
 }
 
 /// Returns the position of an error that `--keep-before-error` can help with.
-fn fault_position(error: &ImportError) -> Option<Position> {
+pub(in crate::formats) fn fault_position(error: &ImportError) -> Option<Position> {
     match error {
         ImportError::Malformed { position, .. } => Some(*position),
         ImportError::Read { position, source } => is_damage(source).then_some(*position),
@@ -124,15 +167,23 @@ fn fault_position(error: &ImportError) -> Option<Position> {
     }
 }
 
-/// Adds to an error that an option reads what precedes it.
-fn name_option(mut error: ImportError) -> ImportError {
-    const HINT: &str = " (--keep-before-error imports what is before)";
-    match &mut error {
+/// Returns the message of an error without its position.
+pub(in crate::formats) fn fault_cause(error: &ImportError) -> String {
+    match error {
         ImportError::Malformed {
-            position, found, ..
-        } if position.byte > 0 => found.push_str(HINT),
-        ImportError::Read { position, source } if position.byte > 0 && is_damage(source) => {
-            *source = io::Error::new(source.kind(), format!("{source}{HINT}"));
+            expected, found, ..
+        } => format!("expected {expected}, found {found}"),
+        ImportError::Read { source, .. } => source.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// Adds a text to the message of an error.
+pub(in crate::formats) fn append(mut error: ImportError, text: &str) -> ImportError {
+    match &mut error {
+        ImportError::Malformed { found, .. } => found.push_str(text),
+        ImportError::Read { source, .. } => {
+            *source = io::Error::new(source.kind(), format!("{source}{text}"));
         }
         _ => {}
     }
@@ -150,17 +201,17 @@ fn is_damage(error: &io::Error) -> bool {
 
 /// Adds a note that a file was read up to an earlier end.
 fn note_fault(fault: &ImportError, end: u64, length: u64, sink: &mut dyn Sink) {
-    let (position, cause) = match fault {
-        ImportError::Malformed {
-            position,
-            expected,
-            found,
-        } => (*position, format!("expected {expected}, found {found}")),
-        ImportError::Read { position, source } => (*position, source.to_string()),
-        _ => return,
-    };
     let left_out = length.saturating_sub(end);
-    let message = format!("{cause}: {end} bytes before it are read, {left_out} bytes are left out");
+    let parts = format!("{end} bytes before it are read, {left_out} bytes are left out");
+    note_damage(fault, &parts, sink);
+}
+
+/// Adds a note with the cause of damage and the parts of the file that are read and left out.
+pub(in crate::formats) fn note_damage(fault: &ImportError, parts: &str, sink: &mut dyn Sink) {
+    let Some(position) = fault_position(fault) else {
+        return;
+    };
+    let message = format!("{}: {parts}", fault_cause(fault));
     sink.note(Note {
         severity: Severity::Warning,
         position: Some(position),

@@ -70,6 +70,7 @@
 mod common;
 mod detect;
 pub mod export;
+mod figure_detector;
 mod foreign;
 mod foreign_kinds;
 mod format;

@@ -8,8 +8,14 @@ use crate::input::{EarlyEnd, Input};
 /// The structure of a format, which decides where a damaged file can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Salvage {
-    /// The format has no sound part, or its importer keeps that part itself.
-    Nothing,
+    /// The importer itself keeps the sound part.
+    Importer,
+    /// The importer marks records: the file ends before the record of the fault, and the tail closes
+    /// it.
+    Records {
+        /// The bytes that close a file after a whole record.
+        tail: &'static [u8],
+    },
     /// Records are lines: the file ends before the line of the fault.
     Lines,
     /// The file is a JSON document: it ends after an element of an array, and brackets are closed.
@@ -29,7 +35,11 @@ impl Salvage {
         limit: u64,
     ) -> Result<Option<EarlyEnd>, ImportError> {
         match self {
-            Self::Nothing => Ok(None),
+            Self::Importer => Ok(None),
+            Self::Records { tail } => Ok((limit > 0).then(|| EarlyEnd {
+                byte: limit,
+                tail: tail.to_vec(),
+            })),
             Self::Lines => {
                 let mut last = 0;
                 scan(input, limit, |at, byte| {

@@ -145,13 +145,7 @@ fn cut_file_is_refused_or_noted(sample: &Sample) -> Result<(), Failed> {
         events.iter().filter(is_cost).count()
     };
     let (whole, _) = read(sample.format, &sample.bytes, &Options::default());
-    let keeps = sample
-        .format
-        .options
-        .iter()
-        .any(|option| option.name == KEEP);
-    let mut keep = Options::default();
-    keep.set(KEEP, "");
+    let keep = keep();
     for_cuts(sample, |end, bytes| {
         let (events, error) = read(sample.format, bytes, &Options::default());
         let Some(error) = error else {
@@ -173,24 +167,31 @@ fn cut_file_is_refused_or_noted(sample: &Sample) -> Result<(), Failed> {
         ensure(error.contains("byte "), || {
             format!("the first {end} bytes: no position in {error:?}")
         })?;
-        if !keeps {
-            return Ok(());
-        }
-        let (events, error) = read(sample.format, bytes, &keep);
+        let (events, kept) = read(sample.format, bytes, &keep);
         let has_note = events.iter().any(|event| event.starts_with("note warning"));
-        ensure(error.is_some() || has_note, || {
+        ensure(kept.is_some() || has_note, || {
             format!("the sound part of the first {end} bytes is read without a note")
+        })?;
+        ensure(error.contains(KEEP) == kept.is_none(), || {
+            format!("the first {end} bytes: {error:?} although {kept:?}")
         })
     })
 }
 
+/// Returns the options that keep the sound part of a damaged file.
+fn keep() -> Options {
+    let mut options = Options::default();
+    options.set(KEEP, "");
+    options
+}
+
 /// Makes a run of a file; `None` if it is refused.
-fn run_of(format: &Format, bytes: &[u8]) -> Result<Option<WholeRun>, Failed> {
-    let (stop, options) = (Stop::default(), Options::default());
+fn run_of(format: &Format, bytes: &[u8], options: &Options) -> Result<Option<WholeRun>, Failed> {
+    let stop = Stop::default();
     let input = Input::seekable(Cursor::new(bytes), Limits::default(), stop.clone());
     let parsed = input.map_err(Failure::from).and_then(|input| {
-        pipeline::parse(input, format, &options, &stop, |fingerprint| {
-            pipeline::meta(format, &options, "sample", fingerprint)
+        pipeline::parse(input, format, options, &stop, |fingerprint| {
+            pipeline::meta(format, options, "sample", fingerprint)
         })
     });
     match parsed {
@@ -212,7 +213,7 @@ fn totals(run: &WholeRun) -> Vec<f64> {
 
 fn file_without_costs_is_reported(sample: &Sample) -> Result<(), Failed> {
     let check = |what: String, bytes: &[u8]| {
-        let Some(run) = run_of(sample.format, bytes)? else {
+        let Some(run) = run_of(sample.format, bytes, &Options::default())? else {
             return Ok(());
         };
         let has_figure = run.totals.functions.iter().any(|row| {
@@ -244,20 +245,24 @@ fn file_without_costs_is_reported(sample: &Sample) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Returns true for a warning that the importer left out the second copy of a file.
+fn names_second_copy(note: &NoteRow) -> bool {
+    const COPIES: [&str; 4] = ["second", "a later", "after the", "left out"];
+    note.severity == Severity::Warning && COPIES.iter().any(|copy| note.message.contains(copy))
+}
+
 fn doubled_file_costs_twice_or_is_refused(sample: &Sample) -> Result<(), Failed> {
     let mut twice = sample.bytes.clone();
     if text(sample).is_some() && !twice.ends_with(b"\n") {
         twice.push(b'\n');
     }
     twice.extend_from_slice(&sample.bytes);
-    let Some(doubled) = run_of(sample.format, &twice)? else {
+    let Some(doubled) = run_of(sample.format, &twice, &Options::default())? else {
         return Ok(());
     };
-    let once = run_of(sample.format, &sample.bytes)?;
+    let once = run_of(sample.format, &sample.bytes, &Options::default())?;
     let once = totals(&once.ok_or("the sample is no profile")?);
-    // A warning says that the importer left out the second copy.
-    let is_warning = |note: &NoteRow| note.severity == Severity::Warning;
-    if doubled.totals.notes.iter().any(is_warning) {
+    if doubled.totals.notes.iter().any(names_second_copy) {
         return Ok(());
     }
     for (once, twice) in once.iter().zip(totals(&doubled)) {

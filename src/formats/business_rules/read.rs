@@ -54,7 +54,7 @@ use crate::events::{
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::names::NameId;
-use crate::formats::format::{Confidence, Format};
+use crate::formats::format::{Confidence, Format, append, fault_cause, fault_position};
 use crate::formats::options::{KEEP_BEFORE_ERROR, KEEP_BEFORE_ERROR_OPTION, Options};
 use crate::formats::salvage::Salvage;
 use crate::input::Input;
@@ -66,7 +66,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 2,
     sniff,
     has_empty_recordings: true,
-    salvage: Salvage::Nothing,
+    salvage: Salvage::Importer,
     options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
@@ -141,27 +141,19 @@ fn import(
     sink.at(input.position());
     let mut log = Log::default();
     let mut outcome = Ok(());
-    match log.read(input, sink) {
-        Ok(()) => {}
-        Err(ImportError::Malformed {
-            position,
-            expected,
-            found,
-        }) => {
-            let kept = many(log.blocks, "whole block");
-            if options.flag(KEEP_BEFORE_ERROR) {
-                let message = format!(
-                    "expected {expected}, found {found}: nothing is read from here on, {kept} kept"
-                );
-                log.ending = Some((position, message));
-            } else {
-                // What comes before is emitted nevertheless: `profdb dump` shows it.
-                let found =
-                    format!("{found} after {kept} (--{KEEP_BEFORE_ERROR} imports what is before)");
-                outcome = Err(ImportError::malformed(position, expected, found));
-            }
+    if let Err(fault) = log.read(input, sink) {
+        let Some(position) = fault_position(&fault) else {
+            return Err(fault);
+        };
+        let kept = many(log.blocks, "whole block");
+        if options.flag(KEEP_BEFORE_ERROR) && log.blocks > 0 {
+            let cause = fault_cause(&fault);
+            let message = format!("{cause}: nothing is read from here on, {kept} kept");
+            log.ending = Some((position, message));
+        } else {
+            // The blocks before are reported nevertheless: `profdb dump` shows them.
+            outcome = Err(append(fault, &format!(" after {kept}")));
         }
-        Err(error) => return Err(error),
     }
     log.finish(sink);
     outcome

@@ -712,7 +712,8 @@ impl<'s> Profile<'s> {
             }
         };
         if is_cut {
-            let message = "there is no line `totals:` at the end: the file may have been cut";
+            let message =
+                "expected a line `totals:` before the end of the file: the file may be cut";
             self.sink.note(Note {
                 severity: Severity::Warning,
                 position: Some(end),

@@ -257,8 +257,7 @@ impl<'s> Trace<'s> {
             if self.events(json)? {
                 return json.end();
             }
-            let message =
-                "the array is not closed, as the format allows: the file may have been cut";
+            let message = "expected `]` before the end of the file, which the format does not require: the file may be cut";
             self.unterminated = Some(Note {
                 severity: Severity::Info,
                 position: Some(json.position()),
@@ -650,7 +649,7 @@ impl<'s> Trace<'s> {
         }
         self.others.note_with(sink, of_others, |count, first| {
             format!(
-                "{} of phases that are no slices not read (first: {first})",
+                "{} with other phases than those of slices left out (first: {first})",
                 many(count, "event")
             )
         });

@@ -4,6 +4,9 @@ use crate::base::error::{ImportError, Position};
 use crate::events::{FunctionDef, FunctionId, Kind, Severity, Sink};
 use crate::formats::common::counted::{Counted, many};
 
+/// The name of the function that takes the place of a frame that is not in the file.
+pub(in crate::formats) const MISSING_FRAME: &str = "[missing frame]";
+
 /// The references of a file to frames, nodes or locations that are not in it.
 #[derive(Default)]
 pub(in crate::formats) struct MissingFrames {
@@ -23,7 +26,7 @@ impl MissingFrames {
         *self.function.get_or_insert_with(|| {
             sink.function(FunctionDef {
                 kind: Kind::Pseudo,
-                ..FunctionDef::named("[missing frame]")
+                ..FunctionDef::named(MISSING_FRAME)
             })
         })
     }
@@ -52,7 +55,7 @@ impl MissingFrames {
         self.references
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(
-                    "{} to frames that are not in the file (first: {first}): read as `[missing frame]`",
+                    "{} to frames that are not in the file (first: {first}): read as `{MISSING_FRAME}`",
                     many(count, "reference")
                 )
             });

@@ -171,7 +171,7 @@ impl Export {
             if of_differences.iter().any(|option| option.name == name) {
                 format!("--{name} is about two costs of a place: expected --diff BASE NEW")
             } else {
-                format!("--{name} is no option of the format {}", self.name)
+                format!("the format {} does not have the option --{name}", self.name)
             },
         ))
     }

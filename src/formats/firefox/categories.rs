@@ -3,6 +3,7 @@
 use super::tables::NONE;
 use crate::base::error::{ImportError, Position};
 use crate::events::{Label, LabelValue, LabelsId, Sink};
+use crate::formats::common::counted::Counted;
 use crate::formats::common::json::{Reader, Within, column};
 use crate::text::escape;
 
@@ -39,25 +40,22 @@ impl Category {
     }
 }
 
-/// The labels of a category and its subcategory.
+/// Returns the labels of a category and its subcategory. Numbers that are not in the file are counted.
 pub(super) fn labels(
     categories: &[Category],
     (category, subcategory): (u32, u32),
     at: Position,
+    missing: &mut Counted,
     sink: &mut dyn Sink,
-) -> Result<LabelsId, ImportError> {
-    let wrong = |what: &str, length: usize, number: u32| {
-        ImportError::malformed(
-            at,
-            format!("the number of a {what} below {length}"),
-            number.to_string(),
-        )
-    };
-    let found = categories.get(category as usize);
-    let Category {
+) -> Option<LabelsId> {
+    let Some(Category {
         name,
         subcategories,
-    } = found.ok_or_else(|| wrong("category", categories.len(), category))?;
+    }) = categories.get(category as usize)
+    else {
+        missing.add_with(at, || category.to_string());
+        return None;
+    };
     let label = |key, value| Label {
         key,
         value: LabelValue::Text(value),
@@ -68,9 +66,9 @@ pub(super) fn labels(
         Some(name) => labels.push(label("subcategory", name)),
         // The first one is what writers say that have none.
         None if subcategory == NONE || subcategory == 0 => {}
-        None => return Err(wrong("subcategory", subcategories.len(), subcategory)),
+        None => missing.add_with(at, || format!("subcategory {subcategory} of {name}")),
     }
-    Ok(sink.labels(&labels))
+    Some(sink.labels(&labels))
 }
 
 /// Reads an item of the list of categories.

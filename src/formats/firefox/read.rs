@@ -49,7 +49,7 @@
 use hashbrown::HashMap;
 
 use super::categories::{Category, HAS_CATEGORIES, category, labels};
-use super::stack_nodes::StackNodes;
+use super::stack_nodes::{MissingEntries, StackNodes};
 use super::tables::{NONE, Tables, View, columns, numbers};
 use super::unknown_interval::UNKNOWN_INTERVAL;
 use crate::base::error::{ImportError, Position, quote};
@@ -140,8 +140,7 @@ fn import(
         file.read_again(&mut Reader::new(input))?;
     }
     file.sink.at(input.record_start());
-    file.finish();
-    Ok(())
+    file.finish()
 }
 
 /// What a thread has sampled.
@@ -186,7 +185,7 @@ struct File<'f> {
     tree: CallTree<[f64; 0]>,
     costs: Costs,
     /// By category and subcategory.
-    labels: HashMap<(u32, u32), LabelsId>,
+    labels: HashMap<(u32, u32), Option<LabelsId>>,
     used: [bool; METRICS.len()],
     /// Threads that have been emitted.
     done: usize,
@@ -195,6 +194,7 @@ struct File<'f> {
     /// Functions of shared tables, by their number.
     functions: HashMap<u32, FunctionId>,
     names: Repeated,
+    missing: MissingEntries,
     allocations: Counted,
     not_symbolicated: Counted,
     text: Vec<u8>,
@@ -214,6 +214,7 @@ impl<'f> File<'f> {
             again: false,
             functions: HashMap::new(),
             names: Repeated::default(),
+            missing: MissingEntries::default(),
             allocations: Counted::default(),
             not_symbolicated: Counted::default(),
             text: Vec::new(),
@@ -559,6 +560,7 @@ impl<'f> File<'f> {
                 &mut own_functions
             },
             names: &mut self.names,
+            missing: &mut self.missing,
             end,
         };
         // The thread is there also if it has no sample.
@@ -570,11 +572,9 @@ impl<'f> File<'f> {
                     if named.0 != NONE
                         && let Some(names) = names =>
                 {
-                    let known = self.labels.get(named).copied();
-                    let known =
-                        known.map_or_else(|| labels(names, *named, at, &mut *places.sink), Ok)?;
-                    self.labels.insert(*named, known);
-                    Some(known)
+                    let missing = &mut places.missing.categories;
+                    let add = || labels(names, *named, at, missing, &mut *places.sink);
+                    *self.labels.entry(*named).or_insert_with(add)
                 }
                 _ => None,
             };
@@ -615,7 +615,7 @@ impl<'f> File<'f> {
     }
 
     /// Emits what has been added up.
-    fn finish(self) {
+    fn finish(self) -> Result<(), ImportError> {
         // What no thread has measured is no metric: unknown is not 0.
         let mut metrics = [None; METRICS.len()];
         for ((metric, used), (name, unit)) in metrics.iter_mut().zip(self.used).zip(METRICS) {
@@ -640,6 +640,7 @@ impl<'f> File<'f> {
         self.allocations.note(self.sink, Severity::Info, |count| {
             format!("{} of allocations not read", many(count, "table"))
         });
+        self.missing.note(self.sink)
     }
 }
 

@@ -2,11 +2,42 @@
 
 use hashbrown::HashMap;
 
-use super::tables::{NONE, View, none_of, or_0};
+use super::tables::{MISSING, NONE, View, or_0};
 use crate::base::error::{ImportError, Position};
-use crate::events::{FunctionDef, FunctionId, Sink};
+use crate::events::{FunctionDef, FunctionId, Severity, Sink};
 use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::missing_frames::MissingFrames;
 use crate::formats::common::repeated::Repeated;
+
+/// The references of a file to entries of tables that are not in it.
+#[derive(Default)]
+pub(super) struct MissingEntries {
+    pub(super) frames: MissingFrames,
+    /// Number of references to stacks, frames and functions.
+    references: u64,
+    texts: Counted,
+    pub(super) categories: Counted,
+}
+
+impl MissingEntries {
+    /// Adds notes with the number of references.
+    ///
+    /// # Errors
+    /// When most references to stacks, frames and functions lead nowhere.
+    pub(super) fn note(&self, sink: &mut dyn Sink) -> Result<(), ImportError> {
+        self.frames.note(self.references, sink)?;
+        for (missing, entry) in [(&self.texts, "text"), (&self.categories, "category")] {
+            missing.note_with(sink, Severity::Warning, |count, first| {
+                let references = many(count, "reference");
+                format!(
+                    "{references} to a {entry} that is not in the file (first: {first}): left out"
+                )
+            });
+        }
+        Ok(())
+    }
+}
 
 /// Finds out where in the tree the stacks of a thread are.
 pub(super) struct StackNodes<'p> {
@@ -20,6 +51,7 @@ pub(super) struct StackNodes<'p> {
     /// By number in the table.
     pub(super) functions: &'p mut HashMap<u32, FunctionId>,
     pub(super) names: &'p mut Repeated,
+    pub(super) missing: &'p mut MissingEntries,
     /// Where the thread ends.
     pub(super) end: Position,
 }
@@ -33,8 +65,12 @@ impl StackNodes<'_> {
         let mut next = stack;
         let mut node = self.top;
         while next != NONE {
-            let wrong = || none_of(at, self.nodes.len(), "stack", next);
-            let known = *self.nodes.get(next as usize).ok_or_else(wrong)?;
+            self.missing.references += 1;
+            let Some(known) = self.nodes.get(next as usize).copied() else {
+                let location = self.missing(at, next);
+                node = self.tree.below(node, location);
+                break;
+            };
             if known != TOP {
                 node = known;
                 break;
@@ -62,14 +98,12 @@ impl StackNodes<'_> {
     fn location(&mut self, stack: u32) -> Result<Location, ImportError> {
         let View { stacks, frames, .. } = self.view;
         let frame = stacks.frame.get(stack as usize).copied().unwrap_or(NONE);
-        let function = frames.function.get(frame as usize);
-        let function =
-            *function.ok_or_else(|| none_of(self.at, frames.function.len(), "frame", frame))?;
-        let known = self.functions.get(&function).copied();
-        let id = if let Some(known) = known {
-            known
-        } else {
-            self.function(function)?
+        let Some(function) = frames.function.get(frame as usize).copied() else {
+            return Ok(self.missing(self.at, frame));
+        };
+        let id = match self.functions.get(&function) {
+            Some(known) => *known,
+            None => self.function(function)?,
         };
         let line = or_0(&frames.line, frame);
         // Without a line, a column tells nothing.
@@ -84,9 +118,18 @@ impl StackNodes<'_> {
         })
     }
 
+    /// Returns the frame that takes the place of one that is not in the file.
+    fn missing(&mut self, at: Position, number: u32) -> Location {
+        let number = match number {
+            NONE => "none".to_owned(),
+            MISSING => "a prefix that does not precede its stack".to_owned(),
+            number => number.to_string(),
+        };
+        Location::of(self.missing.frames.function(at, &number, self.sink))
+    }
+
     fn function(&mut self, number: u32) -> Result<FunctionId, ImportError> {
         let View {
-            strings,
             functions,
             resources,
             sources,
@@ -98,18 +141,22 @@ impl StackNodes<'_> {
                 .copied()
                 .filter(|value| *value != NONE)
         };
-        let Some(name) = functions.name.get(number as usize) else {
-            return Err(none_of(self.at, functions.name.len(), "function", number));
+        let name = functions.name.get(number as usize);
+        let Some(name) = name.and_then(|name| self.view.text(Some(*name)).ok()) else {
+            let missing = self.missing(self.at, number).function;
+            return Ok(missing);
         };
         let resource = at(&functions.resource, number).and_then(|resource| at(resources, resource));
         let source = at(&functions.source, number).and_then(|source| at(sources, source));
         let file = at(&functions.file, number).or(source);
-        let text = |number| {
-            self.view
-                .text(number)
-                .map_err(|wrong| none_of(self.at, strings.len(), "string", wrong))
+        let mut text = |number| {
+            self.view.text(number).unwrap_or_else(|number| {
+                let texts = &mut self.missing.texts;
+                texts.add_with(self.at, || number.to_string());
+                ""
+            })
         };
-        let (name, module, file) = (text(Some(*name))?, text(resource)?, text(file)?);
+        let (module, file) = (text(resource), text(file));
         self.names.add(&[name, module, file], self.end)?;
         let first_line = or_0(&functions.line, number);
         let first_col = if first_line == 0 {

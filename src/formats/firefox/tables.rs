@@ -9,6 +9,9 @@ use crate::text::escape;
 /// What `null` and -1 in columns are read as.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// Marks a prefix that does not precede its stack.
+pub(super) const MISSING: u32 = NONE - 1;
+
 /// Tables of a thread, or of all threads: each may be there or not. Columns are kept of what is
 /// looked up.
 #[derive(Default)]
@@ -190,8 +193,7 @@ impl<'t> View<'t> {
         } = self.stacks;
         let mut all: Vec<(u32, u32)> = Vec::with_capacity(frames.len());
         for ((stack, frame), prefix) in (0..).zip(frames).zip(prefixes) {
-            // A stack's prefix has a smaller number (`stacks` refuses others), so that one pass is
-            // enough.
+            // The prefix of a stack has a smaller number or is `MISSING`, so that one pass is enough.
             let around = || all.get(*prefix as usize).copied();
             let known = [categories.of(stack), self.frames.categories.of(*frame)];
             let known = known
@@ -265,20 +267,6 @@ pub(super) fn or_0(column: &[u32], number: u32) -> u32 {
         .copied()
         .filter(|value| *value != NONE)
         .unwrap_or(0)
-}
-
-/// There is no such thing in the table.
-pub(super) fn none_of(at: Position, length: usize, what: &str, number: u32) -> ImportError {
-    let found = if number == NONE {
-        "none".to_owned()
-    } else {
-        number.to_string()
-    };
-    ImportError::malformed(
-        at,
-        format!("the number of one of {}", many(length as u64, what)),
-        found,
-    )
 }
 
 /// Reads the columns of a table and passes over those that are not read; these are needed.
@@ -371,31 +359,19 @@ fn stacks(json: &mut Reader<'_, '_>) -> Result<Stacks, ImportError> {
             b"prefix" => {
                 let mut number = 0;
                 table.prefix = column(json, |json| {
-                    let at = json.place()?;
                     let prefix = optional(json)?;
-                    // So that no chain of prefixes has a circle, and whoever follows one arrives
-                    // (case `firefox/prefix-not-before`).
-                    if prefix != NONE && prefix >= number {
-                        let expected = format!("a stack before stack {number}");
-                        return Err(ImportError::malformed(at, expected, prefix.to_string()));
-                    }
+                    // No chain of prefixes has a circle (case `firefox/prefix-not-before`).
+                    let precedes = prefix == NONE || prefix < number;
                     number += 1;
-                    Ok(prefix)
+                    Ok(if precedes { prefix } else { MISSING })
                 })?;
             }
             // How far before the stack its prefix is; 0 if it has none.
             b"prefixOffset" => {
                 let mut number = 0_u32;
                 table.prefix = column(json, |json| {
-                    let at = json.place()?;
                     let offset = json.index("an offset in `prefixOffset`")?;
-                    let prefix = number.checked_sub(offset).ok_or_else(|| {
-                        ImportError::malformed(
-                            at,
-                            format!("an offset up to {number}"),
-                            offset.to_string(),
-                        )
-                    })?;
+                    let prefix = number.checked_sub(offset).unwrap_or(MISSING);
                     number += 1;
                     Ok(if offset == 0 { NONE } else { prefix })
                 })?;

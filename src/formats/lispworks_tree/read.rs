@@ -560,8 +560,8 @@ impl<'s> Tree<'s> {
         });
         cut.note_with(self.sink, Severity::Warning, |count, first| {
             format!(
-                "Seen-Count that is not the sum over the nodes of its name: {count} names (first: {first}); it is kept as it \
-                 is, the tree may have been cut"
+                "Seen-Count that is not the sum over the nodes of its name: {count} names (first: {first}); the file's \
+                 count is kept, and the tree may be cut"
             )
         });
     }

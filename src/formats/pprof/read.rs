@@ -59,8 +59,8 @@ use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
 use crate::formats::common::metric_names::MetricNames;
 use crate::formats::common::missing_frames::MissingFrames;
-use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::format::{Confidence, Format, fault_position};
+use crate::formats::options::{KEEP_BEFORE_ERROR, KEEP_BEFORE_ERROR_OPTION, Options};
 use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::dates::utc;
@@ -72,8 +72,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 5,
     sniff,
     has_empty_recordings: true,
-    salvage: Salvage::Nothing,
-    options: &[],
+    salvage: Salvage::Records { tail: b"" },
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -152,7 +152,7 @@ fn holds(mut message: Bytes<'_>, needed: u64, fits: impl Fn(&Field<'_>) -> bool)
 
 fn import(
     input: &mut Input<'_>,
-    _options: &Options,
+    options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
@@ -171,13 +171,38 @@ fn import(
     input.restart()?;
     input.begin_record();
     sink.at(input.position());
-    let mut profile = Profile::new(&tables, end, sink)?;
+    let keeps = options.flag(KEEP_BEFORE_ERROR);
+    let mut profile = Profile::new(&tables, end, keeps, sink)?;
+    let mut damaged = Counted::default();
+    let mut first_fault = None;
+    let mut samples = 0;
     while let Some(field) = next_field(input, &mut buffer)? {
         if field.number == 2 {
+            samples += 1;
             profile.sink.at(field.at);
-            profile.sample(field.at, field.bytes_of("sample")?)?;
+            let message = field.bytes_of("sample");
+            let Err(fault) = message.and_then(|message| profile.sample(field.at, message)) else {
+                continue;
+            };
+            // The tables follow the samples in most files, so that a file cannot end at a damaged
+            // sample.
+            if !keeps || fault_position(&fault).is_none() {
+                return Err(fault);
+            }
+            damaged.add_with(field.at, || fault.to_string());
+            first_fault.get_or_insert(fault);
         }
     }
+    if let Some(fault) = first_fault.filter(|_| damaged.count() == samples) {
+        return Err(fault);
+    }
+    remark(
+        &damaged,
+        profile.sink,
+        Severity::Warning,
+        "damaged sample",
+        "left out",
+    );
     profile.sink.at(input.position());
     profile.missing.note(profile.unwound, profile.sink)?;
     profile
@@ -201,7 +226,7 @@ fn facts(tables: &Tables, sink: &mut dyn Sink) -> Result<(), ImportError> {
     // The first mapping is that of the program, says the schema.
     let main = tables.mappings.records.first();
     let (file, build_id) = main.map_or_else(Default::default, |main| (main.file, main.build_id));
-    let command = texts.text(file)?;
+    let command = texts.text_or_empty(file);
     if !command.is_empty() {
         sink.run(RunFact::Command(&command));
     }
@@ -226,21 +251,21 @@ fn facts(tables: &Tables, sink: &mut dyn Sink) -> Result<(), ImportError> {
     if let Some(period) = &tables.period_type {
         sink.run(RunFact::Other("period_type", &typed(period)?));
     }
-    let comments: Result<Vec<_>, ImportError> = tables
+    let comments: Vec<_> = tables
         .comments
         .iter()
-        .map(|comment| texts.text(*comment))
+        .map(|comment| texts.text_or_empty(*comment))
         .collect();
     let more = [
-        ("comment", comments?.join("\n").into()),
+        ("comment", comments.join("\n").into()),
         (
             "default_sample_type",
-            texts.text(tables.default_sample_type)?,
+            texts.text_or_empty(tables.default_sample_type),
         ),
-        ("drop_frames", texts.text(tables.drop_frames)?),
-        ("keep_frames", texts.text(tables.keep_frames)?),
-        ("doc_url", texts.text(tables.doc_url)?),
-        ("build_id", texts.text(build_id)?),
+        ("drop_frames", texts.text_or_empty(tables.drop_frames)),
+        ("keep_frames", texts.text_or_empty(tables.keep_frames)),
+        ("doc_url", texts.text_or_empty(tables.doc_url)),
+        ("build_id", texts.text_or_empty(build_id)),
     ];
     for (name, text) in more {
         if !text.is_empty() {
@@ -263,7 +288,10 @@ fn metrics(
             "none",
         ));
     }
-    let default = tables.texts.get(tables.default_sample_type)?;
+    let default = tables
+        .texts
+        .get(tables.default_sample_type)
+        .unwrap_or_default();
     let mut metrics = Vec::new();
     let mut names = MetricNames::default();
     let mut chosen = None;
@@ -314,7 +342,7 @@ fn metrics(
     }
     if chosen.is_none() && !default.is_empty() {
         let message = format!(
-            "the default sample type {} is none of the sample types; the last one is",
+            "expected a default sample type among the sample types, found {}: the last one is the default",
             quote(default)
         );
         let position = Some(tables.default_sample_type.at);
@@ -387,13 +415,13 @@ struct RawLabel {
 }
 
 impl RawLabel {
-    fn new(mut message: Bytes<'_>, tables: &Tables) -> Result<Self, ImportError> {
+    /// Reads a label; returns `None` if its key, text or unit is not in the file.
+    fn new(mut message: Bytes<'_>, tables: &Tables) -> Result<Option<Self>, ImportError> {
         let mut label = Self::default();
-        let text = |field: &Field<'_>, name: &str| {
+        let mut is_whole = true;
+        let mut text = |field: &Field<'_>, name: &str| {
             let reference = reference(field, name)?;
-            // Only to refuse a number that no text has: labels are compared by their numbers and
-            // made text once for each set.
-            tables.texts.get(reference)?;
+            is_whole &= tables.texts.has(reference);
             Ok::<u64, ImportError>(reference.text)
         };
         while let Some(field) = message.field()? {
@@ -405,7 +433,7 @@ impl RawLabel {
                 _ => {}
             }
         }
-        Ok(label)
+        Ok(is_whole.then_some(label))
     }
 }
 
@@ -448,7 +476,12 @@ struct Profile<'s> {
 
 impl<'s> Profile<'s> {
     /// Says what the tables hold.
-    fn new(tables: &'s Tables, end: Position, sink: &'s mut dyn Sink) -> Result<Self, ImportError> {
+    fn new(
+        tables: &'s Tables,
+        end: Position,
+        keeps: bool,
+        sink: &'s mut dyn Sink,
+    ) -> Result<Self, ImportError> {
         let metrics = metrics(tables, end, sink)?;
         facts(tables, sink)?;
         let (mut locations, mut frames) = (Vec::new(), Vec::new());
@@ -458,6 +491,7 @@ impl<'s> Profile<'s> {
             symbols.frames(location, &mut frames)?;
             locations.push(first..frames.len());
         }
+        symbols.check_names(keeps)?;
         symbols.emit_notes();
         Ok(Self {
             tables,
@@ -494,9 +528,10 @@ impl<'s> Profile<'s> {
             match field.number {
                 1 => field.numbers_of("location_id", &mut self.ids)?,
                 2 => field.numbers_of("value", &mut self.numbers)?,
-                3 => self
-                    .labels
-                    .push(RawLabel::new(field.bytes_of("label")?, self.tables)?),
+                3 => {
+                    let label = RawLabel::new(field.bytes_of("label")?, self.tables)?;
+                    self.labels.extend(label);
+                }
                 _ => {}
             }
         }
@@ -690,6 +725,13 @@ impl<'s> Profile<'s> {
             info,
             "field",
             "of an unknown number left out",
+        );
+        remark(
+            &tables.texts.missing.borrow(),
+            sink,
+            warning,
+            "reference",
+            "to texts that are not in the file, read as empty",
         );
     }
 }

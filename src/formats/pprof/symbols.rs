@@ -24,6 +24,8 @@ pub(super) struct Symbols<'s> {
     known: HashMap<(usize, Option<usize>), FunctionId>,
     /// Bytes of all names.
     named: u64,
+    /// Functions whose names are not in the file.
+    nameless: Counted,
 
     no_mapping: Counted,
     no_function: Counted,
@@ -39,6 +41,7 @@ impl<'s> Symbols<'s> {
             end,
             known: HashMap::new(),
             named: 0,
+            nameless: Counted::default(),
             no_mapping: Counted::default(),
             no_function: Counted::default(),
             odd_lines: Counted::default(),
@@ -109,7 +112,11 @@ impl<'s> Symbols<'s> {
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);
         }
-        let (name, system) = (self.text(function.name)?, self.text(function.system_name)?);
+        let (name, system) = (self.text(function.name), self.text(function.system_name));
+        if name.is_empty() && function.name.text != 0 {
+            let number = || function.name.text.cast_signed().to_string();
+            self.nameless.add_with(function.name.at, number);
+        }
         let (name, raw_name) = match (&*name, &*system) {
             // What else is known of it is kept: `go tool pprof -lines` shows file and line.
             ("", "") if function.file.text != 0 => (UNKNOWN, ""),
@@ -118,8 +125,8 @@ impl<'s> Symbols<'s> {
             (name, system) if name == system => (name, ""),
             (name, system) => (name, system),
         };
-        let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
-        let file = self.text(function.file)?;
+        let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default());
+        let file = self.text(function.file);
         // Functions have no place of their own here; that of the name is as near.
         let first_line = self.number(function.start_line, function.name.at);
         let found = self.define(FunctionDef {
@@ -140,7 +147,7 @@ impl<'s> Symbols<'s> {
         mapping: Option<(usize, &Mapping)>,
     ) -> Result<FunctionId, ImportError> {
         let Location { address, .. } = *location;
-        let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
+        let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default());
         // The profile may come from another system than this program runs on.
         let binary = module.rsplit(['/', '\\']).next().unwrap_or_default();
         let within = mapping.and_then(|(_, mapping)| {
@@ -182,8 +189,29 @@ impl<'s> Symbols<'s> {
         Ok(self.sink.function(def))
     }
 
-    fn text(&mut self, reference: Reference) -> Result<Cow<'s, str>, ImportError> {
-        self.tables.texts.text(reference)
+    fn text(&self, reference: Reference) -> Cow<'s, str> {
+        self.tables.texts.text_or_empty(reference)
+    }
+
+    /// Checks that the file has names of functions.
+    ///
+    /// # Errors
+    /// When most names are missing, or all of them if a damaged file is kept.
+    pub(super) fn check_names(&self, keeps: bool) -> Result<(), ImportError> {
+        let (missing, functions) = (self.nameless.count(), self.known.len() as u64);
+        let most = if keeps {
+            functions.saturating_sub(1)
+        } else {
+            (functions / 2).max(1)
+        };
+        match self.nameless.first() {
+            Some(at) if missing > most => Err(ImportError::malformed(
+                at,
+                "names of functions that are in the file",
+                format!("{missing} of {functions} that are not"),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// A line or column; 0 if there is no such line.

@@ -1,6 +1,7 @@
 //! The tables of a pprof profile: everything but the samples.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::ops::Range;
 
 use hashbrown::HashMap;
@@ -46,6 +47,8 @@ pub(super) struct Tables {
 pub(super) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    /// References to texts that are not in the file.
+    pub(super) missing: RefCell<Counted>,
 }
 
 /// The number of a text, and where it is used. Number 0 is the empty text.
@@ -154,7 +157,26 @@ impl Texts {
         })
     }
 
-    /// The text, with bytes that are no UTF-8 escaped.
+    /// Returns true if the text is in the file, and counts the reference otherwise.
+    pub(super) fn has(&self, reference: Reference) -> bool {
+        let is_known = self.get(reference).is_ok();
+        if !is_known {
+            let number = || reference.text.cast_signed().to_string();
+            self.missing.borrow_mut().add_with(reference.at, number);
+        }
+        is_known
+    }
+
+    /// Returns the text. A text that is not in the file is empty and counted.
+    pub(super) fn text_or_empty(&self, reference: Reference) -> Cow<'_, str> {
+        if self.has(reference) {
+            self.text(reference).unwrap_or_default()
+        } else {
+            Cow::default()
+        }
+    }
+
+    /// Returns the text, with bytes that are not UTF-8 escaped.
     pub(super) fn text(&self, reference: Reference) -> Result<Cow<'_, str>, ImportError> {
         self.get(reference).map(escape::text)
     }

@@ -38,7 +38,7 @@ use crate::events::{
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::repeated::Repeated;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
 use crate::formats::salvage::Salvage;
 use crate::input::Input;
 
@@ -49,8 +49,9 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 3,
     sniff,
     has_empty_recordings: true,
-    salvage: Salvage::Nothing,
-    options: &[],
+    // A null object ends the dictionary.
+    salvage: Salvage::Records { tail: b"0" },
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 

@@ -46,8 +46,9 @@ use crate::events::{
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
-use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::common::missing_frames::MISSING_FRAME;
+use crate::formats::format::{Confidence, Format, fault_position, note_damage};
+use crate::formats::options::{KEEP_BEFORE_ERROR, KEEP_BEFORE_ERROR_OPTION, Options};
 use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::dates::utc;
@@ -60,8 +61,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 1,
     sniff,
     has_empty_recordings: true,
-    salvage: Salvage::Nothing,
-    options: &[],
+    salvage: Salvage::Importer,
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -116,63 +117,28 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn import(
     input: &mut Input<'_>,
-    _options: &Options,
+    options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
     let mut json = Reader::new(input);
     let mut tree = Tree::default();
     let mut duration = None;
-    let (mut seen, mut within) = (Seen::default(), Within::default());
-    let (mut name, mut text) = (Vec::new(), Vec::new());
-    while let Some(at) = json.member(&mut within, &mut name)? {
-        json.begin_record_at(at);
-        sink.at(at);
-        match seen.once(OF_RUN, &name, at)? {
-            Some("root_frame") => {
-                // A run in which nothing was sampled (case `pyinstrument_json/no-root`).
-                if !json.null()? {
-                    tree.read(&mut json, sink)?;
-                }
-            }
-            Some("start_time") => {
-                let (seconds, _) = nanoseconds(&mut json, "seconds from 0 in `start_time`")?;
-                sink.run(RunFact::Other("start_time", &seconds));
-                if let Some(since_1970) = whole_nanoseconds(&seconds) {
-                    sink.run(RunFact::RecordedAt(&utc(since_1970)));
-                }
-            }
-            Some("duration") => {
-                let (seconds, figure) = nanoseconds(&mut json, "seconds from 0 in `duration`")?;
-                sink.run(RunFact::Other("duration", &seconds));
-                duration = Some((at, seconds, figure));
-            }
-            Some("cpu_time") => {
-                let (seconds, _) = nanoseconds(&mut json, "seconds from 0 in `cpu_time`")?;
-                sink.run(RunFact::Other("cpu_time", &seconds));
-            }
-            Some("sample_count") => {
-                let count = json.count("sample_count")?;
-                sink.run(RunFact::Other("sample_count", &count.to_string()));
-            }
-            Some("target_description") => {
-                json.text(&mut text)?;
-                sink.run(RunFact::Title(&escape::text(&text)));
-            }
-            Some("program") => {
-                json.text(&mut text)?;
-                sink.run(RunFact::Command(&escape::text(&text)));
-            }
-            _ => tree.skip(&mut json, at, &name)?,
+    if let Err(fault) = read_members(&mut json, &mut tree, &mut duration, sink) {
+        let is_kept = options.flag(KEEP_BEFORE_ERROR) && fault_position(&fault).is_some();
+        let unfinished = tree.close_unfinished(sink)?;
+        if !is_kept || !tree.has_time() {
+            return Err(fault);
         }
+        // The duration is that of the whole recording.
+        duration = None;
+        let frames = (tree.nodes.len() as u64).saturating_sub(unfinished);
+        let parts = format!(
+            "{} before it read, {} around it read without own time",
+            many(frames, "frame"),
+            many(unfinished, "frame")
+        );
+        note_damage(&fault, &parts, sink);
     }
-    if !seen.has(OF_RUN, "root_frame") {
-        return Err(ImportError::malformed(
-            json.position(),
-            "a member `root_frame`",
-            "the end of the profile",
-        ));
-    }
-    json.end()?;
     sink.at(json.record_start());
     // After the tree: whether there is a second metric is known only when all frames have been
     // read, and the sink wants all metrics before the first node.
@@ -189,6 +155,66 @@ fn import(
     tree.tell(sink, &[Some(time), awaited]);
     tree.emit_notes(sink);
     Ok(())
+}
+
+/// Reads the members of the file up to its end.
+fn read_members(
+    json: &mut Reader<'_, '_>,
+    tree: &mut Tree,
+    duration: &mut Option<(Position, String, f64)>,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    let (mut seen, mut within) = (Seen::default(), Within::default());
+    let (mut name, mut text) = (Vec::new(), Vec::new());
+    while let Some(at) = json.member(&mut within, &mut name)? {
+        json.begin_record_at(at);
+        sink.at(at);
+        match seen.once(OF_RUN, &name, at)? {
+            Some("root_frame") => {
+                // A run in which nothing was sampled (case `pyinstrument_json/no-root`).
+                if !json.null()? {
+                    tree.read(json, sink)?;
+                }
+            }
+            Some("start_time") => {
+                let (seconds, _) = nanoseconds(json, "seconds from 0 in `start_time`")?;
+                sink.run(RunFact::Other("start_time", &seconds));
+                if let Some(since_1970) = whole_nanoseconds(&seconds) {
+                    sink.run(RunFact::RecordedAt(&utc(since_1970)));
+                }
+            }
+            Some("duration") => {
+                let (seconds, figure) = nanoseconds(json, "seconds from 0 in `duration`")?;
+                sink.run(RunFact::Other("duration", &seconds));
+                *duration = Some((at, seconds, figure));
+            }
+            Some("cpu_time") => {
+                let (seconds, _) = nanoseconds(json, "seconds from 0 in `cpu_time`")?;
+                sink.run(RunFact::Other("cpu_time", &seconds));
+            }
+            Some("sample_count") => {
+                let count = json.count("sample_count")?;
+                sink.run(RunFact::Other("sample_count", &count.to_string()));
+            }
+            Some("target_description") => {
+                json.text(&mut text)?;
+                sink.run(RunFact::Title(&escape::text(&text)));
+            }
+            Some("program") => {
+                json.text(&mut text)?;
+                sink.run(RunFact::Command(&escape::text(&text)));
+            }
+            _ => tree.skip(json, at, &name)?,
+        }
+    }
+    if !seen.has(OF_RUN, "root_frame") {
+        return Err(ImportError::malformed(
+            json.position(),
+            "a member `root_frame`",
+            "the end of the profile",
+        ));
+    }
+    json.end()
 }
 
 /// Which of the known members of an object have been there.
@@ -266,6 +292,8 @@ fn text_or_null(json: &mut Reader<'_, '_>, text: &mut Vec<u8>) -> Result<(), Imp
 #[derive(Default)]
 struct Tree {
     nodes: Vec<Node>,
+    /// The frames around a fault.
+    unfinished: Vec<Open>,
     unknown: Counted,
     too_much_self: Counted,
 }
@@ -327,7 +355,18 @@ impl Tree {
     /// Reads the nested tree. Nothing recurses.
     fn read(&mut self, json: &mut Reader<'_, '_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
         let mut open = Vec::new();
-        self.open(json, &mut open)?;
+        let read = self.read_frames(json, &mut open, sink);
+        self.unfinished = open;
+        read
+    }
+
+    fn read_frames(
+        &mut self,
+        json: &mut Reader<'_, '_>,
+        open: &mut Vec<Open>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
+        self.open(json, open)?;
         let mut name = Vec::new();
         while let Some(top) = open.last_mut() {
             // A record for each member, not for each frame: the root holds the whole file.
@@ -335,7 +374,7 @@ impl Tree {
             sink.at(json.record_start());
             if top.children == Within::After {
                 if json.item(&mut top.children)?.is_some() {
-                    self.open(json, &mut open)?;
+                    self.open(json, open)?;
                 } else {
                     top.children = Within::default();
                 }
@@ -367,7 +406,7 @@ impl Tree {
                 }
                 Some("children") => {
                     if json.item(&mut top.children)?.is_some() {
-                        self.open(json, &mut open)?;
+                        self.open(json, open)?;
                     } else {
                         top.children = Within::default();
                     }
@@ -462,6 +501,42 @@ impl Tree {
             node.figures = frame.figures;
         }
         Ok(())
+    }
+
+    /// Closes the frames around a fault with the time of their whole children, and returns the
+    /// number of these frames.
+    fn close_unfinished(&mut self, sink: &mut dyn Sink) -> Result<u64, ImportError> {
+        let mut open = std::mem::take(&mut self.unfinished);
+        let mut count = 0;
+        while let Some(mut frame) = open.pop() {
+            for figure in &mut frame.figures {
+                figure.cumulative = (figure.parts > 0).then_some(figure.callees + figure.own);
+            }
+            if frame
+                .figures
+                .iter()
+                .all(|figure| figure.cumulative.is_none())
+            {
+                self.nodes.truncate(frame.node);
+                continue;
+            }
+            if frame.function.is_empty() {
+                frame.function = MISSING_FRAME.into();
+            }
+            frame.seen = Seen(u32::MAX);
+            self.close(&frame, open.last_mut(), sink)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn has_time(&self) -> bool {
+        let root = self.nodes.first();
+        root.is_some_and(|root| {
+            root.figures
+                .iter()
+                .any(|figure| figure.cumulative > Some(0.0))
+        })
     }
 
     /// Passes over a member that is not known.

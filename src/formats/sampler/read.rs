@@ -49,7 +49,7 @@ use crate::events::{Frame, FunctionDef, FunctionId, Kind, MetricId, Note, Sample
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::lisp_names::package;
 use crate::formats::format::{Confidence, Format};
-use crate::formats::options::Options;
+use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, Options};
 use crate::formats::salvage::Salvage;
 use crate::input::Input;
 use crate::text::escape;
@@ -61,8 +61,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     revision: 3,
     sniff,
     has_empty_recordings: true,
-    salvage: Salvage::Nothing,
-    options: &[],
+    salvage: Salvage::Records { tail: b"" },
+    options: &[KEEP_BEFORE_ERROR_OPTION],
     import,
 };
 
@@ -144,7 +144,8 @@ fn import(
     // All records may be whole without it: this is all that can be said (case
     // `sampler/no-final-end`).
     if !matches!(section, Section::Ended) {
-        let message = "there is no @end at the end; the file may have been cut between two samples";
+        let message =
+            "expected @end before the end of the file: the file may be cut between two samples";
         note(
             trace.sink,
             Severity::Warning,
@@ -366,7 +367,7 @@ impl<'s> Trace<'s> {
             return Err(self.refuse(at, "@threadV1.0 with an id, or @end", &quote(line)));
         };
         if !ended {
-            let message = "the file ends in the id of a thread, which may have been cut";
+            let message = "expected a line feed after the id of a thread: the id may be cut";
             note(self.sink, Severity::Warning, Some(at), message);
         }
         let thread = self.thread(id, at);

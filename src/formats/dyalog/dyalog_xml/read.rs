@@ -409,8 +409,8 @@ impl Entry {
             (false, Some(_)) => {
                 return Err(ImportError::malformed(
                     start,
-                    "no <Depth>, as the file is no tree",
-                    "one",
+                    "a row without <Depth>, as the first row",
+                    "a row with <Depth>",
                 ));
             }
             (_, depth) => depth,

@@ -47,7 +47,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "ghc_prof",
     summary: "GHC time and allocation profiles, text (-p, -P, -pa)",
-    revision: 3,
+    revision: 4,
     sniff,
     has_empty_recordings: true,
     salvage: Salvage::Lines,
@@ -306,10 +306,15 @@ fn allocated(line: &[u8]) -> Option<u64> {
     (words.next()? == "bytes").then_some(bytes)
 }
 
-/// Which columns the table of stacks has.
+/// Minimum width of the field `no.`, in characters.
+const NUMBER_WIDTH: usize = 6;
+
+/// The columns of the table of stacks.
 #[derive(Clone, Copy)]
 struct Layout {
     src: bool,
+    /// The first character of the field `no.` of 6 characters.
+    number: usize,
     /// Ticks and bytes.
     exact: bool,
 }
@@ -342,7 +347,12 @@ fn layout(lines: &mut Lines<'_, '_>) -> Result<Layout, ImportError> {
             _ => return Err(lines.expected(EXPECTED)),
         };
         if tree {
-            return Ok(Layout { src, exact });
+            let end = memchr::memmem::find(&lines.line, b"no.").map_or(0, |at| at + b"no.".len());
+            return Ok(Layout {
+                src,
+                number: end.saturating_sub(NUMBER_WIDTH),
+                exact,
+            });
         }
     }
     Err(lines.expected(EXPECTED))
@@ -393,14 +403,15 @@ impl Layout {
         let entries = number(field(), "entries")?;
         // Checked only: stacks are numbered by their place in the tree.
         let word = field();
-        match self.split_glued(word) {
-            // The module is a part of the word.
-            Some(module) => {
-                let behind = text.get(rest.len()..).unwrap_or_default();
-                let blanks = behind.len() - behind.trim_ascii_start().len();
-                rest = text.get(..rest.len() + blanks + module).unwrap_or(rest);
-            }
-            None => _ = number(word, "no.")?,
+        if count(word).is_none() {
+            let behind = text.get(rest.len()..).unwrap_or_default();
+            let start = rest.len() + behind.len() - behind.trim_ascii_start().len();
+            let before = text.get(..start).unwrap_or_default();
+            let column = lines.line.len() - lines.line.trim_ascii_start().len() + letters(before);
+            let length = self
+                .split_glued(word, column)
+                .ok_or_else(|| wrong("a count", "no."))?;
+            rest = text.get(..start + length).unwrap_or(rest);
         }
         let costs = match exact {
             Some((ticks, alloc)) => Costs::Exact { ticks, alloc },
@@ -424,11 +435,30 @@ impl Layout {
         })
     }
 
-    /// Returns the length of a module that runs into the number after it, as GHC before 8.0.2 prints
-    /// long ones (case `ghc_prof/module-glued-to-number`).
-    fn split_glued(self, word: &[u8]) -> Option<usize> {
-        let module = word.iter().rposition(|byte| !byte.is_ascii_digit())? + 1;
-        (!self.src && module < word.len()).then_some(module)
+    /// Returns the length of a module or SRC that runs into the number after it, as GHC before 8.0.2
+    /// prints the longest ones (cases `ghc_prof/module-glued-to-number` and
+    /// `ghc_prof/src-glued-to-number`). The word begins after the given number of characters.
+    fn split_glued(self, word: &[u8], column: usize) -> Option<usize> {
+        let digits = word.iter().rposition(|byte| !byte.is_ascii_digit())? + 1;
+        let last = word.len().checked_sub(1).filter(|last| *last >= digits)?;
+        // Module and SRC may end in digits. The heading shows where the number starts, unless wide
+        // names have pushed it to the right.
+        let number = self.number.checked_sub(column).and_then(|number| {
+            let starts = word
+                .iter()
+                .enumerate()
+                .filter(|(_, byte)| is_letter(**byte));
+            starts.map(|(at, _)| at).nth(number)
+        });
+        if let Some(number) = number.filter(|number| *number >= digits) {
+            return Some(number);
+        }
+        match word.get(digits - 1) {
+            // A span ends in a column, such as `Main.hs:5:1-20`.
+            Some(b'-' | b':') if last == digits => None,
+            Some(b'-' | b':') => Some(word.len().saturating_sub(NUMBER_WIDTH).max(digits + 1)),
+            _ => Some(digits),
+        }
     }
 
     /// Label, module and SRC, which are left of the numbers.
@@ -447,6 +477,15 @@ impl Layout {
         let (module, src) = rest.split_at_checked(blank(rest).unwrap_or(rest.len()))?;
         Some((label.trim_ascii_end(), module, src.trim_ascii_start()))
     }
+}
+
+/// Returns true for the first byte of a character in UTF-8.
+fn is_letter(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
+}
+
+fn letters(text: &[u8]) -> usize {
+    text.iter().filter(|byte| is_letter(**byte)).count()
 }
 
 fn count(text: &[u8]) -> Option<u64> {

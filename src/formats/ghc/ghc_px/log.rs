@@ -7,7 +7,8 @@ use crate::events::{
     Cost, Edge, EdgeKind, Frame, FunctionDef, FunctionId, Kind, MetricId, Noise, Note, RunFact,
     Severity, Sink, Unit,
 };
-use crate::formats::common::counted::Counted;
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::missing_frames::MISSING_FRAME;
 use crate::formats::ghc::built_in::{BUILT_IN, ROOT, made_up};
 use crate::formats::ghc::centres::real;
 
@@ -35,7 +36,8 @@ impl Centre {
     fn def<'a>(&'a self, made_up: &'a str) -> FunctionDef<'a> {
         match &self.name {
             Some((label, module)) => {
-                let kind = if BUILT_IN.contains(&(label.as_str(), module.as_str())) {
+                let is_built_in = BUILT_IN.contains(&(label.as_str(), module.as_str()));
+                let kind = if is_built_in || label == MISSING_FRAME {
                     Kind::Pseudo
                 } else {
                     Kind::Function
@@ -102,6 +104,9 @@ pub(super) struct Log {
     pub(super) own_parents: Counted,
     pub(super) roots_of_their_own: Counted,
     pub(super) returns_to_root: Counted,
+    /// References to stacks that are not declared, and the stack that takes their place.
+    pub(super) undeclared: Counted,
+    pub(super) missing_stack: Option<u32>,
     pub(super) cut: Option<Position>,
     /// Where the log ends, once all of it is read.
     pub(super) end: Option<Position>,
@@ -447,6 +452,11 @@ impl<'a> Teller<'a> {
             self.notes_on_the_whole();
         }
         let Self { log, sink, .. } = self;
+        log.undeclared
+            .note_with(*sink, Severity::Warning, |count, first| {
+                let references = many(count, "reference");
+                format!("{references} to stacks that are not declared (first: {first}): read as `{MISSING_FRAME}`")
+            });
         let warnings = [
             (
                 &log.own_parents,

@@ -54,6 +54,7 @@ use super::numbers::{Token, number, peek, take, token};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::Sink;
 use crate::formats::common::buffered::available;
+use crate::formats::common::missing_frames::MISSING_FRAME;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::ghc::centres::WITH_BUILTINS;
 use crate::formats::options::{KEEP_BEFORE_ERROR_OPTION, OptionDef, Options, Takes};
@@ -65,7 +66,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "ghc_px",
     summary: "GHC cost-centre logs of +RTS -px (GHC 4 to 7.0)",
-    revision: 2,
+    revision: 3,
     sniff,
     has_empty_recordings: true,
     salvage: Salvage::Lines,
@@ -338,14 +339,34 @@ impl Log {
         Ok(())
     }
 
-    fn find_stack(&self, number: u64, position: Position) -> Result<u32, ImportError> {
-        self.stack_index.get(&number).copied().ok_or_else(|| {
-            ImportError::malformed(
-                position,
-                "a stack that has been declared",
-                format!("stack {number}"),
-            )
-        })
+    /// Returns the stack of a number. `[missing frame]` takes the place of a stack that is not declared.
+    fn find_stack(&mut self, number: u64, position: Position) -> Result<u32, ImportError> {
+        if let Some(&stack) = self.stack_index.get(&number) {
+            return Ok(stack);
+        }
+        self.undeclared.add_with(position, || number.to_string());
+        if let Some(stack) = self.missing_stack {
+            return Ok(stack);
+        }
+        let centre = index(self.centres.len(), "cost centres", position)?;
+        self.centres.push(Centre {
+            number: 0,
+            name: Some((MISSING_FRAME.to_owned(), String::new())),
+            position,
+            used: true,
+        });
+        let stack = index(self.stacks.len(), "stacks", position)?;
+        self.stacks.push(Stack {
+            centre,
+            parent: NONE,
+            declared: position,
+            entries: 0,
+            ticks: 0,
+            words: 0,
+            sampled: None,
+        });
+        self.missing_stack = Some(stack);
+        Ok(stack)
     }
 
     /// Finds or makes the entry of a centre: some are used before, or without being declared.
