@@ -609,15 +609,15 @@ fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
     );
 }
 
-/// The commands of README.md, from a folder of profiles to an answer of Spark's, as they stand there.
+/// Runs the commands of docs/scale.md that import a folder of profiles, export a dataset and query it with Spark.
 #[test]
-fn the_commands_of_the_readme_end_in_an_answer() {
+fn documented_spark_commands_return_an_answer() {
     long::require();
     require_engine("spark");
-    let readme = fs::read_to_string("README.md").expect("it is there");
-    let (_, block) = readme
-        .split_once("<!-- fleet -->\n\n```sh\n")
-        .expect("the block of the README");
+    let document = fs::read_to_string("docs/scale.md").expect("the document exists");
+    let (_, block) = document
+        .split_once("<!-- spark -->\n\n```sh\n")
+        .expect("the commands for Spark");
     let (commands, _) = block.split_once("```").expect("its end");
     let lines = commands
         .lines()
