@@ -52,7 +52,7 @@ const DATABASE_VARIABLE: &str = "PROFDB_DB";
 /// Which database.
 #[derive(Clone, Debug, Args)]
 pub(super) struct DatabaseArgs {
-    /// The database file [default: `$PROFDB_DB`, else profdb.db]
+    /// Database file [default: $PROFDB_DB or profdb.db]
     #[arg(long = "db", value_name = "FILE")]
     path: Option<PathBuf>,
 }
@@ -90,7 +90,7 @@ impl DatabaseArgs {
 /// How long to wait for a program that has the database, before it is written to.
 #[derive(Clone, Debug, Args)]
 pub(super) struct WaitArgs {
-    /// How long to wait for other programs that use the database
+    /// Wait up to this long while the database is locked
     #[arg(long = "wait", value_name = "SECONDS", default_value_t = 60, value_parser = value_parser!(u32))]
     seconds: u32,
 }

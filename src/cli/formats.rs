@@ -28,7 +28,7 @@ const ALIKE: f64 = 0.8;
 
 #[derive(Debug, Args)]
 pub(super) struct Formats {
-    /// A format to explain, or a profiler: py-spy, perf, Xdebug
+    /// Format, profiler or language, such as py-spy
     #[arg(value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]

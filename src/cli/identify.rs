@@ -17,11 +17,12 @@ const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Identify {
-    /// File with rules that are tried before the built-in ones: a line `name /REGEX/ -> TEXT` each,
-    /// also `module`, `file` or `container`
+    /// File with rules that precede the built-in ones
+    ///
+    /// One rule per line: `name /REGEX/ -> TEXT`; also `module`, `file` or `container`.
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// What lies below one folder is what lies below another; may be given several times
+    /// Directory that was renamed, as OLD=NEW; repeatable
     #[arg(long = "root", value_name = "OLD=NEW", value_parser = root)]
     roots: Vec<Root>,
     #[command(flatten)]

@@ -16,7 +16,7 @@ const CHANGES: &str = include_str!("../../CHANGELOG.md");
 
 #[derive(Debug, Args)]
 pub(super) struct Man {
-    /// Folder for the pages, one for each command; it is made if it is not there
+    /// Directory for the pages; created if missing
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }

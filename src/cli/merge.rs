@@ -14,10 +14,10 @@ use crate::store::{Database, Merged, Outcome, remove_abandoned};
 
 #[derive(Debug, Args)]
 pub(super) struct Merge {
-    /// Database that gets the runs; made if there is none
+    /// Database to copy the runs to; created if missing
     #[arg(value_name = "INTO")]
     into: PathBuf,
-    /// Databases that have them, which stay as they are
+    /// Databases to copy the runs from
     #[arg(required = true, value_name = "FROM")]
     from: Vec<PathBuf>,
     #[command(flatten)]

@@ -46,18 +46,21 @@ pub(super) const XML_BY_DEFAULT: &str = "xml-by-default";
 /// How a list or an answer is written, and where it goes.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ListArgs {
-    /// text (or txt), csv, tsv, json, jsonl or markdown; of reports also xml [default: as the name
-    /// of --outfile ends, else text]
+    /// text, csv, tsv, json, jsonl, markdown or xml
+    ///
+    /// Lists have no XML. [default: by the name of --outfile, or text]
     #[arg(long, value_name = "FORMAT", value_parser = output_format)]
     format: Option<Format>,
-    /// Write to a file instead of the screen: .txt, .csv, .tsv, .json, .jsonl, .md or .xml says in
-    /// which format
+    /// Write to a file; its extension selects the format
+    ///
+    /// Extensions are .txt, .csv, .tsv, .json, .jsonl, .md and .xml. The file is replaced when the
+    /// output is complete.
     #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     outfile: Option<PathBuf>,
     /// XML where the name of the file says nothing else, as the manual of `]PROFILE` has it
     #[arg(long = XML_BY_DEFAULT, hide = true)]
     xml_by_default: bool,
-    /// Shorten no text to fit the terminal; a pager then moves sideways
+    /// Do not shorten text to the width of the terminal
     #[arg(long)]
     wide: bool,
     #[command(flatten)]
@@ -160,16 +163,22 @@ enum Ending {
 pub(super) struct OutputArgs {
     #[command(flatten)]
     list: ListArgs,
-    /// Title of the output [default: that of the run, in xml and json]
+    /// Title of the output
+    ///
+    /// [default: the title of the run, in XML and JSON]
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
-    /// Decimals of the columns of costs and percentages in text, csv, tsv and markdown [default: 1,
-    /// and for costs in text and markdown as many as a thousandth of the total needs; in csv as many as
-    /// there are, up to 10 digits]
+    /// Decimals of costs and percentages
+    ///
+    /// Applies to text, CSV, TSV and Markdown. The default is 1 for percentages. Costs have enough
+    /// decimals to show a thousandth of the total in text and Markdown, and up to 10 significant
+    /// digits in CSV.
     #[arg(long, value_name = "N", value_parser = decimals, allow_negative_numbers = true)]
     decimal: Option<u8>,
-    /// Unit of costs in text, csv, tsv and markdown: ns, us, ms, s; B, kB, KiB, MB, MiB, GB, GiB; 1, k,
-    /// M [default: in text and markdown the one that fits the total; in csv ms, B, 1]
+    /// Unit of costs: ns, us, ms, s, B, KiB, MiB, 1, k, M
+    ///
+    /// Also kB, MB, GB and GiB. Applies to text, CSV, TSV and Markdown. The default fits the total
+    /// in text and Markdown, and is ms, B or 1 in CSV.
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     unit: Option<Unit>,
 }

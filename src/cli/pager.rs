@@ -38,7 +38,7 @@ pub fn is_running() -> bool {
 /// Whether there may be a pager.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct PagerArgs {
-    /// Write to a terminal without a pager, however long the output is
+    /// Do not use a pager
     #[arg(long)]
     pub(super) no_pager: bool,
 }

@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{Failure, complain, explain, line, output, say};
-use super::help::explained;
+use super::help::with_help_texts;
 use super::{
     check, compact, complete, completions, convert, delete, diff, dump, dyalog_switches, export,
     first_word, formats, gate, history, identify, import, man, merge, other_flags, progress,
@@ -20,13 +20,13 @@ use crate::report::REPORTS;
 use crate::store::{later_runs_by_pages, versions};
 use crate::text::plain::{is_unsafe, plain};
 
-/// Imports what profilers write into one SQLite database, and answers with SQL views and reports.
+/// Import profiles into one SQLite database, and query, compare and track them
 #[derive(Debug, Parser)]
 #[command(
     name = "profdb",
     infer_long_args = true,
     arg_required_else_help = true,
-    override_usage = "profdb <COMMAND>\n       profdb <FILE>     (the summary of a profile, or the runs of a database)",
+    override_usage = "profdb <COMMAND>\n       profdb <FILE>     (print the summary of a profile, or list the runs of a database)",
     max_term_width = 100
 )]
 struct Cli {
@@ -36,49 +36,49 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Imports profiles into the database, each as a run
+    /// Import profiles into the database, each as a run
     Import(import::Import),
-    /// Lists the runs
+    /// List the runs of the database
     Runs(runs::Runs),
-    /// Shows what is known of a run: timer, bias, totals, notes
+    /// Show the metadata of a run: timer, bias, totals, notes
     Show(show::Show),
-    /// Says more of runs, or less: KEY=VALUE
+    /// Add tags to runs, or remove tags
     Tag(tag::TagRuns),
-    /// Deletes runs with everything that belongs to them
+    /// Delete runs
     Delete(delete::Delete),
-    /// Gives the space that deleted runs have left back to the disk
+    /// Shrink the database file after runs were deleted
     Compact(compact::Compact),
-    /// Finds out anew which functions are one, whatever build or process their names are of
+    /// Recompute function identities, which match functions across builds
     Identify(identify::Identify),
-    /// Adds the runs of other databases that a database lacks
+    /// Copy the runs of other databases into a database
     Merge(merge::Merge),
-    /// Writes a run in a format of another program
+    /// Write a run in the format of another program
     Export(export::Export),
-    /// Writes a profile in a format of another program, without a database
+    /// Convert a profile to another format, without a database
     Convert(convert::Convert),
-    /// Says what changed between runs or files, and what is noise
+    /// Compare runs or files, and separate changes from noise
     Diff(Box<diff::Diff>),
-    /// Says whether what changed is within a budget, for a build to stop
+    /// Check a change against a performance budget
     Gate(Box<gate::Gate>),
-    /// Says what a function, or the whole run, cost from run to run
+    /// Show the cost of a function, or of the whole run, from run to run
     History(Box<history::History>),
-    /// Says which functions changed, and between which commits
+    /// Find the commits at which the cost of functions changed
     Steps(Box<steps::Steps>),
-    /// Shows all runs in the browser, from this machine only
+    /// Show the database in a browser, on this machine only
     Serve(serve::Serve),
-    /// Runs one SQL statement, read-only
+    /// Run one SQL statement that only reads
     Sql(sql::Sql),
-    /// Shows what an importer understands of a file, event by event
+    /// Print what the importer reads from a file, event by event
     Dump(dump::Dump),
-    /// Checks a database: the file, references, and figures against each other
+    /// Check a database: the file, its references, and its sums
     Check(check::Check),
-    /// Explains the tables and views
+    /// Describe the tables and views
     Schema(schema::Schema),
-    /// Lists the formats that are read, or explains one
+    /// List the formats, or describe a format or profiler
     Formats(formats::Formats),
-    /// Writes the words of the command line for a shell to complete
+    /// Print a completion script for a shell
     Completions(completions::Completions),
-    /// Writes the manual pages
+    /// Write the manual pages
     Man(man::Man),
 }
 
@@ -345,7 +345,7 @@ pub fn program() -> clap::Command {
         "{} (schema version {schema}, SQLite {sqlite})",
         env!("CARGO_PKG_VERSION")
     );
-    explained(with_numbers(
+    with_help_texts(with_numbers(
         Cli::command()
             .version(version)
             .subcommand(report::command()),

@@ -7,9 +7,9 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use super::args::sentence;
 use super::args::{
     Groups, OLD_LABEL_KEY, choice, count, dialect, label, milliseconds, percentage, share,
+    short_help, with_help,
 };
 use super::diff_tree;
 use super::failure::{Failure, complain, database, explain, say, unanswered};
@@ -38,8 +38,8 @@ pub(super) const TAGS_OF_RUNS: &str = "tags belong to runs, labels to samples";
 /// The flag for where it is.
 const SOURCE: &str = "source";
 
-/// How flags may be written.
-const SHORTER: &str = "Flags may be cut short as long as they are clear, and may have one dash: -dec=3 is --decimal 3.";
+/// The explanation of abbreviated flags in the help of reports.
+const SHORTER: &str = "Flags can be abbreviated and can have one dash: -dec=3 is --decimal 3.";
 
 /// `profdb report` with a subcommand for each report.
 pub(super) fn command() -> Command {
@@ -56,7 +56,7 @@ pub(super) fn with_report(bare: Command, name: &str) -> Command {
 /// `profdb report` without any report.
 pub(super) fn bare() -> Command {
     Command::new("report")
-        .about("Answers a question about a run, or straight about a file")
+        .about("Print a report about a run or a file")
         // After `import`: these two are what a new user looks for.
         .display_order(1)
         .override_usage("profdb report [REPORT] [OPTIONS] [FILE|SET]")
@@ -83,7 +83,7 @@ pub(super) const SHOW: &str = "show";
 fn state() -> Command {
     ListArgs::augment_args(SourceArgs::augment_args(Command::new(STATE)))
         .alias(SHOW)
-        .about("What is known of a run: timer, bias, totals, notes; the same as `profdb show`")
+        .about("Metadata of a run: timer, bias, totals, notes; alias of `profdb show`")
         .infer_long_args(true)
 }
 
@@ -100,9 +100,9 @@ fn subcommand(report: &'static Report) -> Command {
     let command = SourceArgs::augment_args(Command::new(report.name).aliases(dashed(report.name)))
         .infer_long_args(true)
         .arg(Arg::new("metric").long("metric").value_name("NAME").help(if header.all_metrics {
-            "What to count; all: every metric of the run, side by side [default: the run's own choice]"
+            "Metric to show; all shows every metric [default: that of the run]"
         } else {
-            "What to count [default: the run's own choice]"
+            "Metric to show [default: that of the run]"
         }))
         .arg(
             Arg::new("bias")
@@ -110,7 +110,8 @@ fn subcommand(report: &'static Report) -> Command {
                 .value_name("MS")
                 .allow_negative_numbers(true)
                 .value_parser(milliseconds)
-                .help("What one reading of the timer is taken to cost, in ms; 0 for times as measured [default: as the run says]"),
+                .help("Cost of one timer reading to subtract, in ms")
+.long_help("Cost of one timer reading to subtract, in ms.\n\n0 shows times as measured. [default: as recorded in the run]"),
         )
         .arg(
             Arg::new("percent_of")
@@ -118,20 +119,21 @@ fn subcommand(report: &'static Report) -> Command {
                 .value_name("WHAT")
                 .default_value("total")
                 .value_parser(["total", "selection"])
-                .help("What is 100 %"),
+                .help("What 100 % means"),
         )
         .arg(
             Arg::new("regex")
                 .long("regex")
                 .action(ArgAction::SetTrue)
-                .help("Names in PATH are regular expressions; in quotes they stand for themselves"),
+                .help("Treat names in PATH as regular expressions")
+.long_help("Treat names in PATH as regular expressions.\n\nNames in quotes match literally."),
         )
         .arg(
             Arg::new("show_sql")
                 .long("show-sql")
                 .action(ArgAction::SetTrue)
                 .conflicts_with("outfile")
-                .help("Shows the statements that give the answer, for the sqlite3 shell, instead of the answer"),
+                .help("Print the SQL statement instead of the result"),
         )
         .arg(
             Arg::new("dialect")
@@ -139,7 +141,8 @@ fn subcommand(report: &'static Report) -> Command {
                 .value_name("ENGINE")
                 .requires("show_sql")
                 .value_parser(dialect())
-                .help("With --show-sql: the statement for an engine that reads datasets, after what `profdb schema --dialect` prints"),
+                .help("With --show-sql: SQL for an engine that reads datasets")
+.long_help("With --show-sql: SQL for an engine that reads datasets.\n\nRun the statements of `profdb schema --dialect` first."),
         );
     // The arguments bring a text of their own, which is not what the report is about.
     let command = OutputArgs::augment_args(command)
@@ -171,7 +174,7 @@ fn subcommand(report: &'static Report) -> Command {
                 .value_parser(label)
                 .action(ArgAction::Append)
                 .hide(true)
-                .help("The same as --label"),
+                .help("Alias of --label"),
         )
     } else {
         command
@@ -182,7 +185,7 @@ fn subcommand(report: &'static Report) -> Command {
             .long(CODE)
             .action(ArgAction::SetTrue)
             .hide(true)
-            .help("Nothing more: the source is shown without it");
+            .help("No effect: this report always shows the source");
         return command.arg(code).arg(source_flag());
     }
     if header
@@ -220,7 +223,7 @@ fn source_flag() -> Arg {
         .long(SOURCE)
         .value_name("DIR")
         .value_parser(clap::value_parser!(PathBuf))
-        .help("Folder with the source that is shown [default: what `import --source` has stored]")
+        .help("Source directory [default: the stored source]")
 }
 
 /// `bottom-up` for `bottom_up`.
@@ -230,9 +233,10 @@ fn dashed(name: &str) -> Option<String> {
 
 /// The flag for a parameter; `rival` is one that excludes `first`.
 fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
-    let flag = Arg::new(parameter.name)
-        .long(parameter.name.replace('_', "-"))
-        .help(sentence(parameter.meaning));
+    let flag = with_help(
+        Arg::new(parameter.name).long(parameter.name.replace('_', "-")),
+        parameter.meaning,
+    );
     let flag = match parameter.default {
         Some(default) => flag.default_value(default),
         None => flag,
@@ -304,7 +308,7 @@ pub(super) fn explain_flags(arguments: &[OsString], error: &clap::Error) -> Opti
             let flag = format!("--{} <PATH>", path.name);
             missing
                 .contains(&flag)
-                .then(|| format!("report {name} needs {flag}: {}", path.meaning))
+                .then(|| format!("report {name} needs {flag}: {}", short_help(path.meaning)))
         }
         _ => None,
     }

@@ -38,20 +38,24 @@ const SEPARATORS: &str = "separators";
 /// Which run, and where it is.
 #[derive(Clone, Debug, Args)]
 pub(super) struct SourceArgs {
-    /// A profile to ask without importing it, - for standard input; or a run of the database, as
-    /// with --run
+    /// Profile to read without importing it, or a run as in --run
+    ///
+    /// `-` reads standard input.
     #[arg(value_name = "FILE|SET", group = "input", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     asked: Option<RunSet>,
-    /// A profile to ask without importing it
+    /// Profile to read without importing it
     #[arg(long, value_name = "FILE", group = "input")]
     infile: Option<PathBuf>,
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid (4 characters or
-    /// more), its title or a file; of several the one imported last [default: latest]
+    /// Run: latest, number, KEY=VALUE, uid, title or file
+    ///
+    /// A run is named by `latest`, its number, tags `KEY=VALUE,...`, the first 4 or more characters
+    /// of its uid, its title, or its file. If several runs match, the one imported last is used.
+    /// [default: latest]
     #[arg(long, value_name = "SET", conflicts_with = "input", value_parser = run_set())]
     run: Option<RunSet>,
-    /// Format of FILE, whatever its first bytes look like
+    /// Format of FILE, instead of detecting it
     #[arg(long, value_name = "FORMAT", requires = "input", value_parser = input_format)]
     pub(super) from: Option<&'static Format>,
     #[command(flatten)]

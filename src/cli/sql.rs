@@ -18,7 +18,7 @@ const LONGEST: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
 pub(super) struct Sql {
-    /// One statement that only reads; - for standard input
+    /// Statement to run; - reads it from standard input
     #[arg(value_name = "SQL")]
     sql: String,
     #[command(flatten)]

@@ -40,7 +40,7 @@ const UPDATE: &str = "UPDATE_DOCS";
 /// First line of every document that is made here.
 const MADE: &str = "<!-- Made by tests/repo/docs/mod.rs. Do not edit: UPDATE_DOCS=1 cargo test --test repo docs:: -->\n\n";
 
-/// Columns of the help texts in `docs/cli.md`.
+/// The width of the help text in `docs/cli.md`.
 const WIDTH: usize = 100;
 
 /// Differing lines that a failure shows of each side.
@@ -647,46 +647,22 @@ fn help_of_a_report_says_what_it_is_about() {
 
 #[test]
 fn cli_is_current() {
-    let mut program = cli::program();
-    program.build();
     let mut text = format!(
-        "{MADE}# Command line\n\nWhat `profdb help` and `--help` print. Data go to standard output, everything else to \
-         standard error.\n"
+        "{MADE}# Command line\n\nResults are printed on standard output, messages on standard error. The help of \
+         each command (`--help`) and the manual pages (`profdb man DIR`) describe the flags.\n\n## Sets of runs\n\n"
     );
-    text += "\n## Sets of runs\n\n";
     text += &module_page("src/store/runs/set.rs");
-    write_help(&mut text, &program);
-    compare("docs/cli.md", &text);
-}
-
-fn write_help(text: &mut String, command: &clap::Command) {
-    let name = command
-        .get_bin_name()
-        .unwrap_or_else(|| command.get_name())
-        .to_owned();
-    let help = command
-        .clone()
+    let help = cli::program()
         .term_width(WIDTH)
         .max_term_width(WIDTH)
         .render_long_help()
         .to_string();
-    let _ = write!(text, "\n## {name}\n\n```text\n");
-    // What is at the end of every help text is said once.
-    let help = if name == "profdb" {
-        &help
-    } else {
-        help.split("\nExit codes:\n").next().unwrap_or_default()
-    };
+    let _ = write!(text, "\n## Commands\n\n```text\n");
     for line in help.trim_end().lines() {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push_str("```\n");
-    for command in command
-        .get_subcommands()
-        .filter(|command| command.get_name() != "help")
-    {
-        write_help(text, command);
-    }
+    compare("docs/cli.md", &text);
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
         OptionDef {
             name: SEPARATORS,
             takes: Takes::Separators,
-            meaning: "Decimal mark and field separator, such as \",;\", of a CSV file of Dyalog's [default: as its header shows]",
+            meaning: "decimal mark and field separator, such as \",;\". For CSV files of Dyalog [default: as the header shows]",
         },
     ],
     import,

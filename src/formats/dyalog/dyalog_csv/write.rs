@@ -43,7 +43,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
     options: &[OptionDef {
         name: SEPARATORS,
         takes: Takes::Separators,
-        meaning: "Decimal mark and field separator, such as \",;\", of a CSV file that is written [default: \".,\"]",
+        meaning: "decimal mark and field separator, such as \",;\". For CSV files [default: \".,\"]",
     }],
     packing: Packing::Plain,
     losses: &LOSSES,
