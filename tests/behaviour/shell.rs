@@ -189,7 +189,7 @@ fn manual_pages_are_well_formed() {
     }
     let shown = mandoc(&["-Tutf8"], "profdb-report-calls.1").replace('\u{8}', "");
     assert!(
-        shown.contains("The run: latest, a number, KEY=VALUE,... of its tags"),
+        shown.contains("Run: latest, number, KEY=VALUE, uid, title or file"),
         "{shown}"
     );
 }
