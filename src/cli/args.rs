@@ -155,7 +155,7 @@ pub(super) fn joined(tags: &[Tag]) -> Option<String> {
     };
     let Tag { key, value } = tags.iter().find(is_joined)?;
     Some(format!(
-        "tag {key} is {value}, with the comma and what follows: each tag is an argument of its own"
+        "the value of tag {key} is {value}, including the comma; give each tag its own argument"
     ))
 }
 

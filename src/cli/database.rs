@@ -40,7 +40,7 @@ pub(super) fn is_of_runs(set: Option<&RunSet>) -> Result<(), Failure> {
     }
     let name = named.display().to_string();
     let message = format!(
-        "{name}: expected runs, found an SQLite database: `--db {}` asks one of profdb",
+        "{name}: expected runs, found an SQLite database; use `--db {}` if it is a profdb database",
         quoted(&name, None)
     );
     Err(complain(message, Failure::Usage))
@@ -110,7 +110,7 @@ pub(super) fn lock_wait(stop: &Stop) -> LockWait {
         let seconds = limit.as_secs();
         let plural = if seconds == 1 { "" } else { "s" };
         say(format!(
-            "{}: another program uses the database, waiting for up to {seconds} second{plural}",
+            "{}: the database is locked by another program; waiting up to {seconds} second{plural}",
             path.display()
         ));
     };
@@ -161,7 +161,7 @@ pub(super) fn find_run(
         ChooseError::NoRuns(message) => {
             let written = set.to_string();
             let hint = if Path::new(&written).is_file() {
-                format!("; the file of this name is ./{written}")
+                format!("; use ./{written} for the file of this name")
             } else {
                 String::new()
             };
@@ -172,7 +172,7 @@ pub(super) fn find_run(
     if several > 1 {
         let RunInfo { run_id, .. } = run;
         say(format!(
-            "{set} means {several} runs: taken is run {run_id}, which was imported last"
+            "{set} matches {several} runs; using run {run_id}, which was imported last"
         ));
     }
     Ok(run)

@@ -66,8 +66,8 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
     if !(delete.yes || is_certain) {
         heads.iter().try_for_each(line)?;
         say(match runs.len() {
-            0 => "0 runs to delete: as many stay as there are".to_owned(),
-            _ => format!("{count} to delete: --yes deletes what is listed"),
+            0 => "0 runs to delete: --keep keeps all of them".to_owned(),
+            _ => format!("{count} to delete; --yes deletes the listed runs"),
         });
         return Ok(());
     }
@@ -77,7 +77,7 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
         let name = heads.next().map_or("", |head| &head.name);
         if !is_deleted {
             say(format!(
-                "run {run} stays: another program has deleted or tagged runs meanwhile"
+                "run {run} was not deleted: another program changed the runs meanwhile"
             ));
         } else if said.is_ok() {
             said = line(format!("deleted run {run}: {name}"));

@@ -84,7 +84,7 @@ pub(super) struct Diff {
 }
 
 /// What stands above the statements of a comparison.
-const NOT_SQL: &str = "-- The figures of each run. Ratios, intervals, p, q and verdicts are made of them by profdb (docs/comparing.md).\n";
+const NOT_SQL: &str = "-- The costs of each run. profdb computes ratios, intervals, p, q and verdicts from them (docs/comparing.md).\n";
 
 /// The names of tests.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -168,7 +168,7 @@ fn compared(diff: &Diff, words: Vec<String>, stop: &Stop) -> Result<(), Failure>
     if diff.show_sql {
         if !diff.sides.are_stored() {
             return Err(complain(
-                "--show-sql is about runs of the database: import the files",
+                "--show-sql needs runs of the database; import the files first",
                 Failure::Usage,
             ));
         }

@@ -150,14 +150,14 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
         (Exported::Dataset, Some(out)) => return export.dataset(out, stop),
         (Exported::File(format), Some(_)) => {
             let fault = format!(
-                "--out is the folder of a dataset: expected --format parquet, or --output FILE for {}",
+                "--out is the directory of a dataset; use --format parquet, or --output FILE for {}",
                 format.name
             );
             return Err(complain(fault, Failure::Usage));
         }
         (Exported::Dataset, None) => {
             return Err(complain(
-                "--format parquet writes a folder: expected --out DIR",
+                "--format parquet writes a directory; name it with --out DIR",
                 Failure::Usage,
             ));
         }
@@ -173,7 +173,7 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
     }
     if !export.difference.compared.are_usual() {
         return Err(complain(
-            "--noise, --normalize, --paired, --root and --loose say how two profiles are compared: expected --diff BASE NEW",
+            "--noise, --normalize, --paired, --root and --loose apply to comparisons; add --diff BASE NEW",
             Failure::Usage,
         ));
     }
@@ -193,7 +193,7 @@ impl Export {
             && self.written.is_plain();
         if !is_plain {
             return Err(complain(
-                "--format parquet writes all that there is of runs: expected no other flags but --out and --db",
+                "--format parquet writes complete runs; only --out and --db can be combined with it",
                 Failure::Usage,
             ));
         }
@@ -236,7 +236,7 @@ impl Export {
             let holding = EXPORTS.iter().filter(|export| export.difference.is_some());
             let names: Vec<&str> = holding.map(|export| export.name).collect();
             let fault = format!(
-                "--diff: {} has no place for two costs of a stack: expected --format {}",
+                "--diff: {} cannot hold two costs per stack; use --format {}",
                 format.name,
                 names.join(", ")
             );
@@ -394,7 +394,10 @@ impl WrittenArgs {
         let packed = match target {
             Target::File(file) => packed(OUTPUT, file, format, options)?,
             _ if format.is_packed() && io::stdout().is_terminal() && !heard::is_listening() => {
-                let fault = format!("{} is no text for a terminal: use -o FILE", format.name);
+                let fault = format!(
+                    "{} is binary and is not written to a terminal; use -o FILE",
+                    format.name
+                );
                 return Err(complain(fault, Failure::Usage));
             }
             _ => Packed::AsItIs,
@@ -456,7 +459,7 @@ fn drawn(graph: &[u8], stop: &Stop) -> Result<Vec<u8>, Unwritten> {
         .stderr(Stdio::piped());
     let mut dot = dot.spawn().map_err(|error| {
         failed(format!(
-            "cannot run the program dot: {error}; install Graphviz, or leave --svg out and draw the file elsewhere"
+            "cannot run the program dot: {error}; install Graphviz, or omit --svg"
         ))
     })?;
     let (input, output, errors) = (dot.stdin.take(), dot.stdout.take(), dot.stderr.take());

@@ -18,27 +18,27 @@ use crate::text::shell::quoted;
 const OTHER_WORDS: &[(&[&str], &str)] = &[
     (
         &["top", "text", "flat", "hot", "hotspots", "stat", "ranked"],
-        "`profdb report summary` shows the functions that cost most, `profdb report exclusive` those that cost most themselves",
+        "`profdb report summary` lists functions by inclusive cost, `profdb report exclusive` by exclusive cost",
     ),
     (
         &["cum"],
-        "`profdb report cumulative` shows functions with all that they call",
+        "`profdb report cumulative` lists functions by inclusive cost",
     ),
     (
         &["peek", "callers", "callgraph"],
-        "`profdb report calls --fn NAME` shows who called a function, `profdb report callees --fn NAME` whom it called",
+        "`profdb report calls --fn NAME` shows the callers of a function, `profdb report callees --fn NAME` its callees",
     ),
     (
         &["list", "weblist", "annotate", "source", "disasm"],
-        "`profdb report function --fn NAME --source DIR` shows a function line by line, `profdb report lines` the lines that cost most, `profdb runs` the runs of a database",
+        "`profdb report function --fn NAME --source DIR` shows a function line by line, `profdb report lines` lists the most expensive lines, `profdb runs` lists the runs",
     ),
     (
         &["calltree", "graph"],
-        "`profdb report tree` shows every function at every place, `profdb export --format dot` draws who calls whom",
+        "`profdb report tree` shows the call tree, `profdb export --format dot` draws the call graph",
     ),
     (
         &["traces", "stacks", "hotpath", "path"],
-        "`profdb report paths` shows the hottest chains of calls",
+        "`profdb report paths` shows the most expensive call paths",
     ),
     (
         &["flame", "flamegraph", "web", "svg", "icicle"],
@@ -51,7 +51,7 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["raw", "print"],
-        "`profdb dump FILE` shows what is understood of a file, `profdb report data` all figures of a run",
+        "`profdb dump FILE` prints what is read from a file, `profdb report data` all costs of a run",
     ),
     (
         &["proto", "pprof", "collapse", "folded", "speedscope"],
@@ -59,7 +59,7 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["query", "select", "sqlite"],
-        "`profdb sql 'SELECT ...'` asks the database",
+        "`profdb sql 'SELECT ...'` queries the database",
     ),
     (&["ls", "log"], "`profdb runs` lists the runs"),
     (
@@ -72,24 +72,24 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["info", "describe", "header", "state", "status"],
-        "`profdb show` tells what is known of a run",
+        "`profdb show` prints the metadata of a run",
     ),
     (
         &["prune"],
-        "`profdb delete --keep N --per KEY` lists what goes if the last N runs of each group stay, `profdb delete RUN` deletes a \
-         run, `profdb compact` gives its space back to the disk",
+        "`profdb delete --keep N --per KEY` deletes all but the newest N runs of each group, `profdb delete RUN` \
+         deletes a run, `profdb compact` shrinks the file",
     ),
     (
         &["vacuum", "gc"],
-        "`profdb delete RUN` deletes a run, `profdb compact` gives its space back to the disk",
+        "`profdb delete RUN` deletes a run, `profdb compact` shrinks the file",
     ),
     (
         &["explain", "columns", "views", "tables"],
-        "`profdb schema` explains tables and views, `profdb schema summary` one of them",
+        "`profdb schema` describes the tables and views, `profdb schema summary` describes one",
     ),
     (
         &["guide", "tutorial", "examples"],
-        "`profdb help` lists the commands, and the help of each has examples",
+        "`profdb help` lists the commands, `profdb COMMAND --help` has examples",
     ),
     (
         &["dashboard", "ui", "gui", "http", "browse"],
@@ -97,11 +97,11 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["compare", "cmp", "delta", "benchstat"],
-        "`profdb diff BASE NEW` says what changed between runs or files, and what is noise",
+        "`profdb diff BASE NEW` compares runs or files",
     ),
     (
         &["completion", "complete"],
-        "`profdb completions SHELL` writes the completions of a shell",
+        "`profdb completions SHELL` prints a completion script",
     ),
 ];
 
@@ -171,7 +171,7 @@ pub(super) fn name_the_command(
     let report = word.replace('-', "_");
     if let Some(report) = REPORTS.iter().find(|known| known.name == report) {
         return Err(format!(
-            "there is no command {word}, but a report: `profdb report {}`",
+            "{word} is not a command but a report: `profdb report {}`",
             report.name
         ));
     }
@@ -180,13 +180,13 @@ pub(super) fn name_the_command(
         Ok(RunSet::Latest | RunSet::Numbers(_) | RunSet::Tagged { .. })
     ) {
         return Err(format!(
-            "there is no command {word}: `profdb report {word}` shows the summary of such a run, `profdb show {word}` what is known of it"
+            "there is no command {word}: `profdb report {word}` shows the summary of such a run, `profdb show {word}` its metadata"
         ));
     }
     match instead_of(&word) {
         Some(instead) => Err(format!("there is no command {word}: {instead}")),
         None if word.contains(['.', '/', '\\']) => {
-            Err(format!("there is no command and no file {word}"))
+            Err(format!("no command or file is called {word}"))
         }
         None => Ok(arguments),
     }
@@ -210,7 +210,7 @@ fn of_dash(arguments: &[OsString]) -> Option<String> {
     let is_flag = ["-h", "--help", "-V", "--version"].contains(&word);
     (word.starts_with('-') && !is_flag && Path::new(word).exists()).then(|| {
         format!(
-            "{word} begins as a flag does: `profdb ./{}` shows the file of this name",
+            "{word} looks like a flag; `profdb ./{}` shows the file of this name",
             quoted(word, None)
         )
     })
@@ -228,7 +228,7 @@ fn of_help(arguments: &[OsString], is_command: impl Fn(&str) -> bool) -> Option<
     let report = word.replace('-', "_");
     if REPORTS.iter().any(|known| known.name == report) {
         return Some(format!(
-            "there is no command {word}, but a report: `profdb report {report} --help`"
+            "{word} is not a command but a report: `profdb report {report} --help`"
         ));
     }
     instead_of(word).map(|instead| format!("there is no command {word}: {instead}"))
@@ -241,7 +241,7 @@ pub(super) fn of_flag(arguments: &[OsString], summary: &Command) -> Option<Strin
     let mut known = summary.get_opts().filter_map(Arg::get_long);
     known.any(|flag| flag == name).then(|| {
         format!(
-            "--{name} is a flag of reports: `profdb report --{name} ...`, or after the file, as in `profdb FILE --{name} ...`"
+            "--{name} is a flag of `profdb report`: `profdb report --{name} ...`, or after the file, as in `profdb FILE --{name} ...`"
         )
     })
 }

@@ -207,7 +207,7 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
     let new = opened.new_runs(&planned, stop)?;
     if new.is_empty() {
         return Err(complain(
-            "new has no runs: nothing is measured",
+            "there are no new runs, so nothing was measured",
             Failure::NothingSelected,
         ));
     }
@@ -275,7 +275,7 @@ fn taken_for_first(rules: &[RuleAnswer]) -> Vec<String> {
     let mut why: Vec<&str> = without.map(|rule| rule.why.as_str()).collect();
     why.dedup();
     let said = why.into_iter();
-    said.map(|why| format!("taken for a first run, which passes: {why}"))
+    said.map(|why| format!("no baseline yet, so the gate passes: {why}"))
         .collect()
 }
 
@@ -292,7 +292,7 @@ fn ancestry(
         let commit = new.iter().find_map(|run| run.tag("commit"));
         let Some(commit) = commit else {
             return Err(complain(
-                "--git: new has no tag commit, which `import --git` gives it",
+                "--git: the new runs have no tag commit; import them with --git",
                 Failure::NothingSelected,
             ));
         };
@@ -537,8 +537,7 @@ impl Databases {
                 choice.runs
             }
             (PlannedBase::Usual, None) => {
-                "no base is named: say with --base what is compared with"
-                    .clone_into(&mut found.said);
+                "there is no baseline; name one with --base".clone_into(&mut found.said);
                 Vec::new()
             }
             (PlannedBase::Budget(Base::Runs { set, same }), Some(stored)) => {
@@ -649,10 +648,10 @@ fn with_tags(set: &RunSet, same: &[String], new: &[ComparedRun<'_>]) -> Result<R
                 key: key.clone(),
                 value: (*value).to_owned(),
             }),
-            [] => return Err(format!("{key}=same: no run of new has the tag {key}")),
+            [] => return Err(format!("{key}=same: no new run has the tag {key}")),
             values => {
                 return Err(format!(
-                    "{key}=same: expected one value of the tag in new, found {}",
+                    "{key}=same: expected one value of the tag in the new runs, found {}",
                     values.join(", ")
                 ));
             }
@@ -665,7 +664,7 @@ fn with_tags(set: &RunSet, same: &[String], new: &[ComparedRun<'_>]) -> Result<R
 fn read(file: &Path) -> Result<Budget, Failure> {
     let name = file.display();
     if file.is_dir() {
-        let message = format!("{name} is a folder: expected a file with a budget");
+        let message = format!("{name} is a directory; expected a budget file");
         return Err(complain(message, Failure::Input));
     }
     let unreadable = |error: io::Error| complain(format!("{name}: {error}"), unread(&error));
@@ -683,7 +682,7 @@ fn read(file: &Path) -> Result<Budget, Failure> {
     let read = opened.take(limit + 1).read_to_end(&mut bytes);
     read.map_err(unreadable)?;
     if bytes.len() > LONGEST {
-        let message = format!("{name}: expected a budget of {LONGEST} bytes at most");
+        let message = format!("{name}: the budget has more than {LONGEST} bytes");
         return Err(complain(message, Failure::Input));
     }
     crate::gate::read(&bytes).map_err(|error| complain(format!("{name}: {error}"), Failure::Input))
@@ -696,7 +695,7 @@ fn add(file: &Path, text: &str) -> Result<(), Failure> {
     let what = format!("{}: cannot write it", file.display());
     written.map_err(|error| match unwritten(&what, error) {
         // A file has no reader that could have gone away, and what is lost is said.
-        Failure::ClosedPipe => complain(format!("{what}: its reader is gone"), Failure::Output),
+        Failure::ClosedPipe => complain(format!("{what}: the reader closed it"), Failure::Output),
         failure => failure,
     })
 }

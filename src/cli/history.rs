@@ -152,11 +152,11 @@ impl SeriesArgs {
         let key: Vec<String> = key.map(|(key, value)| format!("{key}={value}")).collect();
         let are = match others {
             0 => return Ok((latest, None)),
-            1 => "is one other series".to_owned(),
-            _ => format!("are {others} others"),
+            1 => "is another series".to_owned(),
+            _ => format!("are {others} other series"),
         };
         let said = format!(
-            "shown is the series of the latest run ({}); there {are}: --where chooses runs, --series what they have in common",
+            "this is the series of the latest run ({}); there {are}. --where selects runs, --series defines series",
             key.join(", ")
         );
         Ok((latest, Some(said)))
@@ -179,7 +179,7 @@ pub(super) fn say_left_out(measured: &Measured) {
     }
     let runs: Vec<String> = measured.left_out.iter().map(i64::to_string).collect();
     say(format!(
-        "left out, for want of the metric {} in {}: runs {}",
+        "runs without the metric {} in {} are left out: {}",
         measured.metric,
         measured.unit,
         runs.join(", ")
@@ -197,7 +197,7 @@ pub(super) fn run(asked: &History, words: Vec<String>, stop: &Stop) -> Result<()
     let with_changes = asked.steps || page.is_some();
     if !with_changes && asked.search.is_given() {
         return Err(complain(
-            "--noise, --min-effect and --alpha are about --steps",
+            "--noise, --min-effect and --alpha need --steps",
             Failure::Usage,
         ));
     }
@@ -211,9 +211,7 @@ pub(super) fn run(asked: &History, words: Vec<String>, stop: &Stop) -> Result<()
     others.iter().for_each(say);
     if asked.function.is_none() && asked.by != Fitting::Function {
         let what = asked.by.name();
-        say(format!(
-            "--by {what} is about FN, without which whole runs are shown; '*' means every {what}"
-        ));
+        say(format!("--by {what} needs FN; '*' selects every {what}"));
     }
     say_left_out(&found.measured);
     let mut answer = answer(&source, &found);

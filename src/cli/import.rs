@@ -214,7 +214,7 @@ fn import_datasets(import: &Import, stop: &Stop) -> Result<(), Failure> {
         && import.options.0.given().next().is_none();
     if !is_plain {
         return Err(complain(
-            "--from dataset: the runs come as they were exported: expected no other flags but --db and --wait",
+            "--from dataset imports runs as they were exported; only --db and --wait can be combined with it",
             Failure::Usage,
         ));
     }
@@ -299,7 +299,7 @@ impl Imports<'_> {
         let left_out = [
             (walked.hidden, ["hidden name", "hidden names"]),
             (folder_links, ["link to a folder", "links to folders"]),
-            (lost_links, ["link to no file", "links to no file"]),
+            (lost_links, ["broken link", "broken links"]),
             (walked.special, ["pipe or device", "pipes or devices"]),
         ];
         let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
@@ -309,12 +309,12 @@ impl Imports<'_> {
             })
             .collect();
         if !left_out.is_empty() {
-            say(format!("{name}: left out {}", left_out.join(", ")));
+            say(format!("{name}: skipped {}", left_out.join(", ")));
         }
         if done.profiles == 0 {
             return Err(complain(
                 format!(
-                    "{name}: expected profiles in the folder, at any depth, found none among {} in {}",
+                    "{name}: no profile found among {} in {}",
                     counted(files.len() as u64, "file"),
                     counted(walked.folders as u64, "folder")
                 ),

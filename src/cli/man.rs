@@ -28,9 +28,7 @@ pub(super) fn run(man: &Man, program: Command, stop: &Stop) -> Result<(), Failur
     let name = man.folder.display();
     if man.folder.exists() && !man.folder.is_dir() {
         return Err(complain(
-            format!(
-                "{name} is a file: expected a folder for the pages, which is made if it is not there"
-            ),
+            format!("{name} is a file; expected a directory for the pages"),
             Failure::Usage,
         ));
     }

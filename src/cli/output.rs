@@ -128,7 +128,7 @@ impl ListArgs {
         if is_packed(file) {
             return Err(complain(
                 format!(
-                    "--outfile: {}: answers are not packed: expected a name that ends in .csv, .json or the like",
+                    "--outfile: {}: reports are not compressed; use a name that ends in .csv, .json or similar",
                     file.display()
                 ),
                 Failure::Usage,
@@ -136,7 +136,7 @@ impl ListArgs {
         }
         if is_unclear {
             let instead = match file.extension().and_then(OsStr::to_str) {
-                Some("html" | "htm") => "; `profdb report --html FILE` makes a page for a browser",
+                Some("html" | "htm") => "; `profdb report --html FILE` writes an HTML page",
                 Some("svg") => "; `profdb export --format flamegraph -o FILE` draws a flame graph",
                 _ => "",
             };
@@ -250,13 +250,13 @@ impl Target {
         let name = file.display();
         let fault = if file == Path::new("-") || file.as_os_str().is_empty() {
             Some(format!(
-                "expected the name of a file: without {flag} the output goes to the screen"
+                "expected a file name; without {flag} the output goes to standard output"
             ))
         } else if file.is_dir() {
-            Some(format!("{name} is a folder: expected the name of a file"))
+            Some(format!("{name} is a directory; expected a file name"))
         } else if !folder_of(file).is_dir() {
             Some(format!(
-                "{name}: there is no folder {}",
+                "{name}: the directory {} does not exist",
                 folder_of(file).display()
             ))
         } else {
@@ -400,9 +400,7 @@ fn spares_below(
     if is_below && is_profile(own, from) {
         let (name, read) = (own.display(), read.display());
         return Err(complain(
-            format!(
-                "{flag}: {name} is a profile of the folder {read}, which is read: expected another file"
-            ),
+            format!("{flag}: {name} is one of the profiles in {read} to read; use another file"),
             Failure::Usage,
         ));
     }

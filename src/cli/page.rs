@@ -50,9 +50,8 @@ pub(super) fn command() -> Command {
         .infer_long_args(true)
         .about("An HTML page with functions, flame graph, call tree and source")
         .long_about(
-            "One file for a browser: functions, lines, flame graph, tree, callers and source, to be clicked through.\n\n\
-             It opens from the disk and loads nothing. Every view says by which command, and by which SQL, its figures are \
-             found here.",
+            "An HTML page with functions, lines, flame graph, call tree, callers and source.\n\nIt opens from the disk \
+             and loads nothing. Every view shows the command and the SQL that give its figures.",
         )
 }
 

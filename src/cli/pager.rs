@@ -132,7 +132,7 @@ impl Pager {
                 // Nothing is said of a usual pager that is not installed.
                 if is_asked_for {
                     say(format!(
-                        "cannot run the pager {line}: {error}; PROFDB_PAGER names another one, and --no-pager does without"
+                        "cannot run the pager {line}: {error}; PROFDB_PAGER selects another one, and --no-pager uses none"
                     ));
                 }
             }

@@ -308,7 +308,7 @@ fn database_without_flag(error: &clap::Error) -> Option<String> {
             .any(|known| ending.eq_ignore_ascii_case(known))
     });
     (error.kind() == ErrorKind::UnknownArgument && is_database && !word.starts_with('-'))
-        .then(|| format!("unexpected argument {word}: `--db {word}` says which database"))
+        .then(|| format!("unexpected argument {word}; use `--db {word}` for a database"))
 }
 
 /// The version, and how this build writes later runs: how it was installed decides that. Asked only
@@ -317,7 +317,7 @@ fn explain_version(error: &clap::Error) -> Failure {
     let way = if later_runs_by_pages() {
         "in whole pages"
     } else {
-        "row by row, in twice the time: built without LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
+        "row by row, which takes twice the time: built without LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
     };
     match explain(error) {
         Failure::ClosedPipe => line(format_args!("later runs are written {way}"))

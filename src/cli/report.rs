@@ -277,7 +277,7 @@ pub(super) fn explain_flags(arguments: &[OsString], error: &clap::Error) -> Opti
     match (error.kind(), error.get(ContextKind::InvalidArg)?) {
         (ErrorKind::UnknownArgument, ContextValue::String(flag)) if flag == page::HTML => {
             Some(format!(
-                "report {name} has no {flag}: `profdb report --html FILE` makes one page of all reports"
+                "report {name} has no {flag}: `profdb report --html FILE` writes one page with all reports"
             ))
         }
         (ErrorKind::UnknownArgument, ContextValue::String(flag)) => {
@@ -294,7 +294,7 @@ pub(super) fn explain_flags(arguments: &[OsString], error: &clap::Error) -> Opti
             let others: Vec<&str> = others.map(|report| report.name).collect();
             (!others.is_empty()).then(|| {
                 format!(
-                    "report {name} has no {flag}, which is for {}",
+                    "report {name} has no {flag}; it exists for {}",
                     others.join(", ")
                 )
             })
@@ -351,14 +351,14 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let path = parameters.find(|parameter| parameter.kind == Parameter::Path);
     if request.names == NameSyntax::Regex && !path.is_some_and(|path| request.has(path.name)) {
         return Err(complain(
-            "--regex is about the names of --fn PATH: give --fn, or leave out --regex; --focus, --ignore and --hide take regular expressions anyway",
+            "--regex applies to --fn; add --fn or omit --regex. --focus, --ignore and --hide always take regular expressions",
             Failure::Usage,
         ));
     }
     let wants_code = request.has(CODE);
     if wants_code && matches.contains_id("outfile") {
         return Err(complain(
-            "--code is for the screen: leave out --outfile, or --code",
+            "--code is for the terminal; omit --outfile or --code",
             Failure::Usage,
         ));
     }
@@ -389,11 +389,18 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let mut answer =
         report::ask(&asked_of, report, &run, &request).map_err(|error| unanswered(error, stop))?;
     answer.remarks.iter().for_each(say);
+    let has_line_rows = answer
+        .columns
+        .iter()
+        .any(|column| column.name == "line_file");
+    if has_line_rows && answer.is_empty() && !run.knows_lines && run.format == "perf_script" {
+        say("`perf script -F +srcline` prints line numbers");
+    }
     let has_addresses = answer.has_addresses();
     if has_addresses.map_err(|error| database(error, stop))? {
         say(format!(
-            "{}: functions are called by their addresses, for the file has no names of them: `profdb formats samply`, or \
-             that of another profiler, says how to record names",
+            "{}: the file has addresses instead of function names; `profdb formats samply`, or the name of your \
+             profiler, describes how to record names",
             run.said()
         ));
     }
@@ -407,13 +414,13 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             .map_err(|error| database(error, stop))?;
         if lines == 0 && !run.knows_lines && answer.remarks.is_empty() {
             say(format!(
-                "{} knows no lines, which alone have source",
+                "{} has no line numbers, so there is no source to show",
                 run.said()
             ));
         }
         if missing > 0 {
             let hint = if folder.is_none() {
-                ": --source DIR says where it is"
+                "; use --source DIR"
             } else {
                 ""
             };
@@ -442,7 +449,7 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
             Parameter::Label => {
                 let given = |name| matches.get_many::<String>(name).into_iter().flatten();
                 if given(OLD_LABEL).next().is_some() {
-                    say(format!("--tag is --label now: {TAGS_OF_RUNS}"));
+                    say(format!("--tag is now --label: {TAGS_OF_RUNS}"));
                 }
                 return given(name)
                     .chain(given(OLD_LABEL))
@@ -459,7 +466,7 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
                 let old = text.strip_prefix(OLD_LABEL_KEY);
                 if let Some(key) = old {
                     say(format!(
-                        "--{name} {text} is --{name} label:{key} now: {TAGS_OF_RUNS}"
+                        "--{name} {text} is now --{name} label:{key}: {TAGS_OF_RUNS}"
                     ));
                 }
                 Argument::Text(old.map_or_else(|| text.clone(), |key| format!("label:{key}")))

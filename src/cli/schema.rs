@@ -44,7 +44,7 @@ pub(super) fn run(schema: &Schema, stop: &Stop) -> Result<(), Failure> {
         let is_known = folder.join(ABOUT).is_file();
         let has_files = |table: &str| !is_known || has_files(&folder.join(table));
         if is_known && let Some(fault) = runs_of_several_days(folder) {
-            say(format!("{fault}: engines count it once for each"));
+            say(format!("{fault}: query engines count each copy"));
         }
         let script = views(dialect, &schema.dataset, &has_files)
             .map_err(|fault| complain(fault, Failure::Usage))?;

@@ -136,7 +136,7 @@ pub(super) fn root(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(base, new)| (trimmed(base), trimmed(new)))
         .filter(|(base, new)| base != new)
-        .ok_or_else(|| "expected BASE=NEW, two folders".to_owned())
+        .ok_or_else(|| "expected BASE=NEW with two directories".to_owned())
 }
 
 impl SidesArgs {
@@ -220,7 +220,7 @@ pub(super) fn are_heeded<'s>(
     match flag_of_files(from, options) {
         Some(flag) if sets.all(is_stored) => Err(complain(
             format!(
-                "--{flag} is for files, and only runs of the database are compared: leave it out, or name a file as ./NAME"
+                "--{flag} applies to files, but only runs of the database are compared; omit it, or name a file as ./NAME"
             ),
             Failure::Usage,
         )),
@@ -233,7 +233,7 @@ pub(super) fn read_once<'s>(sets: impl Iterator<Item = &'s RunSet>) -> Result<()
     let is_input = |file: &&Path| *file == Path::new(STDIN);
     if sets.filter_map(file_of).filter(is_input).count() > 1 {
         return Err(complain(
-            "standard input can be read once: expected one `-` at most",
+            "standard input can be read once; use `-` once",
             Failure::Usage,
         ));
     }
@@ -264,7 +264,7 @@ pub(super) fn files_of(
 
 /// What to say of a folder without profiles.
 pub(super) fn no_profile(folder: &Path) -> String {
-    format!("{}: no profile below this folder", folder.display())
+    format!("{}: no profile in this directory", folder.display())
 }
 
 /// The profiles below a folder, by name; what no format recognises is passed over.

@@ -45,8 +45,8 @@ pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
         sql.sql.clone()
     };
     if statement.starts_with('.') {
-        let instead = "commands with a dot are those of the sqlite3 shell: `profdb schema` explains tables and views, \
-                       `profdb runs` lists the runs";
+        let instead = "commands with a dot belong to the sqlite3 shell; `profdb schema` describes the tables and \
+                       views, `profdb runs` lists the runs";
         return Err(complain(instead, Failure::Usage));
     }
     let database = source.open(stop)?;

@@ -36,7 +36,7 @@ pub(super) fn run(tag: &TagRuns, stop: &Stop) -> Result<(), Failure> {
     let mut kept = tag.tags.iter();
     if let Some(both) = kept.find(|kept| tag.remove.contains(&kept.key)) {
         let key = &both.key;
-        let message = format!("{both} --remove {key}: expected one of the two");
+        let message = format!("{both} --remove {key}: use only one of them");
         return Err(complain(message, Failure::Usage));
     }
     joined(&tag.tags).iter().for_each(say);

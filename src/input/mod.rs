@@ -160,8 +160,8 @@ impl Read for Bounded<'_> {
             && self.delivered / compressed.max(1) > self.limits.ratio
         {
             return Err(io::Error::other(format!(
-                "the data decompress to more than {} times their size (limit: decompression ratio); what a tool of its \
-                 own has decompressed is read without it",
+                "the data decompress to more than {} times their size (limit: decompression ratio); decompress the \
+                 file with another tool to import it",
                 self.limits.ratio
             )));
         }

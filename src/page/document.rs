@@ -227,14 +227,13 @@ fn head(title: &str, has_sql: bool) -> String {
         ("", "", "'none'")
     };
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {script_hash}{programs}; {workers}\
-         style-src {style_hash}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types {types}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <noscript>This page answers questions by scripts, which are off here.</noscript>\n<div id=\"page\"></div>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
+         http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {script_hash}{programs}; \
+         {workers}style-src {style_hash}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; \
+         trusted-types {types}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta \
+         name=\"referrer\" content=\"no-referrer\">\n<meta name=\"color-scheme\" content=\"light \
+         dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<noscript>This page needs \
+         JavaScript.</noscript>\n<div id=\"page\"></div>\n"
     )
 }
 

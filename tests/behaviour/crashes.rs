@@ -379,7 +379,7 @@ fn a_disk_that_is_full_is_no_loss() {
         let expected = if there == 0 {
             "0\n5\n".to_owned()
         } else {
-            let sound = "x.db: the file is sound, 19 checks find nothing";
+            let sound = "x.db: no errors found by 19 checks";
             format!("1\nx.db\n5\n{sound}\nCOUNT(*)\n       1\n")
         };
         assert_eq!(said, expected, "{size}: {told}");
@@ -396,8 +396,7 @@ fn a_disk_that_is_full_is_called_so_with_a_log() {
                     code=0; \"$0\" import --db x.db \"$LONG\" 2>&1 || code=$?; echo $code
                     rm fill y.db; \"$0\" check --db x.db; ls --ignore='*-wal' --ignore='*-shm'";
     let done = in_a_mount(mount, commands);
-    let expected = "profdb: x.db: the disk is full\n5\n\
-                    x.db: the file is sound, 19 checks find nothing\nx.db\n";
+    let expected = "profdb: x.db: the disk is full\n5\nx.db: no errors found by 19 checks\nx.db\n";
     assert_eq!(text(&done.stdout), expected, "{}", text(&done.stderr));
 }
 
@@ -431,9 +430,7 @@ fn too_few_open_files_are_called_so() {
         ] {
             let done = limited(limit, command);
             let said = text(&done.stderr);
-            let few = format!(
-                ": the system lets a program open {limit} files at once, which are too few (`ulimit -n`)"
-            );
+            let few = format!(": the limit of {limit} open files is too low (`ulimit -n`)");
             match done.status.code() {
                 Some(0 | 4) => {}
                 // There are no profiles in the folder.

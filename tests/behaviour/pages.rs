@@ -610,7 +610,7 @@ fn a_file_that_appears_meanwhile_stays_as_it_is() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: this is not a database: `profdb report FILE` reads a profile, and `profdb import FILE` stores it",
+            "{}: not a database; `profdb report FILE` reads a profile, and `profdb import FILE` stores it",
             path.display()
         )
     );

@@ -247,8 +247,7 @@ fn version_says_how_later_runs_are_written() {
     let expected = if by_pages {
         "later runs are written in whole pages"
     } else {
-        "later runs are written row by row, in twice the time: built without \
-         LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
+        "later runs are written row by row, which takes twice the time: built without LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
     };
     assert_eq!(way, expected);
 }

@@ -258,7 +258,7 @@ fn what_engines_have_no_words_for_is_refused() {
             let said = String::from_utf8_lossy(&refused.stderr);
             assert_eq!(refused.status.code(), Some(2), "{report:?}: {said}");
             let expected = format!(
-                "profdb: --dialect: report {} has no statement for {dialect} where {why}: without --dialect it is shown for SQLite\n",
+                "profdb: --dialect: report {} has no statement for {dialect} because {why}; without --dialect, the statement for SQLite is shown\n",
                 report[0]
             );
             assert_eq!(said, expected, "{report:?}");

@@ -415,7 +415,7 @@ fn value(input: &str) -> Parsed<'_, String> {
     alt((
         preceded(
             peek(one_of("'\"")),
-            cut(context("a text with a quote at its end", quoted)),
+            cut(context("a text with a closing quote", quoted)),
         ),
         map(bare, str::to_owned),
     ))
