@@ -730,6 +730,10 @@ fn total(
     row.q = row.p.map(|p| (p / TOTAL_PART).min(1.0));
     row.runs_needed = found.runs_needed(repeats, limits, 1);
     row.verdict = Some(verdict(&row, &found, noise, repeats, matrix, limits));
+    // Without samples nothing is known of a sampled cost.
+    if row.seen == [0, 0] && row.verdict == Some(Verdict::Unclear) && noise != Noise::Sampled {
+        row.verdict = Some(Verdict::Same);
+    }
     if is_one_sided && row.verdict == Some(Verdict::Unclear) {
         let shown = if row.seen[0] == 0 {
             Verdict::New

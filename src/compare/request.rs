@@ -84,6 +84,8 @@ pub struct Request {
     pub loose: bool,
     /// Rows that are too small to be judged are shown, too.
     pub all: bool,
+    /// True to keep functions without a cost in any run.
+    pub zeros: bool,
     /// Only so many rows.
     pub first: Option<usize>,
     /// What comes first.

@@ -465,6 +465,7 @@ impl<'g, 'd> Figures<'g, 'd> {
                 ..Limits::default()
             },
             all: true,
+            zeros: true,
             ..self.request.clone()
         };
         match compare(base, new, &request) {

@@ -20,6 +20,7 @@ mod dyalog;
 mod earlier_runs;
 mod events;
 mod exports;
+mod first_rows;
 mod folded;
 mod ghc;
 mod histories;
