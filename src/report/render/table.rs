@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::layout::{DECIMALS, Layout, RenderError, shown};
+use super::layout::{DECIMALS, Format, Layout, RenderError, shown};
 use crate::base::interner::{Table as ById, TextId, TextInterner};
 use crate::report::header::{Meaning, TitledMedium};
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
 use crate::text::number::{fixed, push_fixed, push_readable, push_signed};
-use crate::text::plain::{plain, push_plain_line};
+use crate::text::plain::{plain, push_plain_code, push_plain_line};
 use crate::text::scale::{self, Scale};
 
 /// Levels of a tree that are shown by indentation.
@@ -31,6 +31,8 @@ pub(super) struct Table {
     scaled_alone: Vec<(usize, String, String)>,
     depth: Option<usize>,
     names: SharedNames,
+    /// Adds a text of a cell without control characters and commands.
+    escape: fn(&str, &mut String),
 }
 
 impl Table {
@@ -76,6 +78,10 @@ impl Table {
             scaled_alone,
             depth,
             names,
+            escape: match layout.format {
+                Format::Markdown => push_plain_code,
+                _ => push_plain_line,
+            },
         })
     }
 
@@ -85,7 +91,7 @@ impl Table {
         match (value, column.kind) {
             (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => {}
             (Value::Null, _) => text.push('-'),
-            (Value::Text(value), _) => push_plain_line(&cut(value), text),
+            (Value::Text(value), _) => (self.escape)(&cut(value), text),
             (Value::Integer(value), _) => push_signed(*value, text),
             (Value::Real(value), Kind::Percent) => {
                 push_fixed(*value, self.decimals.unwrap_or(DECIMALS), text);
@@ -113,7 +119,7 @@ impl Table {
             && let Some(apart) = self.names.apart(name, row)
         {
             text.push_str(" (");
-            push_plain_line(&cut(apart), text);
+            (self.escape)(&cut(apart), text);
             text.push(')');
         }
     }
