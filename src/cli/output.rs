@@ -163,9 +163,8 @@ pub(super) struct OutputArgs {
     /// Title of the output [default: that of the run, in xml and json]
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
-    /// Decimals of the columns of costs and percentages in text, csv, tsv and markdown [default: 1,
-    /// and for costs in text and markdown as many as a thousandth of the total needs; in csv as many as
-    /// there are, up to 10 digits]
+    /// Decimals of the columns of costs and percentages in text and markdown; csv and tsv have up to 10
+    /// digits whatever it is [default: 1, and for costs as many as a thousandth of the total needs]
     #[arg(long, value_name = "N", value_parser = decimals, allow_negative_numbers = true)]
     decimal: Option<u8>,
     /// Unit of costs in text, csv, tsv and markdown: ns, us, ms, s; B, kB, KiB, MB, MiB, GB, GiB; 1, k,

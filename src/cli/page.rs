@@ -34,6 +34,9 @@ struct Page {
     /// Bytes that the page may have: 500kB, 8MiB; where a run needs more, the page says what it leaves out
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size)]
     max_size: u64,
+    /// Show only what a function calls at first; A,B: B within A; A>B: B called by A; * and ? fit any text
+    #[arg(long = "fn", value_name = "PATH")]
+    callers: Option<String>,
     /// Leave out the source that is stored with the run
     #[arg(long)]
     without_source: bool,
@@ -86,6 +89,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             .first()
             .map_or_else(String::new, |run| run.name.clone()),
         runs: runs.iter().map(|run| (&source, run)).collect(),
+        path: page.callers,
         ..Content::default()
     };
     let mut left = Vec::new();

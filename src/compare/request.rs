@@ -3,6 +3,8 @@
 use super::judge::{Limits, Noise};
 use crate::report::Argument;
 use crate::store::StoreError;
+use crate::text::number::fixed;
+use profdb_statistics::normalize::Unstable;
 
 /// What figures are divided by before they are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -128,4 +130,13 @@ pub enum CompareError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<Unstable> for CompareError {
+    fn from(Unstable { changed }: Unstable) -> Self {
+        Self::NothingSelected(format!(
+            "--normalize median: functions with {} % of the weight have changed: what most have in common is unknown; --normalize total compares shares",
+            fixed(100.0 * changed, 0)
+        ))
+    }
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::dyalog::order_columns;
 use super::layout::{DECIMALS, Format, Layout, RenderError, shown};
 use crate::base::interner::{Table as ById, TextId, TextInterner};
 use crate::report::header::{Meaning, TitledMedium};
@@ -50,6 +51,7 @@ impl Table {
         });
         let units: Vec<String> = units.collect();
         let mut columns = shown(answer, layout, TitledMedium::Text)?;
+        order_columns(answer, &mut columns);
         for column in &mut columns {
             let unit = units.get(column.metric).map_or("", String::as_str);
             column.title = plain(&column.title.replace('@', unit));
