@@ -31,6 +31,8 @@ const MOST_POSITIONS: usize = 32;
 pub const FEWEST_IN_COMMON: usize = 3;
 /// Minimum ratio of the factors of two runs that is worth a division.
 const LEAST_MOVEMENT: f64 = 1.1;
+/// Minimum ratio of a function of a series that has changed.
+const LEAST_CHANGE: f64 = 1.05;
 /// Maximum part of the spread that is left where functions move together.
 const LEFT: f64 = 0.5;
 
@@ -150,8 +152,11 @@ fn largest_change(rows: &[Vec<f64>], candidates: &[Candidate], factors: &[f64]) 
         let estimates = times::test(&sides, &SizeFactors::Given(factors.to_vec()));
         let p: Vec<f64> = estimates.iter().map(|estimate| estimate.p).collect();
         let rates = false_discovery_rates(&p);
-        let changed = candidates.iter().zip(rates);
-        let changed = changed.filter(|(_, rate)| *rate < HAS_CHANGED);
+        // The functions that have changed pull the factors, and with them all others, by a few percent.
+        let has_changed =
+            |ln_ratio: f64, rate: f64| rate < HAS_CHANGED && ln_ratio.abs() >= LEAST_CHANGE.ln();
+        let changed = candidates.iter().zip(estimates.iter().zip(rates));
+        let changed = changed.filter(|(_, (one, rate))| has_changed(one.ln_ratio, *rate));
         changed.map(|(one, _)| one.weight).sum::<f64>() / all
     };
     positions.map(changed_at).fold(0.0, f64::max)
