@@ -120,6 +120,23 @@ pub(super) fn of_file(arguments: &[OsString], is_command: impl Fn(&str) -> bool)
     (!word.is_empty() && !is_flag && !is_command(&word)).then_some(word)
 }
 
+/// The switch of `]PROFILE` that names the file of the profile.
+const INFILE: [&str; 2] = ["-infile", "--infile"];
+
+/// Inserts `report` where `]profile` without a report is meant: `profdb -infile=run.xml`, and `profdb` alone if `has_database`.
+pub(super) fn name_the_report(arguments: &mut Vec<OsString>, has_database: impl Fn() -> bool) {
+    let is_report = match arguments.get(1) {
+        None => arguments.len() == 1 && has_database(),
+        Some(first) => {
+            let text = first.to_string_lossy();
+            INFILE.contains(&text.split('=').next().unwrap_or_default())
+        }
+    };
+    if is_report {
+        arguments.insert(1, "report".into());
+    }
+}
+
 /// `profdb FILE` means `profdb report FILE`, `profdb DATABASE` means `profdb runs --db DATABASE`.
 ///
 /// # Errors

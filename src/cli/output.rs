@@ -168,11 +168,10 @@ pub(super) struct OutputArgs {
     /// [default: the title of the run, in XML and JSON]
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
-    /// Decimals of costs and percentages
+    /// Decimals of costs and percentages in text and Markdown
     ///
-    /// Applies to text, CSV, TSV and Markdown. The default is 1 for percentages. Costs have enough
-    /// decimals to show a thousandth of the total in text and Markdown, and up to 10 significant
-    /// digits in CSV.
+    /// CSV and TSV have up to 10 significant digits. The default is 1 for percentages, and enough
+    /// decimals to show a thousandth of the total for costs.
     #[arg(long, value_name = "N", value_parser = decimals, allow_negative_numbers = true)]
     decimal: Option<u8>,
     /// Unit of costs: ns, us, ms, s, B, KiB, MiB, 1, k, M

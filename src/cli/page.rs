@@ -36,6 +36,9 @@ struct Page {
     /// A page that would be larger leaves out details and lists what is missing.
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size)]
     max_size: u64,
+    /// Open with this function and its callees: NAME, A,B or A>B
+    #[arg(long = "fn", value_name = "PATH")]
+    callers: Option<String>,
     /// Do not include the stored source
     #[arg(long)]
     without_source: bool,
@@ -87,6 +90,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             .first()
             .map_or_else(String::new, |run| run.name.clone()),
         runs: runs.iter().map(|run| (&source, run)).collect(),
+        path: page.callers,
         ..Content::default()
     };
     let mut left = Vec::new();

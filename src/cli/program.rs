@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use super::database::DatabaseArgs;
 use super::failure::{Failure, complain, explain, line, output, say};
 use super::help::with_help_texts;
 use super::{
@@ -130,6 +131,10 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     let words = words(&arguments);
     let commands = Cli::command().subcommand(report::bare());
     let is_command = |word: &str| word == "help" || commands.find_subcommand(word).is_some();
+    let mut arguments = arguments;
+    first_word::name_the_report(&mut arguments, || {
+        DatabaseArgs::named(None).path().is_file()
+    });
     // A file is looked into, which takes as long as its disk does.
     let is_file = first_word::of_file(&arguments, is_command).is_some();
     let looking = is_file.then(|| progress::begin("asking"));

@@ -462,6 +462,7 @@ impl<'g, 'd> Figures<'g, 'd> {
                 ..Limits::default()
             },
             all: true,
+            zeros: true,
             ..self.request.clone()
         };
         match compare(base, new, &request) {

@@ -48,6 +48,8 @@ pub struct Content<'c> {
     pub told: Vec<Told>,
     /// The trees of two sides as one.
     pub union: Option<UnionTree<'c>>,
+    /// The path of functions whose calls are shown first, as `--fn` takes it.
+    pub path: Option<String>,
 }
 
 /// Bytes of a share of the room that are not given to blocks.
@@ -119,6 +121,7 @@ pub fn write(
     let about = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "title": content.title,
+        "fn": content.path,
         "command": request.command.json(),
         "runs": parts.iter().map(|part| &part.about).collect::<Vec<_>>(),
         "told": content.told.iter().map(Told::about).collect::<Vec<_>>(),

@@ -1119,7 +1119,7 @@ fn a_copy_on_another_day_is_said() {
             "d/runs/day=2026-01-01/",
             "d/runs/day=unknown/",
             "are one run on two days",
-            "so it is with 1 more",
+            "1 more runs are affected",
         ] {
             assert!(said.contains(expected), "{arguments:?}: {expected}: {said}");
         }
@@ -1130,7 +1130,8 @@ fn a_copy_on_another_day_is_said() {
     one.push("1");
     let copied = said(&one, 0);
     assert!(
-        copied.contains("are one run on two days") && !copied.contains("so it is with"),
+        copied.contains("are the same run in two day partitions")
+            && !copied.contains("are affected"),
         "{copied}"
     );
     let uid = uid(path, 1);

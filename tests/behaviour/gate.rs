@@ -1638,7 +1638,7 @@ fn one_unknown_figure_hides_nothing_of_the_others() {
         4,
     );
     let told = place.gate("calls '*' <= +0", &samplings);
-    let line = ": the runs do not know how often it was called: their profiler counts no calls; 1 more runs are affected\n";
+    let line = ": the runs do not know how often it was called: their profiler counts no calls; so it is with 2 more\n";
     assert!(told.out.contains(line), "{}", told.out);
     assert_eq!(
         told.out.matches("not comparable:").count(),

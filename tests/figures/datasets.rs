@@ -113,7 +113,7 @@ fn corpus(cases: &[&str], made_up: u64) -> (TempDir, PathBuf, PathBuf) {
         "--tag",
         "commit=c",
         "--tag",
-        "commit_count= 12 or so",
+        "commit_count=12 or so",
         "--source",
         code,
         code,
@@ -135,15 +135,17 @@ fn corpus(cases: &[&str], made_up: u64) -> (TempDir, PathBuf, PathBuf) {
         stacked,
     ]);
     // Sums of calls that leave 64 bits: over runs, and in one of them over functions that are one by their identity. And recursion.
-    for (name, text) in [
-        ("callgrind.out.1", calls_of_one()),
-        ("tree.csv", tree_of_roots()),
-        ("recursing.folded", recursing()),
-        ("words.folded", WORDS.to_owned()),
+    // Positions that are beyond 64 bits, or no numbers, are NULL.
+    for (name, text, count) in [
+        ("callgrind.out.1", calls_of_one(), "9223372036854775807"),
+        ("tree.csv", tree_of_roots(), "9223372036854775808"),
+        ("recursing.folded", recursing(), "007"),
+        ("words.folded", WORDS.to_owned(), "-5"),
     ] {
         let path = folder.path().join(name);
         fs::write(&path, text).expect("room");
-        done(&["import", "--db", db, path.to_str().expect("plain")]);
+        let tag = format!("--tag=commit_count={count}");
+        done(&["import", "--db", db, &tag, path.to_str().expect("plain")]);
     }
     done(&["export", "--db", db, "--format", "parquet", "--out", out]);
     (folder, database, dataset)

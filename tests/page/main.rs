@@ -82,6 +82,7 @@ mod support {
     pub(crate) mod case_files;
     pub(crate) mod harness;
     pub(crate) mod long;
+    pub(crate) mod markdown_rows;
     pub(crate) mod program;
     pub(crate) mod skipped;
     pub(crate) mod tools;

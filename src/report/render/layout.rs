@@ -49,8 +49,7 @@ impl Format {
 pub struct Layout {
     /// The format.
     pub format: Format,
-    /// Decimals of costs and percentages; in tables as many as the total needs and one, in CSV up to
-    /// ten digits by default.
+    /// Decimals of costs and percentages in tables, by default as many as the total needs and one.
     pub decimals: Option<usize>,
     /// Unit of the costs in tables and CSV; by default the one that fits the total in tables, and
     /// milliseconds, bytes or a count in CSV.
@@ -93,7 +92,7 @@ impl Layout {
         let raw = matches!(self.format, Format::Xml | Format::Json | Format::JsonLines);
         let wrong = match self.format {
             _ if raw && self.decimals.is_some() => {
-                "--decimal applies to text, csv, tsv and markdown; other formats have all digits"
+                "--decimal applies to text and markdown; other formats have all digits"
             }
             _ if raw && self.unit.is_some() => {
                 "--unit applies to text, csv, tsv and markdown; other formats have fixed units"

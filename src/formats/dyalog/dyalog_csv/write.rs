@@ -81,7 +81,6 @@ fn write(
         scales: vec![
             Scale::of(&table.time().name, &table.time().unit, None).map_err(ReportError::Usage)?,
         ],
-        decimals: None,
         separators,
         dialect: Dialect::Dyalog(table.style(), table.rows()),
     };
