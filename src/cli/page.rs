@@ -37,7 +37,7 @@ struct Page {
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size)]
     max_size: u64,
     /// Open with this function and its callees: NAME, A,B or A>B
-    #[arg(long = "fn", value_name = "PATH")]
+    #[arg(id = "fn", long = "fn", value_name = "PATH")]
     callers: Option<String>,
     /// Do not include the stored source
     #[arg(long)]

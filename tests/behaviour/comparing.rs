@@ -534,7 +534,7 @@ fn what_is_no_profile_in_a_folder_is_passed_over() {
     let (out, said, code) = folder.run(&["diff", "old", "new", "--cumulative"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(
-        out.contains("Base: old/deep/run.folded") && said.contains("old/README.md: passed over"),
+        out.contains("Base: old/deep/run.folded") && said.contains("old/README.md: skipped"),
         "{out}{said}"
     );
     for at in 0..5 {
@@ -799,7 +799,7 @@ fn selections_that_are_nothing_in_a_run_are_said() {
         (
             "--fn",
             vec!["b.folded", "a.folded"],
-            "nothing in base: b.folded",
+            "nothing in base: nothing in b.folded matches",
         ),
         (
             "--focus",

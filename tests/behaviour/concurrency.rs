@@ -234,7 +234,7 @@ fn place() -> tempfile::TempDir {
     folder
 }
 
-const WAITS: &str = "profdb: x.db: another program uses the database, waiting for up to ";
+const WAITS: &str = "profdb: x.db: the database is locked by another program; waiting up to ";
 
 /// Reads what a program says on standard error up to the end of a line.
 fn line(child: &mut Child) -> String {
