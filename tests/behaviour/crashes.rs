@@ -12,19 +12,20 @@
     reason = "tests that measure, and small files of our own"
 )]
 
-use crate::support::long;
-use crate::support::tools;
+use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crate::support::disk::{Disk, Files};
 use crate::support::faults::{
     DATABASE, Numbers, State, Story, calls, entries, profdb, profiles, setting, text, with_fault,
 };
+use crate::support::long;
 use crate::support::program::PROFDB;
+use crate::support::tools;
 
 /// How many imports are killed where nobody says how many.
 const FEW_KILLS: u64 = 20;
@@ -40,6 +41,29 @@ const FEW_FAULTS: usize = 20;
 
 /// Imports of the same profile into the same database, of which each goes wrong at another place.
 const PER_STORY: u64 = 4;
+
+/// The number of trials with each outcome.
+#[derive(Default)]
+struct OutcomeCounter(Mutex<BTreeMap<&'static str, u64>>);
+
+impl OutcomeCounter {
+    fn add(&self, outcome: &'static str) {
+        *self.0.lock().expect("no panic").entry(outcome).or_default() += 1;
+    }
+
+    /// Prints the counts in the long form, for docs/reliability.md.
+    fn print(&self, test: &str) {
+        long::print_figure(format_args!(
+            "{test}: {:?}",
+            self.0.lock().expect("no panic")
+        ));
+    }
+}
+
+/// Names the outcome of a trial.
+fn outcome(is_stored: bool) -> &'static str {
+    if is_stored { "stored" } else { "not stored" }
+}
 
 /// A story by chance. Every third profile is a long one.
 fn some_story(seed: u64, at: u64) -> Arc<Story> {
@@ -89,6 +113,7 @@ fn kills() {
         long::repetitions("KILLS", FEW_KILLS, 200),
         setting("SEED").unwrap_or(1),
     );
+    let outcomes = OutcomeCounter::default();
     times(number, |at| {
         let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
         let story = some_story(seed, at);
@@ -110,8 +135,9 @@ fn kills() {
         with_fault(&mut command, folder.path(), log, call, what);
         let done = command.status().expect("the program is there");
         assert_eq!(done.signal(), Some(9), "{about}");
-        story.holds(folder.path(), &about);
+        outcomes.add(outcome(story.holds(folder.path(), &about)));
     });
+    outcomes.print("kills");
 }
 
 /// The power is cut: what has not been synced is there in part, in any order.
@@ -121,6 +147,7 @@ fn losses_of_power() {
         long::repetitions("LOSSES", FEW_LOSSES, 200),
         setting("SEED").unwrap_or(1),
     );
+    let outcomes = OutcomeCounter::default();
     times(number.div_ceil(PER_STORY), |of| {
         let story = some_story(seed, of * PER_STORY);
         let folder = story.folder();
@@ -163,8 +190,10 @@ fn losses_of_power() {
             disk.after_a_loss(after, &mut numbers).write(left.path());
             let is_there = story.holds(left.path(), &about);
             assert!(is_there || at > 0, "{about}: what has been stored is lost");
+            outcomes.add(outcome(is_there));
         }
     });
+    outcomes.print("losses of power");
 }
 
 /// Whoever only reads does nothing to the files of a folder but open them, as the system sees it.
@@ -206,6 +235,7 @@ fn interrupts() {
         long::repetitions("INTERRUPTS", FEW_INTERRUPTS, 100),
         setting("SEED").unwrap_or(1),
     );
+    let outcomes = OutcomeCounter::default();
     times(number, |at| {
         let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
         let story = some_story(seed, at);
@@ -245,7 +275,9 @@ fn interrupts() {
         );
         let is_there = story.holds(folder.path(), &about);
         assert_eq!(is_there, code == Some(0), "{about}: {done:?}");
+        outcomes.add(outcome(is_there));
     });
+    outcomes.print("interrupts");
 }
 
 /// What may happen to a call, as the shim knows it.
@@ -299,6 +331,7 @@ fn calls_that_fail() {
             .map(|_| planned[numbers.below(all)].clone())
             .collect();
     }
+    let outcomes = OutcomeCounter::default();
     times(planned.len() as u64, |number| {
         let (story, at, fault) = &planned[usize::try_from(number).expect("few")];
         let folder = story.folder();
@@ -339,7 +372,13 @@ fn calls_that_fail() {
             is_there || !done.status.success(),
             "{about}: it is said to be there"
         );
+        outcomes.add(match (done.status.success(), is_there) {
+            (true, _) => "stored",
+            (false, true) => "error, but stored",
+            (false, false) => "error, not stored",
+        });
     });
+    outcomes.print("failing calls");
 }
 
 /// Runs commands in a file system that is small or read-only, or skips the test.

@@ -152,6 +152,7 @@ fn under_an_import() {
     let (_other, other_path, other_content) = other();
     let mut numbers = Numbers(seed.wrapping_mul(1_000_003));
     let mut tried = 0;
+    let mut outcomes = BTreeMap::<&str, u64>::new();
     for at in 0.. {
         if tried == number {
             break;
@@ -230,6 +231,12 @@ fn under_an_import() {
             }
             _ => panic!("{about}: {done:?}"),
         }
+        let outcome = match done.status.code() {
+            Some(0) if is_late => "stored before the replacement",
+            Some(0) => "stored in the replacement",
+            _ => "refused",
+        };
+        *outcomes.entry(outcome).or_default() += 1;
         if done.status.code() == Some(5) {
             let path = folder.path().join(DATABASE);
             match way.left {
@@ -247,6 +254,7 @@ fn under_an_import() {
             entries(folder.path())
         );
     }
+    long::print_figure(format_args!("replacements: {outcomes:?}"));
 }
 
 /// The folder of a database goes elsewhere while it is made or changed.
