@@ -12,16 +12,16 @@
     reason = "tests that measure, and small files of our own"
 )]
 
-use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crate::support::disk::{Disk, Files};
 use crate::support::faults::{
-    DATABASE, Numbers, State, Story, calls, entries, profdb, profiles, setting, text, with_fault,
+    DATABASE, Numbers, OutcomeCounter, State, Story, calls, entries, profdb, profiles, setting,
+    text, with_fault,
 };
 use crate::support::long;
 use crate::support::program::PROFDB;
@@ -41,24 +41,6 @@ const FEW_FAULTS: usize = 20;
 
 /// Imports of the same profile into the same database, of which each goes wrong at another place.
 const PER_STORY: u64 = 4;
-
-/// The number of trials with each outcome.
-#[derive(Default)]
-struct OutcomeCounter(Mutex<BTreeMap<&'static str, u64>>);
-
-impl OutcomeCounter {
-    fn add(&self, outcome: &'static str) {
-        *self.0.lock().expect("no panic").entry(outcome).or_default() += 1;
-    }
-
-    /// Prints the counts in the long form, for docs/reliability.md.
-    fn print(&self, test: &str) {
-        long::print_figure(format_args!(
-            "{test}: {:?}",
-            self.0.lock().expect("no panic")
-        ));
-    }
-}
 
 /// Names the outcome of a trial.
 fn outcome(is_stored: bool) -> &'static str {

@@ -17,8 +17,8 @@ use std::process::Output;
 use rusqlite::Connection;
 
 use crate::support::faults::{
-    DATABASE, Numbers, State, Story, calls, check, content, copy, csv, entries, import, profdb,
-    profiles, same, setting, text, with_fault,
+    DATABASE, Numbers, OutcomeCounter, State, Story, calls, check, content, copy, csv, entries,
+    import, profdb, profiles, same, setting, text, with_fault,
 };
 use crate::support::long;
 
@@ -152,7 +152,7 @@ fn under_an_import() {
     let (_other, other_path, other_content) = other();
     let mut numbers = Numbers(seed.wrapping_mul(1_000_003));
     let mut tried = 0;
-    let mut outcomes = BTreeMap::<&str, u64>::new();
+    let outcomes = OutcomeCounter::default();
     for at in 0.. {
         if tried == number {
             break;
@@ -231,12 +231,11 @@ fn under_an_import() {
             }
             _ => panic!("{about}: {done:?}"),
         }
-        let outcome = match done.status.code() {
+        outcomes.add(match done.status.code() {
             Some(0) if is_late => "stored before the replacement",
             Some(0) => "stored in the replacement",
             _ => "refused",
-        };
-        *outcomes.entry(outcome).or_default() += 1;
+        });
         if done.status.code() == Some(5) {
             let path = folder.path().join(DATABASE);
             match way.left {
@@ -254,7 +253,7 @@ fn under_an_import() {
             entries(folder.path())
         );
     }
-    long::print_figure(format_args!("replacements: {outcomes:?}"));
+    outcomes.print("replacements");
 }
 
 /// The folder of a database goes elsewhere while it is made or changed.
