@@ -10,13 +10,32 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::case_files::{files, repository_path};
-use super::{program, tools};
+use super::{long, program, tools};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
+
+/// The number of trials with each outcome.
+#[derive(Default)]
+pub(crate) struct OutcomeCounter(Mutex<BTreeMap<&'static str, u64>>);
+
+impl OutcomeCounter {
+    pub(crate) fn add(&self, outcome: &'static str) {
+        *self.counts().entry(outcome).or_default() += 1;
+    }
+
+    /// Prints the counts in the long form, for docs/reliability.md.
+    pub(crate) fn print(&self, test: &str) {
+        long::print_figure(format_args!("{test}: {:?}", self.counts()));
+    }
+
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<&'static str, u64>> {
+        self.0.lock().expect("no thread panicked with the lock")
+    }
+}
 
 /// Name of the database in its folder.
 pub(crate) const DATABASE: &str = "x.db";

@@ -84,7 +84,6 @@ const PRINTING: &[&str] = &[
     "println!",
     "eprint!",
     "eprintln!",
-    "dbg!",
     "std::io::stdout",
     "std::io::stderr",
     "io::stdout",
