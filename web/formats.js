@@ -57,13 +57,28 @@ function cut(text) {
   return `${decoded(bytes.subarray(0, boundary(LONGEST / 2)))}…${decoded(bytes.subarray(boundary(bytes.length - LONGEST / 2)))}`;
 }
 
-/** Text that Markdown shows as it is. @param {string} text */
-function escaped(text) {
-  const core = text.replace(/^ +| +$/g, '');
-  const before = text.length - text.replace(/^ +/, '').length;
-  const blanks = (/** @type {number} */ count) => '&#32;'.repeat(count);
-  const signs = core.replace(/[<>&\\`*_[|~$]/g, (sign) => ({ '<': '&lt;', '>': '&gt;', '&': '&amp;' })[sign] ?? `\\${sign}`);
-  return blanks(before) + signs + blanks(text.length - core.length - before);
+/** A text with a backslash in `##[error]`, which some runners find anywhere in a line. @param {string} text */
+const uncommanded = (text) => text.replace(/(##[A-Za-z]*)\[/g, '$1\\[');
+
+/** A text as a code span, in which nothing is markup, a mention or a link. @param {string} text */
+function code(text) {
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  // One blank at each end belongs to the span, unless it has nothing but blanks.
+  return text === '' || (/^[` ]|[` ]$/.test(text) && /[^ ]/.test(text)) ? `${fence} ${text} ${fence}` : fence + text + fence;
+}
+
+/** A text as code spans in a cell of a table. A `|` after an odd number of backslashes, which are pairs of escapes, is between two spans.
+ * @param {string} text */
+function codeCell(text) {
+  const spans = uncommanded(text).split(/(?<=(?<!\\)(?:\\\\)*\\)\|/);
+  return spans.map((span) => (span === '' ? '' : code(span).replaceAll('|', '\\|'))).join('&#124;');
+}
+
+/** Words and figures as they are, and every other text as a code span. @param {string} text */
+function markedCell(text) {
+  const isKnown = /^(?:[A-Za-z0-9 ()%]|\.(?![A-Za-z]))*$|^[0-9 .,()%<+-]*$/.test(text) && text.trim() === text;
+  return isKnown ? text.replaceAll('<', '&lt;') : codeCell(text);
 }
 
 /** What tells functions of one name apart: their modules, else their files.
@@ -126,13 +141,14 @@ export function markdownOf(answer) {
         shown.map(({ kind, value }, at) => {
           const found = value(row);
           if (typeof found === 'string') isRight[at] = false;
-          return indent(kind, row) + escaped(cell(found, kind, row));
+          const text = cell(found, kind, row);
+          return indent(kind, row) + (kind === 'name' || kind === 'node' ? codeCell(text) : markedCell(text));
         }),
       ),
     );
   }
-  const heads = shown.map(({ title }) => escaped(plain(title.replaceAll('@', () => scale?.title ?? ''))));
-  const paragraphs = above.map((text) => `${escaped(plain(text))}\n\n`).join('');
+  const heads = shown.map(({ title }) => markedCell(plain(title.replaceAll('@', () => scale?.title ?? ''))));
+  const paragraphs = above.map((text) => `${code(uncommanded(plain(text)))}\n\n`).join('');
   return `${paragraphs}${[line(heads), line(isRight.map((is) => (is ? '---:' : ':---'))), ...rows].join('\n')}\n`;
 }
 

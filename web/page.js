@@ -78,6 +78,7 @@ async function start() {
     page.dataset.shown = location.hash;
     return;
   }
+  if (location.hash === '' && about.fn) history.replaceState(null, '', `#fn=${encodeURIComponent(about.fn)}`);
   /** @type {Run[]} */
   const runs = about.runs.map((/** @type {any} */ run) => new Run(run));
   const has = (/** @type {string} */ what) => {

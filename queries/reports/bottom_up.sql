@@ -1,17 +1,18 @@
--- Who led to a cost: functions with their callers, the callers of those, and so on, the most expensive first.
--- Without --fn every function begins with its own cost; with it, the function asked for begins with all its cost. The
--- costs of callers are parts of the cost of what they call.
+-- Callers of expensive functions, and their callers, the most expensive first.
 --
--- :exclusive FLAG         own cost also of the function that --fn names
--- :depth COUNT = 20       only so many levels of callers
--- :min_pct PERCENTAGE = 0.5  only chains that make up at least N % of the run's total, or of what --percent-of says
--- :first COUNT ?          only the first functions, with their callers
--- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
--- :fn PATH ?              the function to begin with; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
--- :focus FILTER ?         only what happened below functions whose name, module or file fits
--- :ignore FILTER ?        without what happened below functions whose name, module or file fits
--- :hide FILTER ?          without such functions, whose cost goes to their callers
+-- Without --fn every function starts with its exclusive cost; with --fn the named function starts with its inclusive cost.
+-- The costs of callers are parts of the cost of their callee.
+--
+-- :exclusive FLAG         start from the exclusive cost of the function of --fn
+-- :depth COUNT = 20       print at most N levels of callers
+-- :min_pct PERCENTAGE = 0.5  only call chains of N % or more. The percentage is of the total, or of the selection with --percent-of selection
+-- :first COUNT ?          print only the first N functions, with their callers
+-- :thread THREAD ?        only this thread: NAME or PROCESS/THREAD. The end of a name is enough if it is unique
+-- :fn PATH ?              the function to start from: NAME, A,B or A>B. `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards
+-- :label LABEL ?          only samples with this label: KEY=VALUE or KEY. Repeat the flag to require several labels
+-- :focus FILTER ?         only calls below functions that match. Name, module and file are compared
+-- :ignore FILTER ?        drop calls below functions that match. Name, module and file are compared
+-- :hide FILTER ?          remove matching functions; callers get their cost
 --
 -- needs: tree
 -- about: function

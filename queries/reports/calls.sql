@@ -1,20 +1,22 @@
--- Who called a function: how often, and what the function cost when called from there. The costs add up to its own.
+-- Functions that call a function, with calls and cost of each.
 --
--- :exclusive FLAG         cost of the function itself, without what it called
--- :lines VARIANT call_lines  one row per calling line instead of one per calling function
--- :code VARIANT call_lines   the source of every calling line, which the rows then are
--- :avg FLAG               a column with the cost per call
--- :cumpct FLAG            a column with the running sum of the percentages
--- :first COUNT ?          only the first rows
--- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
--- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
--- :by GROUPS function|identity|module|file = function  one row per calling function, identity, module or file
--- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
--- :fn PATH                the function that was called; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
--- :focus FILTER ?         only what happened below functions whose name, module or file fits
--- :ignore FILTER ?        without what happened below functions whose name, module or file fits
--- :hide FILTER ?          without such functions, whose cost goes to their callers
+-- The costs add up to the cost of the called function.
+--
+-- :exclusive FLAG         show exclusive cost
+-- :lines VARIANT call_lines  print one row per calling line
+-- :code VARIANT call_lines   print one row per calling line, with its source
+-- :avg FLAG               add a column with the cost per call
+-- :cumpct FLAG            add a column with the running sum of the percentages
+-- :first COUNT ?          print only the first N rows
+-- :pct PERCENTAGE ?       print rows until their percentages add up to N
+-- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  sort by this figure, largest first, or by name
+-- :by GROUPS function|identity|module|file = function  print one row per group of callers
+-- :thread THREAD ?        only this thread: NAME or PROCESS/THREAD. The end of a name is enough if it is unique
+-- :fn PATH                the called function: NAME, A,B or A>B. `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards
+-- :label LABEL ?          only samples with this label: KEY=VALUE or KEY. Repeat the flag to require several labels
+-- :focus FILTER ?         only calls below functions that match. Name, module and file are compared
+-- :ignore FILTER ?        drop calls below functions that match. Name, module and file are compared
+-- :hide FILTER ?          remove matching functions; callers get their cost
 --
 -- needs: edges
 -- about: function

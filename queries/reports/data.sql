@@ -1,9 +1,11 @@
--- Figures of every function, followed by those of its lines, by name. Times are as measured, where that is known.
+-- Unprocessed costs of every function and its lines, by name.
 --
--- :first COUNT ?          only the first rows
--- :code FLAG              a column with the source of every line
--- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
--- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
+-- Times are as measured, where the run knows them.
+--
+-- :first COUNT ?          print only the first N rows
+-- :code FLAG              add a column with the source of each line
+-- :thread THREAD ?        only this thread: NAME or PROCESS/THREAD. The end of a name is enough if it is unique
+-- :fn PATH ?              only this function and its callees: NAME, A,B or A>B. `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards
 --
 -- times: raw
 --> element          NAME is=element text                       function, or function and line

@@ -1,14 +1,14 @@
--- Functions by cost of the function itself, with their running share of the total.
+-- Functions by exclusive cost, with the running share of the total.
 --
--- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
--- :first COUNT ?          only the first rows
--- :by GROUPS function|identity|module|file|thread|process|label:KEY = function  one row per function, identity (functions that are one whatever the build), module, file, thread, process or value of a label
--- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
--- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
--- :focus FILTER ?         only what happened below functions whose name, module or file fits
--- :ignore FILTER ?        without what happened below functions whose name, module or file fits
--- :hide FILTER ?          without such functions, whose cost goes to their callers
+-- :pct PERCENTAGE ?       print rows until their percentages add up to N
+-- :first COUNT ?          print only the first N rows
+-- :by GROUPS function|identity|module|file|thread|process|label:KEY = function  print one row per group. `identity` groups functions that match across builds; `label:KEY` groups by the value of a label
+-- :thread THREAD ?        only this thread: NAME or PROCESS/THREAD. The end of a name is enough if it is unique
+-- :fn PATH ?              only this function and its callees: NAME, A,B or A>B. `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards
+-- :label LABEL ?          only samples with this label: KEY=VALUE or KEY. Repeat the flag to require several labels
+-- :focus FILTER ?         only calls below functions that match. Name, module and file are compared
+-- :ignore FILTER ?        drop calls below functions that match. Name, module and file are compared
+-- :hide FILTER ?          remove matching functions; callers get their cost
 --
 --> rank      LINE json                                     1 for the most expensive function
 --> function  NAME is=element text csv xml json             the function

@@ -1,13 +1,13 @@
--- Labels of samples, with what the samples cost that have them.
+-- Labels of samples, with the cost of the samples that have them.
 --
--- A sample may have several labels, and several of one key: rows do not add up to the total.
--- :first COUNT ?          only the first rows
--- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
--- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
--- :focus FILTER ?         only what happened below functions whose name, module or file fits
--- :ignore FILTER ?        without what happened below functions whose name, module or file fits
--- :hide FILTER ?          without such functions, whose cost goes to their callers
+-- A sample can have several labels, also with one key, so rows do not add up to the total.
+-- :first COUNT ?          print only the first N rows
+-- :thread THREAD ?        only this thread: NAME or PROCESS/THREAD. The end of a name is enough if it is unique
+-- :fn PATH ?              only this function and its callees: NAME, A,B or A>B. `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards
+-- :label LABEL ?          only samples with this label: KEY=VALUE or KEY. Repeat the flag to require several labels
+-- :focus FILTER ?         only calls below functions that match. Name, module and file are compared
+-- :ignore FILTER ?        drop calls below functions that match. Name, module and file are compared
+-- :hide FILTER ?          remove matching functions; callers get their cost
 -- needs: labels
 --
 --> key       TEXT is=key text csv xml json            what is said of samples

@@ -1,19 +1,21 @@
--- Calls and cost of every line, the most expensive first. The cost of a line is part of its function's.
+-- Calls and cost of every line, the most expensive first.
 --
--- :exclusive FLAG         cost of the line itself, without what it called
--- :both FLAG              own cost, and cost with everything called, side by side; tables do so by themselves on a terminal that is wide enough
--- :avg FLAG               a column with the cost per call
--- :cumpct FLAG            a column with the running sum of the percentages
--- :code FLAG              a column with the source of every line
--- :first COUNT ?          only the first rows
--- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
--- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
--- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
--- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
--- :focus FILTER ?         only what happened below functions whose name, module or file fits
--- :ignore FILTER ?        without what happened below functions whose name, module or file fits
--- :hide FILTER ?          without such functions, whose cost goes to their callers
+-- The cost of a line is part of the cost of its function.
+--
+-- :exclusive FLAG         show exclusive cost
+-- :both FLAG              show exclusive and inclusive cost side by side. Text tables do so by default on a wide terminal
+-- :avg FLAG               add a column with the cost per call
+-- :cumpct FLAG            add a column with the running sum of the percentages
+-- :code FLAG              add a column with the source of each line
+-- :first COUNT ?          print only the first N rows
+-- :pct PERCENTAGE ?       print rows until their percentages add up to N
+-- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  sort by this figure, largest first, or by name
+-- :thread THREAD ?        only this thread: NAME or PROCESS/THREAD. The end of a name is enough if it is unique
+-- :fn PATH ?              only this function and its callees: NAME, A,B or A>B. `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards
+-- :label LABEL ?          only samples with this label: KEY=VALUE or KEY. Repeat the flag to require several labels
+-- :focus FILTER ?         only calls below functions that match. Name, module and file are compared
+-- :ignore FILTER ?        drop calls below functions that match. Name, module and file are compared
+-- :hide FILTER ?          remove matching functions; callers get their cost
 --
 -- metrics: all
 --> element        NAME is=element text                        function and line

@@ -1,14 +1,14 @@
--- The hottest chains of calls: where in the tree the most was spent, from the root down, by own cost.
+-- The most expensive call paths, by exclusive cost.
 --
--- :first COUNT = 10       only the first rows
--- :depth COUNT = 100      only so many functions of the way, the nearest ones
--- :min_pct PERCENTAGE ?   only places that cost at least N % themselves: of the run's total, or of what --percent-of says
--- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
--- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
--- :focus FILTER ?         only what happened below functions whose name, module or file fits
--- :ignore FILTER ?        without what happened below functions whose name, module or file fits
--- :hide FILTER ?          without such functions, whose cost goes to their callers
+-- :first COUNT = 10       print only the first N rows
+-- :depth COUNT = 100      print at most the last N functions of a path
+-- :min_pct PERCENTAGE ?   only paths with an exclusive cost of N % or more. The percentage is of the total, or of the selection with --percent-of selection
+-- :thread THREAD ?        only this thread: NAME or PROCESS/THREAD. The end of a name is enough if it is unique
+-- :fn PATH ?              only this function and its callees: NAME, A,B or A>B. `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards
+-- :label LABEL ?          only samples with this label: KEY=VALUE or KEY. Repeat the flag to require several labels
+-- :focus FILTER ?         only calls below functions that match. Name, module and file are compared
+-- :ignore FILTER ?        drop calls below functions that match. Name, module and file are compared
+-- :hide FILTER ?          remove matching functions; callers get their cost
 --
 -- needs: tree
 --> exclusive  COST is=exclusive text csv xml json           own cost of the last function at this place

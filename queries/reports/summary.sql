@@ -1,22 +1,22 @@
 -- Calls and cost of every function, the most expensive first.
 --
--- :exclusive FLAG         cost of the function itself, without what it called
--- :both FLAG              own cost, and cost with everything called, side by side; tables do so by themselves on a terminal that is wide enough
--- :seen FLAG              a column with the cost of every level of recursion, as Seen-Count of Apple's Sampler has it
--- :lines VARIANT lines  one row per line instead of one per function
--- :code VARIANT lines   the source of every line, which the rows then are
--- :avg FLAG               a column with the cost per call
--- :cumpct FLAG            a column with the running sum of the percentages
--- :first COUNT ?          only the first rows
--- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
--- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
--- :by GROUPS function|identity|module|file|thread|process|label:KEY = function  one row per function, identity (functions that are one whatever the build), module, file, thread, process or value of a label
--- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
--- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
--- :focus FILTER ?         only what happened below functions whose name, module or file fits
--- :ignore FILTER ?        without what happened below functions whose name, module or file fits
--- :hide FILTER ?          without such functions, whose cost goes to their callers
+-- :exclusive FLAG         show exclusive cost
+-- :both FLAG              show exclusive and inclusive cost side by side. Text tables do so by default on a wide terminal
+-- :seen FLAG              add the cost with every level of recursion counted. This is the Seen-Count of Apple's Sampler
+-- :lines VARIANT lines  print one row per line instead of one per function
+-- :code VARIANT lines   print one row per line, with its source
+-- :avg FLAG               add a column with the cost per call
+-- :cumpct FLAG            add a column with the running sum of the percentages
+-- :first COUNT ?          print only the first N rows
+-- :pct PERCENTAGE ?       print rows until their percentages add up to N
+-- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  sort by this figure, largest first, or by name
+-- :by GROUPS function|identity|module|file|thread|process|label:KEY = function  print one row per group. `identity` groups functions that match across builds; `label:KEY` groups by the value of a label
+-- :thread THREAD ?        only this thread: NAME or PROCESS/THREAD. The end of a name is enough if it is unique
+-- :fn PATH ?              only this function and its callees: NAME, A,B or A>B. `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards
+-- :label LABEL ?          only samples with this label: KEY=VALUE or KEY. Repeat the flag to require several labels
+-- :focus FILTER ?         only calls below functions that match. Name, module and file are compared
+-- :ignore FILTER ?        drop calls below functions that match. Name, module and file are compared
+-- :hide FILTER ?          remove matching functions; callers get their cost
 --
 -- metrics: all
 --> function       NAME is=element text csv xml json           the function

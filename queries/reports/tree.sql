@@ -1,15 +1,15 @@
--- The tree of calls: every function at every place, with its lines, in the order of the file.
+-- The call tree with its lines, in the order of the file.
 --
--- :depth COUNT ?          only nodes with at most N others above them, lines included
--- :min_pct PERCENTAGE ?   only nodes that cost at least N % with everything they called: of the run's total, or of what --percent-of says
--- :first COUNT ?          only the first rows
--- :code FLAG              a column with the source of every line
--- :thread THREAD ?        only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
--- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
--- :focus FILTER ?         only what happened below functions whose name, module or file fits
--- :ignore FILTER ?        without what happened below functions whose name, module or file fits
--- :hide FILTER ?          without such functions, whose cost goes to their callers
+-- :depth COUNT ?          only nodes with at most N ancestors, lines included
+-- :min_pct PERCENTAGE ?   only nodes with an inclusive cost of N % or more. The percentage is of the total, or of the selection with --percent-of selection
+-- :first COUNT ?          print only the first N rows
+-- :code FLAG              add a column with the source of each line
+-- :thread THREAD ?        only this thread: NAME or PROCESS/THREAD. The end of a name is enough if it is unique
+-- :fn PATH ?              only this function and its callees: NAME, A,B or A>B. `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards
+-- :label LABEL ?          only samples with this label: KEY=VALUE or KEY. Repeat the flag to require several labels
+-- :focus FILTER ?         only calls below functions that match. Name, module and file are compared
+-- :ignore FILTER ?        drop calls below functions that match. Name, module and file are compared
+-- :hide FILTER ?          remove matching functions; callers get their cost
 --
 -- needs: tree
 -- rows: many

@@ -25,41 +25,106 @@ CREATE VIEW changes (
   identity_id          -- its number in table identities
 ) AS
 SELECT
-  b.run_id,
-  r.run_id,
-  m.name,
-  m.unit,
-  d.name,
-  d.module,
-  d.file,
-  CASE SUM(i.metric_id = m.metric_id) WHEN 0 THEN 0
-    WHEN COUNT(IIF(i.metric_id = m.metric_id, i.calls, NULL))
-      THEN SUM(IIF(i.metric_id = m.metric_id, i.calls / 4294967296, 0)) * 4294967296
-        + SUM(IIF(i.metric_id = m.metric_id, i.calls % 4294967296, 0)) END,
-  CASE SUM(i.metric_id = o.metric_id) WHEN 0 THEN 0
-    WHEN COUNT(IIF(i.metric_id = o.metric_id, i.calls, NULL))
-      THEN SUM(IIF(i.metric_id = o.metric_id, i.calls / 4294967296, 0)) * 4294967296
-        + SUM(IIF(i.metric_id = o.metric_id, i.calls % 4294967296, 0)) END,
-  TOTAL(IIF(i.metric_id = m.metric_id, i.exclusive, 0.0)),
-  TOTAL(IIF(i.metric_id = o.metric_id, i.exclusive, 0.0)),
-  TOTAL(IIF(i.metric_id = o.metric_id, i.exclusive, 0.0)) - TOTAL(IIF(i.metric_id = m.metric_id, i.exclusive, 0.0)),
-  100 * TOTAL(IIF(i.metric_id = m.metric_id, i.exclusive, 0.0)) / NULLIF(m.total, 0),
-  100 * TOTAL(IIF(i.metric_id = o.metric_id, i.exclusive, 0.0)) / NULLIF(o.total, 0),
-  CASE SUM(i.metric_id = m.metric_id) WHEN 0 THEN 0.0 WHEN 1 THEN MAX(IIF(i.metric_id = m.metric_id, i.cumulative, NULL)) END,
-  CASE SUM(i.metric_id = o.metric_id) WHEN 0 THEN 0.0 WHEN 1 THEN MAX(IIF(i.metric_id = o.metric_id, i.cumulative, NULL)) END,
-  CASE SUM(i.metric_id = o.metric_id) WHEN 0 THEN 0.0 WHEN 1 THEN MAX(IIF(i.metric_id = o.metric_id, i.cumulative, NULL)) END
-    - CASE SUM(i.metric_id = m.metric_id) WHEN 0 THEN 0.0 WHEN 1 THEN MAX(IIF(i.metric_id = m.metric_id, i.cumulative, NULL)) END,
-  CASE 0 WHEN SUM(i.metric_id = m.metric_id) THEN 'new' WHEN SUM(i.metric_id = o.metric_id) THEN 'gone' ELSE 'both' END,
-  MAX(SUM(i.metric_id = m.metric_id), SUM(i.metric_id = o.metric_id)),
-  d.identity_id
--- CROSS JOIN keeps the planner from starting anywhere but at the two runs.
-FROM runs AS b
-CROSS JOIN runs AS r
-CROSS JOIN metrics AS m ON m.run_id = b.run_id
-CROSS JOIN metrics AS o ON o.run_id = r.run_id AND o.name = m.name AND o.unit = m.unit
-CROSS JOIN function_info AS i ON i.metric_id IN (m.metric_id, o.metric_id)
-CROSS JOIN functions AS f ON f.function_id = i.function_id
-CROSS JOIN identities AS d ON d.identity_id = f.identity_id
-WHERE f.kind IN ('function', 'pseudo')
--- The columns of runs and metrics are there so that a question for one pair of runs reads these alone.
-GROUP BY b.run_id, r.run_id, m.name, m.unit, m.total, o.total, d.identity_id, d.name, d.module, d.file;
+  x.base_run_id,
+  x.run_id,
+  x.metric,
+  x.unit,
+  x.function,
+  x.module,
+  x.file,
+  x.base_calls,
+  x.calls,
+  x.base_exclusive,
+  x.exclusive,
+  x.exclusive - x.base_exclusive,
+  100 * x.base_exclusive / NULLIF(x.base_total, 0),
+  100 * x.exclusive / NULLIF(x.total, 0),
+  x.base_cumulative,
+  x.cumulative,
+  x.cumulative - x.base_cumulative,
+  CASE 0 WHEN x.base_functions THEN 'new' WHEN x.functions THEN 'gone' ELSE 'both' END,
+  MAX(x.base_functions, x.functions),
+  x.identity_id
+FROM (
+  SELECT
+    b.run_id AS base_run_id,
+    r.run_id AS run_id,
+    m.name AS metric,
+    m.unit AS unit,
+    m.total AS base_total,
+    o.total AS total,
+    d.name AS function,
+    d.module AS module,
+    d.file AS file,
+    d.identity_id AS identity_id,
+    (
+      SELECT CASE WHEN COUNT(*) = 0 THEN 0
+        WHEN COUNT(k.calls) THEN SUM(k.calls / 4294967296) * 4294967296 + SUM(k.calls % 4294967296) END
+      FROM functions AS e
+      CROSS JOIN function_info AS k ON k.metric_id = b.default_metric_id AND k.function_id = e.function_id
+      WHERE e.identity_id = d.identity_id
+    ) AS base_calls,
+    (
+      SELECT CASE WHEN COUNT(*) = 0 THEN 0
+        WHEN COUNT(k.calls) THEN SUM(k.calls / 4294967296) * 4294967296 + SUM(k.calls % 4294967296) END
+      FROM functions AS e
+      CROSS JOIN function_info AS k ON k.metric_id = r.default_metric_id AND k.function_id = e.function_id
+      WHERE e.identity_id = d.identity_id
+    ) AS calls,
+    (
+      SELECT TOTAL(k.exclusive)
+      FROM functions AS e
+      CROSS JOIN function_info AS k ON k.metric_id = m.metric_id AND k.function_id = e.function_id
+      WHERE e.identity_id = d.identity_id
+    ) AS base_exclusive,
+    (
+      SELECT TOTAL(k.exclusive)
+      FROM functions AS e
+      CROSS JOIN function_info AS k ON k.metric_id = o.metric_id AND k.function_id = e.function_id
+      WHERE e.identity_id = d.identity_id
+    ) AS exclusive,
+    (
+      SELECT CASE COUNT(*) WHEN 0 THEN 0.0
+        WHEN 1 THEN MAX(CASE WHEN c.metric_id IS NOT NULL THEN c.cumulative WHEN k.cumulative IS NOT NULL THEN 0.0 END) END
+      FROM functions AS e
+      CROSS JOIN function_info AS k ON k.metric_id = b.default_metric_id AND k.function_id = e.function_id
+      LEFT JOIN function_info AS c ON c.metric_id = m.metric_id AND c.function_id = e.function_id
+      WHERE e.identity_id = d.identity_id
+    ) AS base_cumulative,
+    (
+      SELECT CASE COUNT(*) WHEN 0 THEN 0.0
+        WHEN 1 THEN MAX(CASE WHEN c.metric_id IS NOT NULL THEN c.cumulative WHEN k.cumulative IS NOT NULL THEN 0.0 END) END
+      FROM functions AS e
+      CROSS JOIN function_info AS k ON k.metric_id = r.default_metric_id AND k.function_id = e.function_id
+      LEFT JOIN function_info AS c ON c.metric_id = o.metric_id AND c.function_id = e.function_id
+      WHERE e.identity_id = d.identity_id
+    ) AS cumulative,
+    (
+      SELECT COUNT(*)
+      FROM functions AS e
+      CROSS JOIN function_info AS k ON k.metric_id = b.default_metric_id AND k.function_id = e.function_id
+      WHERE e.identity_id = d.identity_id
+    ) AS base_functions,
+    (
+      SELECT COUNT(*)
+      FROM functions AS e
+      CROSS JOIN function_info AS k ON k.metric_id = r.default_metric_id AND k.function_id = e.function_id
+      WHERE e.identity_id = d.identity_id
+    ) AS functions
+  -- CROSS JOIN keeps the planner from starting anywhere but at the two runs.
+  FROM runs AS b
+  CROSS JOIN runs AS r
+  CROSS JOIN metrics AS m ON m.run_id = b.run_id
+  CROSS JOIN metrics AS o ON o.run_id = r.run_id AND o.name = m.name AND o.unit = m.unit
+  CROSS JOIN function_info AS i ON i.metric_id IN (m.metric_id, o.metric_id)
+  CROSS JOIN functions AS f ON f.function_id = i.function_id
+  CROSS JOIN identities AS d ON d.identity_id = f.identity_id
+  WHERE f.kind IN ('function', 'pseudo')
+    -- One row per identity: that of its first figure. Groups would have to be made of all pairs of runs before the first row.
+    AND NOT EXISTS (
+      SELECT 1
+      FROM functions AS e
+      CROSS JOIN function_info AS k ON k.metric_id IN (m.metric_id, o.metric_id) AND k.function_id = e.function_id
+      WHERE e.identity_id = f.identity_id AND (k.metric_id, k.function_id) < (i.metric_id, i.function_id)
+    )
+) AS x;

@@ -2,7 +2,7 @@ CREATE VIEW history (
   -- What functions cost from run to run: one row per run, metric and function. Functions are one where their identities are,
   -- whatever the build. ORDER BY position, recorded_utc, run_id.
   run_id,          -- number of the run
-  position,        -- its tag commit_count as a number; NULL without one
+  position,        -- its tag commit_count if that is a whole number of at most 64 bits; else NULL
   commit_id,       -- its tag commit; NULL without one
   branch,          -- its tag branch; NULL without one
   host,            -- its tag host; NULL without one
@@ -24,7 +24,13 @@ CREATE VIEW history (
 ) AS
 SELECT
   r.run_id,
-  (SELECT CAST(t.value AS INTEGER) FROM run_tags AS t WHERE t.run_id = r.run_id AND t.key = 'commit_count'),
+  (
+    SELECT CAST(t.value AS INTEGER)
+    FROM run_tags AS t
+    WHERE t.run_id = r.run_id AND t.key = 'commit_count' AND t.value <> '' AND t.value NOT GLOB '*[^0-9]*'
+      -- A number of more than 64 bits is cast to the largest one.
+      AND ltrim(t.value, '0') IN ('', CAST(CAST(t.value AS INTEGER) AS TEXT))
+  ),
   (SELECT t.value FROM run_tags AS t WHERE t.run_id = r.run_id AND t.key = 'commit'),
   (SELECT t.value FROM run_tags AS t WHERE t.run_id = r.run_id AND t.key = 'branch'),
   (SELECT t.value FROM run_tags AS t WHERE t.run_id = r.run_id AND t.key = 'host'),
@@ -34,13 +40,43 @@ SELECT
   d.name,
   d.module,
   d.file,
-  CASE COUNT(*) WHEN COUNT(i.calls) THEN SUM(i.calls / 4294967296) * 4294967296 + SUM(i.calls % 4294967296) END,
-  TOTAL(i.exclusive),
-  100 * TOTAL(i.exclusive) / NULLIF(m.total, 0),
-  CASE COUNT(*) WHEN 1 THEN MAX(i.cumulative) END,
-  100 * CASE COUNT(*) WHEN 1 THEN MAX(i.cumulative) END / NULLIF(m.total, 0),
+  (
+    SELECT CASE COUNT(*) WHEN COUNT(k.calls) THEN SUM(k.calls / 4294967296) * 4294967296 + SUM(k.calls % 4294967296) END
+    FROM functions AS e
+    CROSS JOIN function_info AS k ON k.metric_id = m.metric_id AND k.function_id = e.function_id
+    WHERE e.identity_id = d.identity_id
+  ),
+  (
+    SELECT TOTAL(k.exclusive)
+    FROM functions AS e
+    CROSS JOIN function_info AS k ON k.metric_id = m.metric_id AND k.function_id = e.function_id
+    WHERE e.identity_id = d.identity_id
+  ),
+  100 * (
+    SELECT TOTAL(k.exclusive)
+    FROM functions AS e
+    CROSS JOIN function_info AS k ON k.metric_id = m.metric_id AND k.function_id = e.function_id
+    WHERE e.identity_id = d.identity_id
+  ) / NULLIF(m.total, 0),
+  (
+    SELECT CASE COUNT(*) WHEN 1 THEN MAX(k.cumulative) END
+    FROM functions AS e
+    CROSS JOIN function_info AS k ON k.metric_id = m.metric_id AND k.function_id = e.function_id
+    WHERE e.identity_id = d.identity_id
+  ),
+  100 * (
+    SELECT CASE COUNT(*) WHEN 1 THEN MAX(k.cumulative) END
+    FROM functions AS e
+    CROSS JOIN function_info AS k ON k.metric_id = m.metric_id AND k.function_id = e.function_id
+    WHERE e.identity_id = d.identity_id
+  ) / NULLIF(m.total, 0),
   m.total,
-  COUNT(*),
+  (
+    SELECT COUNT(*)
+    FROM functions AS e
+    CROSS JOIN function_info AS k ON k.metric_id = m.metric_id AND k.function_id = e.function_id
+    WHERE e.identity_id = d.identity_id
+  ),
   d.identity_id,
   r.recorded_utc
 FROM identities AS d
@@ -49,5 +85,10 @@ CROSS JOIN runs AS r
 CROSS JOIN metrics AS m ON m.run_id = r.run_id
 CROSS JOIN function_info AS i ON i.metric_id = m.metric_id AND i.function_id = f.function_id
 WHERE f.kind IN ('function', 'pseudo')
--- The columns of identities, runs and metrics are there so that a question for one function reads that alone.
-GROUP BY d.identity_id, d.name, d.module, d.file, r.run_id, r.recorded_at, r.recorded_utc, m.name, m.unit, m.total;
+  -- One row per identity: that of its first function. Groups would have to be made of all runs before the first row.
+  AND NOT EXISTS (
+    SELECT 1
+    FROM functions AS e
+    CROSS JOIN function_info AS k ON k.metric_id = m.metric_id AND k.function_id = e.function_id
+    WHERE e.identity_id = f.identity_id AND e.function_id < f.function_id
+  );

@@ -53,7 +53,7 @@ pub enum ImportError {
         instead: &'static str,
     },
     /// Several formats recognise the first bytes equally well.
-    #[error("expected one format, found several that fit: {0}; choose one with --from")]
+    #[error("several formats match: {0}; choose one with --from")]
     Ambiguous(String),
     /// A limit of the input was passed.
     #[error("{position}: expected at most {limit}, found more")]

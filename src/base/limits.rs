@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 /// The message when there is no more memory.
-pub const NO_MEMORY: &str = "the system gives no more memory";
+pub const NO_MEMORY: &str = "out of memory";
 
 // Global, because the allocator sets it (src/memory.rs), which is handed no `Stop`.
 static MEMORY: AtomicBool = AtomicBool::new(false);

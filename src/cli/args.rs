@@ -17,8 +17,19 @@ use crate::text::separators::Separators;
 /// More decimals than a number has digits.
 const MOST_DECIMALS: u8 = 20;
 
-/// A text with a capital at its start, as the help of the other flags has.
-pub(super) fn sentence(text: &str) -> String {
+/// Sets the help of a flag from the text of a report header or format option: the first sentence is the short help.
+pub(super) fn with_help(flag: Arg, text: &str) -> Arg {
+    flag.help(capitalize(short_help(text)))
+        .long_help(capitalize(text))
+}
+
+/// Returns the first sentence of the help of a flag, without its full stop.
+pub(super) fn short_help(text: &str) -> &str {
+    text.split_once(". ").map_or(text, |(short, _)| short)
+}
+
+/// Returns a text with its first letter in upper case.
+fn capitalize(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(characters).collect()
@@ -144,7 +155,7 @@ pub(super) fn joined(tags: &[Tag]) -> Option<String> {
     };
     let Tag { key, value } = tags.iter().find(is_joined)?;
     Some(format!(
-        "tag {key} is {value}, with the comma and what follows: each tag is an argument of its own"
+        "the value of tag {key} is {value}, including the comma; give each tag its own argument"
     ))
 }
 

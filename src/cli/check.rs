@@ -95,7 +95,7 @@ fn write_text(findings: &[Finding], path: &str, out: &mut dyn Write) -> io::Resu
     if findings.is_empty() {
         writeln!(
             out,
-            "{}: the file is sound, {} checks find nothing",
+            "{}: no errors found by {} checks",
             plain(path),
             CHECKS.len() + OTHER_CHECKS
         )?;

@@ -18,7 +18,7 @@ use crate::report::render::Format;
 
 #[derive(Debug, Args)]
 pub(super) struct Completions {
-    /// The shell
+    /// Shell
     #[arg(value_name = "SHELL", value_enum)]
     shell: Shell,
 }

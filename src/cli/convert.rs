@@ -17,16 +17,18 @@ use crate::store::RunSet;
 
 #[derive(Debug, Args)]
 pub(super) struct Convert {
-    /// The profile, - for standard input; or a run of the database, as `profdb export` takes it
+    /// Profile, - for standard input, or a run
     #[arg(id = "converted", value_name = "FILE|SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     asked: RunSet,
     #[command(flatten)]
     database: DatabaseArgs,
-    /// Format of FILE, whatever its first bytes look like
+    /// Format of FILE, instead of detecting it
     #[arg(long, value_name = "FORMAT", value_parser = input_format)]
     from: Option<&'static Format>,
-    /// Format of the output; docs/export.md explains them [default: as the name of --output ends,
-    /// such as .svg (a flame graph), .folded or .pb.gz]
+    /// Format of the output [default: by the name of --output]
+    ///
+    /// docs/export.md describes the formats. Extensions are .svg (a flame graph), .folded, .pb.gz
+    /// and others.
     #[arg(long, value_name = "FORMAT", value_parser = export_format())]
     to: Option<&'static Export>,
     #[command(flatten)]

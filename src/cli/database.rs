@@ -40,7 +40,7 @@ pub(super) fn is_of_runs(set: Option<&RunSet>) -> Result<(), Failure> {
     }
     let name = named.display().to_string();
     let message = format!(
-        "{name}: expected runs, found an SQLite database: `--db {}` asks one of profdb",
+        "{name}: expected runs, found an SQLite database; use `--db {}` if it is a profdb database",
         quoted(&name, None)
     );
     Err(complain(message, Failure::Usage))
@@ -52,7 +52,7 @@ const DATABASE_VARIABLE: &str = "PROFDB_DB";
 /// Which database.
 #[derive(Clone, Debug, Args)]
 pub(super) struct DatabaseArgs {
-    /// The database file [default: `$PROFDB_DB`, else profdb.db]
+    /// Database file [default: $PROFDB_DB or profdb.db]
     #[arg(long = "db", value_name = "FILE")]
     path: Option<PathBuf>,
 }
@@ -90,7 +90,7 @@ impl DatabaseArgs {
 /// How long to wait for a program that has the database, before it is written to.
 #[derive(Clone, Debug, Args)]
 pub(super) struct WaitArgs {
-    /// How long to wait for other programs that use the database
+    /// Wait up to this long while the database is locked
     #[arg(long = "wait", value_name = "SECONDS", default_value_t = 60, value_parser = value_parser!(u32))]
     seconds: u32,
 }
@@ -110,7 +110,7 @@ pub(super) fn lock_wait(stop: &Stop) -> LockWait {
         let seconds = limit.as_secs();
         let plural = if seconds == 1 { "" } else { "s" };
         say(format!(
-            "{}: another program uses the database, waiting for up to {seconds} second{plural}",
+            "{}: the database is locked by another program; waiting up to {seconds} second{plural}",
             path.display()
         ));
     };
@@ -161,7 +161,7 @@ pub(super) fn find_run(
         ChooseError::NoRuns(message) => {
             let written = set.to_string();
             let hint = if Path::new(&written).is_file() {
-                format!("; the file of this name is ./{written}")
+                format!("; use ./{written} for the file of this name")
             } else {
                 String::new()
             };
@@ -172,7 +172,7 @@ pub(super) fn find_run(
     if several > 1 {
         let RunInfo { run_id, .. } = run;
         say(format!(
-            "{set} means {several} runs: taken is run {run_id}, which was imported last"
+            "{set} matches {several} runs; using run {run_id}, which was imported last"
         ));
     }
     Ok(run)

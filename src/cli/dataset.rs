@@ -75,7 +75,7 @@ pub(super) fn export(
         ..
     } = written;
     if let Some(fault) = of_several_days(out, &uids) {
-        say(format!("{fault}: engines count it once for each"));
+        say(format!("{fault}: query engines count each copy"));
     }
     line(format!(
         "{}: {}: {new} new, {changed} changed, {same} unchanged",
@@ -144,7 +144,7 @@ fn begin(out: &Path) -> Result<(), Failure> {
         Ok(None) if is_empty => {}
         Ok(None) => {
             return refuse(format!(
-                "{name} is not empty and has no {ABOUT}: expected a dataset, or a folder without files"
+                "{name} is not empty and has no {ABOUT}; expected a dataset or an empty directory"
             ));
         }
         Err(fault) => return refuse(fault),
@@ -206,8 +206,8 @@ fn takes_runs(out: &Path, table: &Table, day: &str) -> Result<(), Failure> {
             let name = file.display();
             return Err(complain(
                 format!(
-                    "--out: {name}: expected a file of one run, found one of several: a run that is added to this day could be there twice; \
-                     export into another folder"
+                    "--out: {name}: the file has several runs, so a run of this day could be stored twice; export into \
+                     another directory"
                 ),
                 Failure::Usage,
             ));
@@ -387,7 +387,7 @@ fn import_one(folder: &Path, target: &Path, wait: &WaitArgs, stop: &Stop) -> Res
         Err(error) => return Err(complain(format!("{name}: {error}"), unread(&error))),
         Ok(found) if !found.is_dir() => {
             return Err(complain(
-                format!("{name} is no folder: expected a dataset"),
+                format!("{name} is not a directory; expected a dataset"),
                 Failure::Input,
             ));
         }
@@ -563,7 +563,7 @@ fn import_days(
     let contradicting = |error| match error {
         StoreError::Unsound { path, findings } if path.starts_with(scratch.path()) => complain(
             format!(
-                "{}: its files contradict each other: {findings} checks of their rows find something",
+                "{}: its files contradict each other: {findings} checks of their rows failed",
                 folder.display()
             ),
             Failure::Input,
@@ -636,7 +636,9 @@ fn import_days(
                 line(format!("{name}: run {new}, {extent}"))?;
             }
             Outcome::AlreadyThere(there) => {
-                say(format!("{name}: run {run} is already there as run {there}"));
+                say(format!(
+                    "{name}: run {run} is already stored as run {there}"
+                ));
             }
         }
     }

@@ -11,20 +11,23 @@ use crate::store::{Deletion, Keep, RunSet};
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("which").required(true).multiple(true))]
 pub(super) struct Delete {
-    /// The runs: numbers, which are deleted at once; or latest, KEY=VALUE,... of their tags, the
-    /// start of a uid (4 characters or more), or a title, which are listed, and deleted with --yes
+    /// Runs to delete; all but numbers need --yes
+    ///
+    /// Runs are named by `latest`, numbers, tags `KEY=VALUE,...`, the first 4 or more characters of
+    /// a uid, or a title. Runs that are named by number are deleted at once. Others are listed, and
+    /// deleted with --yes.
     #[arg(value_name = "SET", group = "which", value_parser = run_set())]
     runs: Option<RunSet>,
-    /// The runs, as SET, which are listed, and deleted with --yes
+    /// Alias of SET; lists the runs unless --yes is given
     #[arg(long = "where", visible_alias = "run", value_name = "SET", group = "which", conflicts_with = "runs", value_parser = run_set())]
     filter: Option<RunSet>,
-    /// Of each group of these runs, or of all, the N that were imported last stay; --per says what a group is
+    /// Keep the newest N runs of each group, or of all runs
     #[arg(long, value_name = "N", group = "which", requires = "per", value_parser = kept)]
     keep: Option<u64>,
-    /// With --keep: runs with equal values of these tags are a group, and so are those without
+    /// With --keep: group runs by the values of these tags
     #[arg(long, value_name = "KEY,...", requires = "keep", value_parser = tag_keys)]
     per: Option<Keys>,
-    /// Delete what would only be listed
+    /// Delete the runs instead of listing them
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
@@ -63,8 +66,8 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
     if !(delete.yes || is_certain) {
         heads.iter().try_for_each(line)?;
         say(match runs.len() {
-            0 => "0 runs to delete: as many stay as there are".to_owned(),
-            _ => format!("{count} to delete: --yes deletes what is listed"),
+            0 => "0 runs to delete: --keep keeps all of them".to_owned(),
+            _ => format!("{count} to delete; --yes deletes the listed runs"),
         });
         return Ok(());
     }
@@ -74,7 +77,7 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
         let name = heads.next().map_or("", |head| &head.name);
         if !is_deleted {
             say(format!(
-                "run {run} stays: another program has deleted or tagged runs meanwhile"
+                "run {run} was not deleted: another program changed the runs meanwhile"
             ));
         } else if said.is_ok() {
             said = line(format!("deleted run {run}: {name}"));

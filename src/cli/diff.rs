@@ -24,49 +24,57 @@ use crate::report::render::Format;
 pub(super) struct Diff {
     #[command(flatten)]
     sides: SidesArgs,
-    /// One row per function, module, file, thread, process, line, caller (of --fn) or label:KEY
+    /// Print one row per group
+    ///
+    /// Groups are function, module, file, thread, process, line, caller (of the function of --fn)
+    /// and label:KEY.
     #[arg(long, value_name = "WORD", default_value = "function", value_parser = by)]
     by: By,
-    /// Costs with everything called, instead of own ones
+    /// Compare inclusive cost
     #[arg(long, conflicts_with = "exclusive")]
     cumulative: bool,
-    /// Own costs, as without this flag
+    /// Compare exclusive cost (the default)
     #[arg(long)]
     exclusive: bool,
-    /// Only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
+    /// Only this function and its callees: NAME, A,B or A>B
+    ///
+    /// `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards.
     #[arg(long = "fn", value_name = "PATH")]
     function: Option<String>,
     #[command(flatten)]
     filters: FilterArgs,
-    /// Smallest part of the total that a function must have to be judged, in percent, on average
-    /// over all runs
+    /// Test only functions of N % or more of the total
     #[arg(long, value_name = "N", default_value = "0.1", value_parser = share)]
     min_share: f64,
-    /// Smallest change that matters, in percent: what is shown to be less is the same
+    /// Smallest relevant change, in percent
+    ///
+    /// A function whose change is shown to be smaller gets the verdict `same`.
     #[arg(long, value_name = "N", default_value = "5", value_parser = effect)]
     min_effect: f64,
-    /// False discovery rate of the verdicts, and how often intervals may miss
+    /// False discovery rate of the verdicts
+    ///
+    /// Confidence intervals have the level 1 - P.
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = probability)]
     alpha: f64,
-    /// Which test: fitting (the one for the metric), or mwu (that of Mann and Whitney)
+    /// Statistical test: fitting or mwu
     ///
-    /// Not with --paired: of pairs, the ratios are tested.
+    /// `fitting` is the test for the noise model of the metric, `mwu` is the Mann-Whitney U test.
+    /// Paired runs are tested by their ratios, without this flag.
     #[arg(long, value_name = "TEST", default_value = "fitting")]
     test: TestArg,
-    /// Also functions that cost too little to be judged
+    /// Include functions below --min-share
     #[arg(long)]
     all: bool,
-    /// What comes first
+    /// Sort by this column
     #[arg(long, value_name = "WORD", default_value = "delta")]
     sort: SortArg,
-    /// Only the first rows
+    /// Print only the first N rows
     #[arg(long, value_name = "N", value_parser = count)]
     first: Option<u64>,
-    /// End with 1 if anything is slower or new
+    /// Exit with 1 if anything is slower or new
     #[arg(long)]
     exit_code: bool,
-    /// Shows the statements that give the figures of the runs, for the sqlite3 shell, instead of the
-    /// answer
+    /// Print the SQL statements for the costs of the runs
     #[arg(long, conflicts_with_all = ["outfile", "html"])]
     show_sql: bool,
     #[command(flatten)]
@@ -76,7 +84,7 @@ pub(super) struct Diff {
 }
 
 /// What stands above the statements of a comparison.
-const NOT_SQL: &str = "-- The figures of each run. Ratios, intervals, p, q and verdicts are made of them by profdb (docs/comparing.md).\n";
+const NOT_SQL: &str = "-- The costs of each run. profdb computes ratios, intervals, p, q and verdicts from them (docs/comparing.md).\n";
 
 /// The names of tests.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -160,7 +168,7 @@ fn compared(diff: &Diff, words: Vec<String>, stop: &Stop) -> Result<(), Failure>
     if diff.show_sql {
         if !diff.sides.are_stored() {
             return Err(complain(
-                "--show-sql is about runs of the database: import the files",
+                "--show-sql needs runs of the database; import the files first",
                 Failure::Usage,
             ));
         }

@@ -22,19 +22,19 @@ pub(super) const PATHS: &str = "diff_paths";
 struct DiffTree {
     #[command(flatten)]
     sides: SidesArgs,
-    /// Which places: all, those that only new has, or those that only base has
+    /// Nodes to print: all, or only those of one side
     #[arg(long, value_name = "WORD", default_value = "all")]
     view: ViewArg,
-    /// Costs of places themselves, without what is below them
+    /// Show exclusive cost
     #[arg(long)]
     exclusive: bool,
-    /// Only so many levels
+    /// Print at most N levels
     #[arg(long, value_name = "N", value_parser = count)]
     depth: Option<u64>,
-    /// Only places that make up so much of the larger total, in percent
+    /// Only nodes of N % or more of the larger total
     #[arg(long, value_name = "N", value_parser = share)]
     min_pct: Option<f64>,
-    /// Only the first rows
+    /// Print only the first N rows
     #[arg(long, value_name = "N", value_parser = count)]
     first: Option<u64>,
     #[command(flatten)]
@@ -61,9 +61,8 @@ pub(super) fn commands() -> [Command; 2] {
     };
     [
         command(TREE, "diff-tree")
-            .about("The trees of two sets of runs as one: cost of every place in base and in new"),
-        command(PATHS, "diff-paths")
-            .about("The places that have changed most by themselves, each with the way to it"),
+            .about("The call trees of two sets of runs, merged: base and new cost of every node"),
+        command(PATHS, "diff-paths").about("The call paths whose exclusive cost changed most"),
     ]
 }
 

@@ -115,7 +115,7 @@ impl Draft {
         if let (None, Some(link)) = (&old, strangers_link) {
             let link = link.display();
             let message =
-                format!("{link} is a symbolic link of another user to where there is no file");
+                format!("{link} is a symbolic link of another user, and its target does not exist");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         let (file, draft) = match (begin(&path, old.is_some()), &old) {
@@ -282,7 +282,7 @@ fn destination(file: &Path) -> io::Result<Destination> {
     } = follow_links(&file, is_open_already)?;
     let Some(path) = end else {
         return Err(io::Error::other(
-            "expected a file, found symbolic links that lead in a circle",
+            "expected a file, found a cycle of symbolic links",
         ));
     };
     if is_open_already(&path) {
@@ -452,9 +452,7 @@ fn opened(path: &Path, old: &Metadata) -> io::Result<File> {
     if is_same(&file.metadata()?, old) {
         return Ok(file);
     }
-    Err(io::Error::other(
-        "another program has replaced it meanwhile",
-    ))
+    Err(io::Error::other("another program replaced it meanwhile"))
 }
 
 /// Copies a draft into the file that is there. Room for it is asked for first.

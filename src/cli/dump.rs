@@ -16,10 +16,10 @@ use crate::text::plain::plain;
 
 #[derive(Debug, Args)]
 pub(super) struct Dump {
-    /// The file; - is standard input
+    /// File to read; - is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Format of the file, whatever its first bytes look like
+    /// Format of the file, instead of detecting it
     #[arg(long, value_name = "FORMAT", value_parser = input_format)]
     from: Option<&'static Format>,
     #[command(flatten)]

@@ -33,13 +33,13 @@ pub(super) fn unsupported_hint(arguments: &[OsString]) -> Option<&'static str> {
         .any(is_expression)
     {
         return Some(
-            "-expr runs APL, which only APL can: there, `]PROFILE tree -expr=\"...\" -outfile=run.xml`; here, \
-             `profdb report run.xml`",
+            "-expr runs APL code, which profdb cannot do. In Dyalog, run `]PROFILE tree -expr=\"...\" \
+             -outfile=run.xml`, then `profdb report run.xml`",
         );
     }
     (arguments.get(2)? == DASHBOARD).then_some(
-        "the dashboard is a window of Dyalog's: `profdb report --html page.html` makes a page that does what it does; or run \
-         `profdb report summary`, then `profdb report calls --fn NAME` or `profdb report tree`",
+        "the dashboard is a window of Dyalog. `profdb report --html page.html` writes a page with its functions; or \
+         run `profdb report summary`, then `profdb report calls --fn NAME` or `profdb report tree`",
     )
 }
 
@@ -133,7 +133,9 @@ pub(super) fn rename(arguments: &mut [OsString]) -> Option<String> {
     }
     let name = arguments.get_mut(2).filter(|name| *name == OLD_LABELS)?;
     *name = "labels".into();
-    Some(format!("report tags is report labels now: {TAGS_OF_RUNS}"))
+    Some(format!(
+        "report tags is now called report labels: {TAGS_OF_RUNS}"
+    ))
 }
 
 /// Whether this can only be the name of a report: no flag, no file, and no set of runs but perhaps
@@ -160,7 +162,7 @@ pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
     (!is_known).then(|| match instead_of(&text) {
         Some(instead) => format!("there is no report {text}: {instead}"),
         None => format!(
-            "there is no report and no file {text}{}; the reports are {}",
+            "no report or file is called {text}{}; the reports are {}",
             near(&text, &names),
             names.join(", ")
         ),

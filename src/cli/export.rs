@@ -43,24 +43,32 @@ const LOSS_REPORT: &str = "--loss-report";
 
 #[derive(Debug, Args)]
 pub(super) struct Export {
-    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid (4 characters or
-    /// more), its title or a file; of several the one imported last, or all of them in a dataset [default: latest; in a dataset all runs]
+    /// Run: latest, number, KEY=VALUE, uid, title or file
+    ///
+    /// A run is named by `latest`, its number, tags `KEY=VALUE,...`, the first 4 or more characters
+    /// of its uid, its title, or its file. If several runs match, the one imported last is used. A
+    /// dataset has all matching runs. [default: latest; all runs in a dataset]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     set: Option<RunSet>,
-    /// The same, as reports have it
+    /// Alias of SET
     #[arg(long, value_name = "SET", value_parser = run_set(), conflicts_with = "set")]
     run: Option<RunSet>,
-    /// Two profiles or runs, whose trees are written as one with both costs of every place; in
-    /// folded, pprof and flamegraph
+    /// Write the merged trees of two profiles or runs
+    ///
+    /// Formats folded, pprof and flamegraph can hold both costs of a node.
     #[arg(long, value_names = ["BASE", "NEW"], num_args = 2, value_parser = run_set(), conflicts_with_all = ["set", "run"])]
     diff: Vec<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
-    /// Format of the output; docs/export.md explains them [default: as the name of --output ends,
-    /// such as .svg (a flame graph), .folded or .pb.gz]
+    /// Format of the output [default: by the name of --output]
+    ///
+    /// docs/export.md describes the formats. Extensions are .svg (a flame graph), .folded, .pb.gz
+    /// and others.
     #[arg(long, value_name = "FORMAT", value_parser = exported())]
     format: Option<Exported>,
-    /// Folder of the dataset, with --format parquet: made if there is none, else the runs are added to it
+    /// With --format parquet: directory of the dataset
+    ///
+    /// It is created if it does not exist; otherwise the runs are added.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -81,21 +89,23 @@ struct DifferenceArgs {
 /// What is written, and where.
 #[derive(Clone, Debug, Args)]
 pub(super) struct WrittenArgs {
-    /// Write to a file instead of the screen, completely or not at all, and packed if its name
-    /// ends in .gz or .zst
+    /// Write to a file; .gz and .zst compress it
+    ///
+    /// The file is replaced when the output is complete.
     #[arg(short, long, visible_alias = "outfile", value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// What was measured: time, ticks, samples, alloc [default: what the run's reports show; in
-    /// formats that hold several: all]
+    /// Metric to write
+    ///
+    /// [default: the default metric of the run; all metrics in formats that hold several]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// Layout of the output, for formats that have several; docs/export.md explains them
+    /// Layout, for formats that have several
     #[arg(long, value_name = "NAME")]
     layout: Option<String>,
-    /// Write what the format cannot hold, which is told on standard error, to a file as JSON, too
+    /// Write what the format cannot represent, as JSON
     #[arg(long, value_name = "FILE")]
     loss_report: Option<PathBuf>,
-    /// Bytes that the output may have, before it is compressed: 500MB, 8GiB
+    /// Maximum uncompressed size, such as 500MB or 8GiB
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size)]
     max_size: u64,
     #[command(flatten)]
@@ -140,14 +150,14 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
         (Exported::Dataset, Some(out)) => return export.dataset(out, stop),
         (Exported::File(format), Some(_)) => {
             let fault = format!(
-                "--out is the folder of a dataset: expected --format parquet, or --output FILE for {}",
+                "--out is the directory of a dataset; use --format parquet, or --output FILE for {}",
                 format.name
             );
             return Err(complain(fault, Failure::Usage));
         }
         (Exported::Dataset, None) => {
             return Err(complain(
-                "--format parquet writes a folder: expected --out DIR",
+                "--format parquet writes a directory; name it with --out DIR",
                 Failure::Usage,
             ));
         }
@@ -163,7 +173,7 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
     }
     if !export.difference.compared.are_usual() {
         return Err(complain(
-            "--noise, --normalize, --paired, --root and --loose say how two profiles are compared: expected --diff BASE NEW",
+            "--noise, --normalize, --paired, --root and --loose apply to comparisons; add --diff BASE NEW",
             Failure::Usage,
         ));
     }
@@ -183,7 +193,7 @@ impl Export {
             && self.written.is_plain();
         if !is_plain {
             return Err(complain(
-                "--format parquet writes all that there is of runs: expected no other flags but --out and --db",
+                "--format parquet writes complete runs; only --out and --db can be combined with it",
                 Failure::Usage,
             ));
         }
@@ -226,7 +236,7 @@ impl Export {
             let holding = EXPORTS.iter().filter(|export| export.difference.is_some());
             let names: Vec<&str> = holding.map(|export| export.name).collect();
             let fault = format!(
-                "--diff: {} has no place for two costs of a stack: expected --format {}",
+                "--diff: {} cannot hold two costs per stack; use --format {}",
                 format.name,
                 names.join(", ")
             );
@@ -384,7 +394,10 @@ impl WrittenArgs {
         let packed = match target {
             Target::File(file) => packed(OUTPUT, file, format, options)?,
             _ if format.is_packed() && io::stdout().is_terminal() && !heard::is_listening() => {
-                let fault = format!("{} is no text for a terminal: use -o FILE", format.name);
+                let fault = format!(
+                    "{} is binary and is not written to a terminal; use -o FILE",
+                    format.name
+                );
                 return Err(complain(fault, Failure::Usage));
             }
             _ => Packed::AsItIs,
@@ -446,7 +459,7 @@ fn drawn(graph: &[u8], stop: &Stop) -> Result<Vec<u8>, Unwritten> {
         .stderr(Stdio::piped());
     let mut dot = dot.spawn().map_err(|error| {
         failed(format!(
-            "cannot run the program dot: {error}; install Graphviz, or leave --svg out and draw the file elsewhere"
+            "cannot run the program dot: {error}; install Graphviz, or omit --svg"
         ))
     })?;
     let (input, output, errors) = (dot.stdin.take(), dot.stdout.take(), dot.stderr.take());

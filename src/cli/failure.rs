@@ -53,8 +53,7 @@ impl Failure {
 
 /// Said where a dataset is asked for and cannot be had.
 #[cfg(not(feature = "parquet"))]
-pub(super) const WITHOUT_PARQUET: &str =
-    "this profdb was built without datasets: expected one that was built with the feature parquet";
+pub(super) const WITHOUT_PARQUET: &str = "this profdb was built without datasets (feature parquet)";
 
 /// Lets clap say what it has to say: help on standard output, complaints on standard error.
 pub(super) fn explain(error: &clap::Error) -> Failure {
@@ -153,7 +152,7 @@ pub(super) fn store(error: &StoreError) -> Failure {
     // SQLite reports `ulimit -f` as an error of the disk; the signal that came with it says more.
     if limits::is_file_too_large() {
         return complain(
-            format!("{error}: a file would become larger than the system lets it"),
+            format!("{error}: the file would exceed the size limit of the system"),
             Failure::Limit,
         );
     }

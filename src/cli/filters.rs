@@ -7,19 +7,27 @@ use crate::report::Argument;
 /// What of the runs is looked at.
 #[derive(Debug, Args)]
 pub(super) struct FilterArgs {
-    /// Only what happened below functions whose name, module or file fits
+    /// Only calls below functions that match
+    ///
+    /// The name, module and file of functions are compared.
     #[arg(long, value_name = "REGEX")]
     focus: Option<String>,
-    /// Without what happened below functions whose name, module or file fits
+    /// Drop calls below functions that match
+    ///
+    /// The name, module and file of functions are compared.
     #[arg(long, value_name = "REGEX")]
     ignore: Option<String>,
-    /// Without such functions, whose cost goes to their callers
+    /// Remove matching functions; callers get their cost
     #[arg(long, value_name = "REGEX")]
     hide: Option<String>,
-    /// Only what happened in this thread: its name, PROCESS/THREAD, or the end of it that no other has
+    /// Only this thread: NAME or PROCESS/THREAD
+    ///
+    /// The end of a name is enough if it is unique.
     #[arg(long, value_name = "NAME")]
     thread: Option<String>,
-    /// Only samples with this label, KEY=VALUE or just KEY; several times: with all of them
+    /// Only samples with this label: KEY=VALUE or KEY
+    ///
+    /// Repeat the flag to require several labels.
     #[arg(long, value_name = "KEY=VALUE")]
     label: Vec<String>,
 }

@@ -18,27 +18,27 @@ use crate::text::shell::quoted;
 const OTHER_WORDS: &[(&[&str], &str)] = &[
     (
         &["top", "text", "flat", "hot", "hotspots", "stat", "ranked"],
-        "`profdb report summary` shows the functions that cost most, `profdb report exclusive` those that cost most themselves",
+        "`profdb report summary` lists functions by inclusive cost, `profdb report exclusive` by exclusive cost",
     ),
     (
         &["cum"],
-        "`profdb report cumulative` shows functions with all that they call",
+        "`profdb report cumulative` lists functions by inclusive cost",
     ),
     (
         &["peek", "callers", "callgraph"],
-        "`profdb report calls --fn NAME` shows who called a function, `profdb report callees --fn NAME` whom it called",
+        "`profdb report calls --fn NAME` shows the callers of a function, `profdb report callees --fn NAME` its callees",
     ),
     (
         &["list", "weblist", "annotate", "source", "disasm"],
-        "`profdb report function --fn NAME --source DIR` shows a function line by line, `profdb report lines` the lines that cost most, `profdb runs` the runs of a database",
+        "`profdb report function --fn NAME --source DIR` shows a function line by line, `profdb report lines` lists the most expensive lines, `profdb runs` lists the runs",
     ),
     (
         &["calltree", "graph"],
-        "`profdb report tree` shows every function at every place, `profdb export --format dot` draws who calls whom",
+        "`profdb report tree` shows the call tree, `profdb export --format dot` draws the call graph",
     ),
     (
         &["traces", "stacks", "hotpath", "path"],
-        "`profdb report paths` shows the hottest chains of calls",
+        "`profdb report paths` shows the most expensive call paths",
     ),
     (
         &["flame", "flamegraph", "web", "svg", "icicle"],
@@ -51,7 +51,7 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["raw", "print"],
-        "`profdb dump FILE` shows what is understood of a file, `profdb report data` all figures of a run",
+        "`profdb dump FILE` prints what is read from a file, `profdb report data` all costs of a run",
     ),
     (
         &["proto", "pprof", "collapse", "folded", "speedscope"],
@@ -59,7 +59,7 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["query", "select", "sqlite"],
-        "`profdb sql 'SELECT ...'` asks the database",
+        "`profdb sql 'SELECT ...'` queries the database",
     ),
     (&["ls", "log"], "`profdb runs` lists the runs"),
     (
@@ -72,24 +72,24 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["info", "describe", "header", "state", "status"],
-        "`profdb show` tells what is known of a run",
+        "`profdb show` prints the metadata of a run",
     ),
     (
         &["prune"],
-        "`profdb delete --keep N --per KEY` lists what goes if the last N runs of each group stay, `profdb delete RUN` deletes a \
-         run, `profdb compact` gives its space back to the disk",
+        "`profdb delete --keep N --per KEY` deletes all but the newest N runs of each group, `profdb delete RUN` \
+         deletes a run, `profdb compact` shrinks the file",
     ),
     (
         &["vacuum", "gc"],
-        "`profdb delete RUN` deletes a run, `profdb compact` gives its space back to the disk",
+        "`profdb delete RUN` deletes a run, `profdb compact` shrinks the file",
     ),
     (
         &["explain", "columns", "views", "tables"],
-        "`profdb schema` explains tables and views, `profdb schema summary` one of them",
+        "`profdb schema` describes the tables and views, `profdb schema summary` describes one",
     ),
     (
         &["guide", "tutorial", "examples"],
-        "`profdb help` lists the commands, and the help of each has examples",
+        "`profdb help` lists the commands, `profdb COMMAND --help` has examples",
     ),
     (
         &["dashboard", "ui", "gui", "http", "browse"],
@@ -97,11 +97,11 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["compare", "cmp", "delta", "benchstat"],
-        "`profdb diff BASE NEW` says what changed between runs or files, and what is noise",
+        "`profdb diff BASE NEW` compares runs or files",
     ),
     (
         &["completion", "complete"],
-        "`profdb completions SHELL` writes the completions of a shell",
+        "`profdb completions SHELL` prints a completion script",
     ),
 ];
 
@@ -118,6 +118,23 @@ pub(super) fn of_file(arguments: &[OsString], is_command: impl Fn(&str) -> bool)
     let word = arguments.get(1)?.to_string_lossy().into_owned();
     let is_flag = word.starts_with('-') && word != STDIN;
     (!word.is_empty() && !is_flag && !is_command(&word)).then_some(word)
+}
+
+/// The switch of `]PROFILE` that names the file of the profile.
+const INFILE: [&str; 2] = ["-infile", "--infile"];
+
+/// Inserts `report` where `]profile` without a report is meant: `profdb -infile=run.xml`, and `profdb` alone if `has_database`.
+pub(super) fn name_the_report(arguments: &mut Vec<OsString>, has_database: impl Fn() -> bool) {
+    let is_report = match arguments.get(1) {
+        None => arguments.len() == 1 && has_database(),
+        Some(first) => {
+            let text = first.to_string_lossy();
+            INFILE.contains(&text.split('=').next().unwrap_or_default())
+        }
+    };
+    if is_report {
+        arguments.insert(1, "report".into());
+    }
 }
 
 /// `profdb FILE` means `profdb report FILE`, `profdb DATABASE` means `profdb runs --db DATABASE`.
@@ -171,7 +188,7 @@ pub(super) fn name_the_command(
     let report = word.replace('-', "_");
     if let Some(report) = REPORTS.iter().find(|known| known.name == report) {
         return Err(format!(
-            "there is no command {word}, but a report: `profdb report {}`",
+            "{word} is not a command but a report: `profdb report {}`",
             report.name
         ));
     }
@@ -180,13 +197,13 @@ pub(super) fn name_the_command(
         Ok(RunSet::Latest | RunSet::Numbers(_) | RunSet::Tagged { .. })
     ) {
         return Err(format!(
-            "there is no command {word}: `profdb report {word}` shows the summary of such a run, `profdb show {word}` what is known of it"
+            "there is no command {word}: `profdb report {word}` shows the summary of such a run, `profdb show {word}` its metadata"
         ));
     }
     match instead_of(&word) {
         Some(instead) => Err(format!("there is no command {word}: {instead}")),
         None if word.contains(['.', '/', '\\']) => {
-            Err(format!("there is no command and no file {word}"))
+            Err(format!("no command or file is called {word}"))
         }
         None => Ok(arguments),
     }
@@ -210,7 +227,7 @@ fn of_dash(arguments: &[OsString]) -> Option<String> {
     let is_flag = ["-h", "--help", "-V", "--version"].contains(&word);
     (word.starts_with('-') && !is_flag && Path::new(word).exists()).then(|| {
         format!(
-            "{word} begins as a flag does: `profdb ./{}` shows the file of this name",
+            "{word} looks like a flag; `profdb ./{}` shows the file of this name",
             quoted(word, None)
         )
     })
@@ -228,7 +245,7 @@ fn of_help(arguments: &[OsString], is_command: impl Fn(&str) -> bool) -> Option<
     let report = word.replace('-', "_");
     if REPORTS.iter().any(|known| known.name == report) {
         return Some(format!(
-            "there is no command {word}, but a report: `profdb report {report} --help`"
+            "{word} is not a command but a report: `profdb report {report} --help`"
         ));
     }
     instead_of(word).map(|instead| format!("there is no command {word}: {instead}"))
@@ -241,7 +258,7 @@ pub(super) fn of_flag(arguments: &[OsString], summary: &Command) -> Option<Strin
     let mut known = summary.get_opts().filter_map(Arg::get_long);
     known.any(|flag| flag == name).then(|| {
         format!(
-            "--{name} is a flag of reports: `profdb report --{name} ...`, or after the file, as in `profdb FILE --{name} ...`"
+            "--{name} is a flag of `profdb report`: `profdb report --{name} ...`, or after the file, as in `profdb FILE --{name} ...`"
         )
     })
 }

@@ -45,8 +45,7 @@ impl Folder for Sources {
             .take(LARGEST_SOURCE + 1)
             .read_to_end(&mut bytes)?;
         if read as u64 > LARGEST_SOURCE {
-            let limit =
-                format!("expected at most {LARGEST_SOURCE} bytes (LARGEST_SOURCE), found more");
+            let limit = format!("the file has more than {LARGEST_SOURCE} bytes");
             return Err(io::Error::other(limit));
         }
         Ok(bytes)

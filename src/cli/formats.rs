@@ -28,7 +28,7 @@ const ALIKE: f64 = 0.8;
 
 #[derive(Debug, Args)]
 pub(super) struct Formats {
-    /// A format to explain, or a profiler: py-spy, perf, Xdebug
+    /// Format, profiler or language, such as py-spy
     #[arg(value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]
@@ -236,7 +236,7 @@ fn about_profiler(name: &str) -> String {
     if let Some(first) = known.first() {
         let _ = writeln!(
             text,
-            "`profdb import FILE` stores such a file, `profdb FILE` shows it; `profdb formats {first}` says what is read."
+            "`profdb import FILE` stores such a file, `profdb FILE` shows it; `profdb formats {first}` describes the format."
         );
     }
     let foreign = names.iter().flat_map(|name| formats::about_foreign(name));
@@ -248,7 +248,7 @@ fn about_profiler(name: &str) -> String {
         said.push((what, instead));
         // That it is not read is said already.
         let instead = instead.strip_prefix(NOT_READ).unwrap_or(instead);
-        let _ = writeln!(text, "Not read is {what}: {instead}.");
+        let _ = writeln!(text, "profdb does not read {what}: {instead}.");
     }
     text
 }
@@ -267,5 +267,5 @@ fn unknown(name: &str) -> String {
         .filter(|(alike, _)| *alike >= ALIKE)
         .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)));
     let hint = nearest.map_or_else(String::new, |(_, known)| format!("is it {known}? "));
-    format!("there is no format and no profiler {name}: {hint}`profdb formats` lists the formats")
+    format!("no format or profiler is called {name}: {hint}`profdb formats` lists the formats")
 }

@@ -28,63 +28,88 @@ use crate::gate::{
 };
 use crate::store::{ChooseError, Database, NoRuns, RunSet, Tag};
 
+/// The example of a budget file in the help.
+const EXAMPLE_BUDGET: &str = "\
+Rules of a budget file, one per line:
+  total <= +5 %                 # the whole run
+  fn 'parse*' <= +10 % or 1 ms  # each of these functions; the larger limit
+  any <= +25 %                  # every other function";
+
+/// A summary of the grammar in src/gate/grammar.rs, for the long help.
+const GRAMMAR: &str = "  RULE     SUBJECT <= LIMIT [or LIMIT] [metric NAME] [cumulative]
+  SUBJECT  total, new, any, or fn, module, file or calls with a 'NAME'
+  LIMIT    +5 % (growth), 200 ms (cost), 10 % of total (share)
+  In 'NAME', * and ? are wildcards. docs/gate.md describes all rules.";
+
 #[derive(Debug, Args)]
+#[command(
+    after_help = EXAMPLE_BUDGET,
+    after_long_help = format!("{EXAMPLE_BUDGET}\n\n{GRAMMAR}")
+)]
 #[command(mut_arg("git", |git| git.help(
-    "Find that commit in the git repository of a folder (`--git` alone: of this one), and compare only with commits that led to new"
+    "Find the merge base in a git repository"
+).long_help(
+    "Find the merge base in the git repository of DIR, or of the current directory. Only ancestors of the new commit are compared."
 )))]
 pub(super) struct Gate {
-    /// The budget: what may cost how much, one rule a line (docs/gate.md)
+    /// Budget file with one rule per line
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     budget: PathBuf,
-    /// What is compared with and what is judged, or only the latter: profiles, folders of profiles,
-    /// or runs of the database
+    /// Baseline and new, or only new: profiles or runs
     #[arg(value_name = "[BASE] NEW", num_args = 1..=2, value_parser = run_set(), value_hint = ValueHint::FilePath)]
     sides: Vec<RunSet>,
-    /// What is compared with, as sets of runs or files; all of them together [default: what the
-    /// budget says, else runs of the same series]
+    /// Baseline: runs or files; repeatable
+    ///
+    /// [default: as the budget states, or runs of the same series]
     #[arg(long, value_name = "SET", num_args = 1.., value_parser = run_set(), conflicts_with = "sides")]
     base: Vec<RunSet>,
-    /// What is judged, as sets of runs or files; all of them together [default: the latest run, with
-    /// those of its commit]
+    /// New: runs or files; repeatable
+    ///
+    /// [default: the latest run and the other runs of its commit]
     #[arg(long, value_name = "SET", num_args = 1.., value_parser = run_set(), conflicts_with = "sides")]
     new: Vec<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
-    /// What to count where a rule does not say [default: the choice of the first run]
+    /// Metric of rules that name none
+    ///
+    /// [default: the default metric of the first run]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     #[command(flatten)]
     how: ComparedArgs,
-    /// The commit that new was made from: its runs are compared with where nothing else is named
+    /// Compare with the runs of this commit
     #[arg(long, value_name = "COMMIT")]
     merge_base: Option<String>,
     #[command(flatten)]
     git: GitArgs,
-    /// What is not shown to keep its limit fails, too
+    /// Fail also if the runs do not show that a limit is met
     #[arg(long)]
     prove: bool,
-    /// End with 4 if any rule could not be judged
+    /// Exit with 4 if a rule could not be tested
     #[arg(long)]
     strict: bool,
-    /// End with 0 whatever the answer is
+    /// Exit with 0 whatever the result is
     #[arg(long)]
     exit_zero: bool,
-    /// What it means that there are no runs to compare with: nothing is measured (fail), or all is
-    /// well (pass)
+    /// Result if there is no baseline yet: fail or pass
     #[arg(long, value_name = "WORD", default_value = "fail")]
     first_run: FirstRun,
-    /// How to write it: text (or txt), json, junit (or xml), github (annotations) or markdown (or md)
-    /// [default: as the name of --outfile ends, else text]
+    /// text, json, junit, github (annotations) or markdown
+    ///
+    /// [default: by the name of --outfile, or text]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Written>,
-    /// Write to a file instead of the screen: .txt, .json, .xml (`JUnit`) or .md says in which format
+    /// Write to a file; its extension selects the format
+    ///
+    /// Extensions are .txt, .json, .xml (`JUnit`) and .md.
     #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     outfile: Option<PathBuf>,
-    /// Add a summary in Markdown, of 64 KiB at most, to the end of a file, such as
-    /// `"$GITHUB_STEP_SUMMARY"`
+    /// Append a Markdown summary to a file
+    ///
+    /// The summary has at most 64 KiB, as for `"$GITHUB_STEP_SUMMARY"`.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     summary: Option<PathBuf>,
-    /// Format of files, whatever their first bytes look like
+    /// Format of the files, instead of detecting it
     #[arg(long, value_name = "FORMAT", value_parser = input_format)]
     from: Option<&'static Format>,
     #[command(flatten)]
@@ -182,7 +207,7 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
     let new = opened.new_runs(&planned, stop)?;
     if new.is_empty() {
         return Err(complain(
-            "new has no runs: nothing is measured",
+            "there are no new runs, so nothing was measured",
             Failure::NothingSelected,
         ));
     }
@@ -250,7 +275,7 @@ fn taken_for_first(rules: &[RuleAnswer]) -> Vec<String> {
     let mut why: Vec<&str> = without.map(|rule| rule.why.as_str()).collect();
     why.dedup();
     let said = why.into_iter();
-    said.map(|why| format!("taken for a first run, which passes: {why}"))
+    said.map(|why| format!("no baseline yet, so the gate passes: {why}"))
         .collect()
 }
 
@@ -267,7 +292,7 @@ fn ancestry(
         let commit = new.iter().find_map(|run| run.tag("commit"));
         let Some(commit) = commit else {
             return Err(complain(
-                "--git: new has no tag commit, which `import --git` gives it",
+                "--git: the new runs have no tag commit; import them with --git",
                 Failure::NothingSelected,
             ));
         };
@@ -512,8 +537,7 @@ impl Databases {
                 choice.runs
             }
             (PlannedBase::Usual, None) => {
-                "no base is named: say with --base what is compared with"
-                    .clone_into(&mut found.said);
+                "there is no baseline; name one with --base".clone_into(&mut found.said);
                 Vec::new()
             }
             (PlannedBase::Budget(Base::Runs { set, same }), Some(stored)) => {
@@ -624,10 +648,10 @@ fn with_tags(set: &RunSet, same: &[String], new: &[ComparedRun<'_>]) -> Result<R
                 key: key.clone(),
                 value: (*value).to_owned(),
             }),
-            [] => return Err(format!("{key}=same: no run of new has the tag {key}")),
+            [] => return Err(format!("{key}=same: no new run has the tag {key}")),
             values => {
                 return Err(format!(
-                    "{key}=same: expected one value of the tag in new, found {}",
+                    "{key}=same: expected one value of the tag in the new runs, found {}",
                     values.join(", ")
                 ));
             }
@@ -636,21 +660,29 @@ fn with_tags(set: &RunSet, same: &[String], new: &[ComparedRun<'_>]) -> Result<R
     Ok(RunSet::Tagged { tags, last: *last })
 }
 
-/// Reads the budget.
+/// Reads the budget file.
 fn read(file: &Path) -> Result<Budget, Failure> {
     let name = file.display();
     if file.is_dir() {
-        let message = format!("{name} is a folder: expected a file with a budget");
+        let message = format!("{name} is a directory; expected a budget file");
         return Err(complain(message, Failure::Input));
     }
     let unreadable = |error: io::Error| complain(format!("{name}: {error}"), unread(&error));
-    let opened = std::fs::File::open(file).map_err(unreadable)?;
+    let opened = std::fs::File::open(file).map_err(|error| {
+        if error.kind() != io::ErrorKind::NotFound {
+            return unreadable(error);
+        }
+        let message = format!(
+            "{name}: no such file; expected a budget with one rule per line, such as `any <= +10 %`: `profdb gate --help` lists the rules"
+        );
+        complain(message, Failure::Input)
+    })?;
     let mut bytes = Vec::new();
     let limit = u64::try_from(LONGEST).unwrap_or(u64::MAX);
     let read = opened.take(limit + 1).read_to_end(&mut bytes);
     read.map_err(unreadable)?;
     if bytes.len() > LONGEST {
-        let message = format!("{name}: expected a budget of {LONGEST} bytes at most");
+        let message = format!("{name}: the budget has more than {LONGEST} bytes");
         return Err(complain(message, Failure::Input));
     }
     crate::gate::read(&bytes).map_err(|error| complain(format!("{name}: {error}"), Failure::Input))
@@ -663,7 +695,7 @@ fn add(file: &Path, text: &str) -> Result<(), Failure> {
     let what = format!("{}: cannot write it", file.display());
     written.map_err(|error| match unwritten(&what, error) {
         // A file has no reader that could have gone away, and what is lost is said.
-        Failure::ClosedPipe => complain(format!("{what}: its reader is gone"), Failure::Output),
+        Failure::ClosedPipe => complain(format!("{what}: the reader closed it"), Failure::Output),
         failure => failure,
     })
 }

@@ -233,7 +233,7 @@ impl<'s> Repository<'s> {
         if facts.branch.is_none() {
             facts.omissions.push((
                 "branch",
-                "HEAD is on no branch (detached): no tag branch; --tag branch=NAME says it"
+                "HEAD is detached, so there is no tag branch; set it with --tag branch=NAME"
                     .to_owned(),
             ));
         }
@@ -241,7 +241,7 @@ impl<'s> Repository<'s> {
         if !commit.is_done {
             facts.omissions.push((
                 "commit",
-                "there is no commit yet: no tags commit, commit_time, commit_count and dirty"
+                "there is no commit yet, so the tags commit, commit_time, commit_count and dirty are missing"
                     .to_owned(),
             ));
             return Ok(facts);
@@ -259,8 +259,7 @@ impl<'s> Repository<'s> {
         } else {
             facts.omissions.push((
                 "commit_count",
-                "the clone is shallow, which does not tell how many commits there are: no tag commit_count; \
-                 `git fetch --unshallow` gets them"
+                "the clone is shallow, so there is no tag commit_count; `git fetch --unshallow` completes it"
                     .to_owned(),
             ));
         }
@@ -311,13 +310,13 @@ impl<'s> Repository<'s> {
         let hash = if is_hash { self.hash(commit)? } else { None };
         let Some(hash) = hash else {
             return nothing(format!(
-                "it does not have the commit {commit} of new: `git fetch` gets commits"
+                "the commit {commit} of the new runs is missing; run `git fetch`"
             ));
         };
         let shallow = self.ask(&["rev-parse", "--is-shallow-repository"])?;
         if shallow.text() != "false" {
             return nothing(
-                "the clone is shallow, which does not tell where commits come from: `git fetch --unshallow` gets them"
+                "the clone is shallow, so ancestors are unknown; run `git fetch --unshallow`"
                     .to_owned(),
             );
         }
@@ -331,7 +330,7 @@ impl<'s> Repository<'s> {
         let mut ancestors: Vec<String> = before.text().lines().map(str::to_owned).collect();
         let omission = (ancestors.len() > ANCESTORS).then(|| {
             format!(
-                "more than {ANCESTORS} commits led to {commit}: only the latest {ANCESTORS} of them are compared with"
+                "{commit} has more than {ANCESTORS} ancestors; only the latest {ANCESTORS} are used"
             )
         });
         ancestors.truncate(ANCESTORS);
@@ -379,11 +378,9 @@ impl<'s> Repository<'s> {
 fn refused(found: &Answer) -> String {
     let message = found.first_message();
     if message.contains("not a git repository") {
-        "expected a folder in a git repository, found none: `git init` makes one, --git=DIR names another folder"
-            .to_owned()
+        "the directory is not in a git repository; name another one with --git=DIR".to_owned()
     } else if message.contains("dubious ownership") {
-        "git refuses the repository, which belongs to another user: `git config --global --add safe.directory DIR` \
-         says that it may be read"
+        "the repository belongs to another user; `git config --global --add safe.directory DIR` allows git to read it"
             .to_owned()
     } else {
         format!("expected a git repository, and git says: {message}")
@@ -516,7 +513,7 @@ impl<'r> Beside<'r> {
             }
             let path = String::from_utf8_lossy(rewritten[0]);
             return Ok(Err(format!(
-                "only the filter of {path} tells whether it was changed, and filters are not run"
+                "changes of {path} are known to its filter only, and filters are not run"
             )));
         }
         let index = self.ask(&["ls-files", "--stage", "-z"], None)?;
@@ -532,7 +529,7 @@ impl<'r> Beside<'r> {
             {
                 let path = String::from_utf8_lossy(path);
                 return Ok(Err(format!(
-                    "what was changed in the submodule {path} is not asked"
+                    "changes in the submodule {path} are not checked"
                 )));
             }
         }

@@ -147,8 +147,8 @@ impl GitProgram {
         let program = programs
             .into_iter()
             .find(|program| is_executable(program) && is_foreign(program))
-            .ok_or("expected the program git in a folder of PATH outside of the repository, found none: install it, or \
-                    say --tag commit=HASH instead")?;
+            .ok_or("the program git is not in PATH (directories in the repository are ignored); install it, or use \
+                    --tag commit=HASH")?;
         let path = env::join_paths(folders).unwrap_or_default();
         Ok(Self { program, path })
     }
@@ -204,7 +204,7 @@ impl GitProgram {
                 Some(Unknown::Interrupted)
             } else if begun.elapsed() > LIMIT {
                 let seconds = LIMIT.as_secs();
-                let said = format!("git has not answered within {seconds} s");
+                let said = format!("git did not answer within {seconds} s");
                 Some(Unknown::Said(said))
             } else {
                 None

@@ -1,5 +1,4 @@
-//! What long help and manual pages add to what the flags say: examples, exit codes and the
-//! environment.
+//! Parts of the help that do not belong to a flag: examples, exit codes and environment variables.
 
 use std::fmt::Write as _;
 
@@ -8,7 +7,7 @@ use clap::Command;
 /// Has the table of exit codes.
 const ARCHITECTURE: &str = include_str!("../../ARCHITECTURE.md");
 
-/// What users may run, by command. Each is run by a test.
+/// Examples by command. A test runs each of them.
 const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "profdb",
@@ -256,27 +255,24 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("profdb report state", &["profdb report state run.xml"]),
 ];
 
-/// The variables that the program reads.
+/// The environment variables that the program reads.
 const ENVIRONMENT: &[(&str, &str)] = &[
     (
         "PROFDB_DB",
-        "The database where --db names none; profdb.db without it",
+        "Database file if there is no --db [default: profdb.db]",
     ),
     (
         "PROFDB_PAGER, PAGER",
-        "The pager, the first that is set; empty for none, less -FRX without them",
+        "Pager; the first that is set is used, and an empty value disables it [default: less -FRX]",
     ),
-    (
-        "TERM",
-        "A terminal that is dumb, or has no name, has no pager",
-    ),
+    ("TERM", "There is no pager if it is unset or `dumb`"),
     (
         "TMPDIR",
-        "Folder for temporary files: of files that are asked, large trees of stacks, exports and tables",
+        "Directory for temporary files of large profiles, exports and tables",
     ),
 ];
 
-/// Examples of a command, by its whole name.
+/// Returns the examples of a command, such as `profdb report calls`.
 pub(super) fn examples(name: &str) -> &'static [&'static str] {
     EXAMPLES
         .iter()
@@ -284,7 +280,7 @@ pub(super) fn examples(name: &str) -> &'static [&'static str] {
         .map_or(&[], |(_, examples)| examples)
 }
 
-/// Exit codes and what they mean.
+/// Returns the exit codes with their meanings, as ARCHITECTURE.md lists them.
 pub(super) fn exit_codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     let (_, table) = ARCHITECTURE
         .split_once("\n## Exit codes\n")
@@ -300,43 +296,92 @@ pub(super) fn exit_codes() -> impl Iterator<Item = (&'static str, &'static str)>
     })
 }
 
-/// Variables of the environment and what they say.
+/// Returns the environment variables with their meanings.
 pub(super) fn environment() -> &'static [(&'static str, &'static str)] {
     ENVIRONMENT
 }
 
-/// Adds them to the long help of a command and of those below it.
-pub(super) fn explained(command: Command) -> Command {
-    let mut always = String::from("Exit codes:\n");
+/// Flags that the short help (`-h`) of every command leaves out; `--help` shows them.
+const RARE_FLAGS: &[&str] = &[
+    "alpha",
+    "bias",
+    "brief",
+    "clusters",
+    "colour",
+    "dialect",
+    "edge-labels",
+    "all-metrics",
+    "infile",
+    "keep-empty",
+    "layout",
+    "loose",
+    "max-size",
+    "no-pager",
+    "no-sql",
+    "palette",
+    "percent-of",
+    "regex",
+    "root",
+    "seen",
+    "separators",
+    "source-lines",
+    "test",
+    "wait",
+    "wide",
+    "with-builtins",
+    "word-size",
+];
+
+/// Completes the help of a command and its subcommands: examples, and which flags the short help leaves out.
+/// The long help of the program itself also lists exit codes and environment variables.
+pub(super) fn with_help_texts(command: Command) -> Command {
+    let mut text = String::from("Exit codes:\n");
     for (code, meaning) in exit_codes() {
         let meaning = hanging(meaning, 7);
-        let _ = writeln!(always, "  {code:<4} {meaning}");
+        let _ = writeln!(text, "  {code:<4} {meaning}");
     }
-    always += "\nEnvironment:\n";
+    text += "\nEnvironment:\n";
     for (variable, meaning) in ENVIRONMENT {
-        let _ = writeln!(always, "  {variable}\n      {meaning}");
+        let _ = writeln!(text, "  {variable}\n      {meaning}");
     }
-    explained_below(command, "", &always)
+    with_examples(command, "", &text)
 }
 
-/// The same with the end of the text, which is that of all commands.
-fn explained_below(command: Command, above: &str, always: &str) -> Command {
-    let name = format!("{above}{}", command.get_name());
-    let mut text = command
-        .get_after_help()
+/// Adds examples to the long help of a command and its subcommands. `text` follows those of the command itself.
+fn with_examples(command: Command, parent: &str, text: &str) -> Command {
+    let name = format!("{parent}{}", command.get_name());
+    let mut after = command
+        .get_after_long_help()
+        .or(command.get_after_help())
         .map(|after| format!("{after}\n\n"))
         .unwrap_or_default();
     let examples = examples(&name);
     if !examples.is_empty() {
-        text += "Examples:\n";
-        text.extend(examples.iter().flat_map(|example| ["  ", example, "\n"]));
-        text.push('\n');
+        after += "Examples:\n";
+        after.extend(examples.iter().flat_map(|example| ["  ", example, "\n"]));
+        after.push('\n');
     }
-    text += always;
-    let below = format!("{name} ");
+    after += text;
+    let parent = format!("{name} ");
     command
-        .after_long_help(text)
-        .mut_subcommands(|command| explained_below(command, &below, always))
+        .after_long_help(after.trim_end().to_owned())
+        .mut_args(|flag| {
+            let is_rare = flag
+                .get_long()
+                .is_some_and(|name| RARE_FLAGS.contains(&name));
+            if is_rare {
+                flag.hide_short_help(true)
+            } else {
+                flag
+            }
+        })
+        .mut_subcommands(|command| {
+            with_examples(
+                command,
+                &parent,
+                "Exit codes and environment variables: profdb --help",
+            )
+        })
 }
 
 /// A text in lines of at most 80 columns, those after the first begin at column `indent`: clap breaks

@@ -23,25 +23,30 @@ use crate::store::{Database, Fitting, RunSet, Tag};
 
 #[derive(Debug, Args)]
 pub(super) struct History {
-    /// A function; * and ? fit any text and any character, and a name in quotes is one whatever it has
-    /// [default: the whole run]
+    /// Function; * and ? are wildcards [default: the whole run]
+    ///
+    /// A name in quotes matches literally.
     #[arg(value_name = "FN", value_parser = NonEmptyStringValueParser::new())]
     function: Option<String>,
     #[command(flatten)]
     series: SeriesArgs,
-    /// What to count [default: the choice of the last run]
+    /// Metric to show
+    ///
+    /// [default: the default metric of the last run]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// What FN is the name of, and what is added up: function, module or file
+    /// What FN names: function, module or file
     #[arg(long, value_name = "WORD", default_value = "function", value_parser = by)]
     by: Fitting,
-    /// Also where it changed, and what would have been seen where it did not
+    /// Also print the steps, or the smallest detectable change
     #[arg(long)]
     steps: bool,
     #[command(flatten)]
     search: SearchArgs,
-    /// Divide figures by none, total (shares are shown), median (what most functions have in common),
-    /// calls, or tag:KEY (a number)
+    /// Divide costs by total, median, calls or tag:KEY
+    ///
+    /// `total` shows shares of the total. `median` removes a factor that most of the cost has in
+    /// common, such as a slower machine. `tag:KEY` divides by the number in a tag.
     #[arg(long, value_name = "BY", default_value = "none", value_parser = normalize)]
     normalize: Normalize,
     #[command(flatten)]
@@ -53,14 +58,17 @@ pub(super) struct History {
 /// How steps are searched.
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
-    /// How figures vary though nothing has changed: exact, timed, sampled or unknown [default: as
-    /// the runs say]
+    /// Noise model: exact, timed, sampled or unknown
+    ///
+    /// How costs vary between recordings of an unchanged program. [default: as stored in the runs]
     #[arg(long, value_name = "KIND", value_parser = noise)]
     noise: Option<Noise>,
-    /// Smallest change that matters, in percent [default: 5]
+    /// Smallest relevant change, in percent [default: 5]
     #[arg(long, value_name = "N", value_parser = effect)]
     min_effect: Option<f64>,
-    /// False discovery rate of steps, and how often intervals may miss [default: 0.05]
+    /// False discovery rate of steps [default: 0.05]
+    ///
+    /// Confidence intervals have the level 1 - P.
     #[arg(long, value_name = "P", value_parser = probability)]
     alpha: Option<f64>,
 }
@@ -88,11 +96,13 @@ impl SearchArgs {
 /// Which runs, and which of them are a series.
 #[derive(Debug, Args)]
 pub(super) struct SeriesArgs {
-    /// Only these runs: numbers, KEY=VALUE,... of their tags, or a title [default: all]
+    /// Only these runs: numbers, KEY=VALUE or a title
     #[arg(long = "where", visible_alias = "run", value_name = "SET", value_parser = run_set())]
     filter: Option<RunSet>,
-    /// What runs of one series have in common: keys of tags, or title (else the command), command, format
-    /// and `tool_version`
+    /// What the runs of one series have in common
+    ///
+    /// Keys of tags, or title (the command of runs without one), command, format and
+    /// `tool_version`.
     #[arg(long = "series", value_name = "KEY,...", default_value = KEYS.join(","), value_parser = keys)]
     keys: Keys,
     #[command(flatten)]
@@ -142,11 +152,11 @@ impl SeriesArgs {
         let key: Vec<String> = key.map(|(key, value)| format!("{key}={value}")).collect();
         let are = match others {
             0 => return Ok((latest, None)),
-            1 => "is one other series".to_owned(),
-            _ => format!("are {others} others"),
+            1 => "is another series".to_owned(),
+            _ => format!("are {others} other series"),
         };
         let said = format!(
-            "shown is the series of the latest run ({}); there {are}: --where chooses runs, --series what they have in common",
+            "this is the series of the latest run ({}); there {are}. --where selects runs, --series defines series",
             key.join(", ")
         );
         Ok((latest, Some(said)))
@@ -169,7 +179,7 @@ pub(super) fn say_left_out(measured: &Measured) {
     }
     let runs: Vec<String> = measured.left_out.iter().map(i64::to_string).collect();
     say(format!(
-        "left out, for want of the metric {} in {}: runs {}",
+        "runs without the metric {} in {} are left out: {}",
         measured.metric,
         measured.unit,
         runs.join(", ")
@@ -187,7 +197,7 @@ pub(super) fn run(asked: &History, words: Vec<String>, stop: &Stop) -> Result<()
     let with_changes = asked.steps || page.is_some();
     if !with_changes && asked.search.is_given() {
         return Err(complain(
-            "--noise, --min-effect and --alpha are about --steps",
+            "--noise, --min-effect and --alpha need --steps",
             Failure::Usage,
         ));
     }
@@ -201,9 +211,7 @@ pub(super) fn run(asked: &History, words: Vec<String>, stop: &Stop) -> Result<()
     others.iter().for_each(say);
     if asked.function.is_none() && asked.by != Fitting::Function {
         let what = asked.by.name();
-        say(format!(
-            "--by {what} is about FN, without which whole runs are shown; '*' means every {what}"
-        ));
+        say(format!("--by {what} needs FN; '*' selects every {what}"));
     }
     say_left_out(&found.measured);
     let mut answer = answer(&source, &found);

@@ -17,11 +17,12 @@ const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Identify {
-    /// File with rules that are tried before the built-in ones: a line `name /REGEX/ -> TEXT` each,
-    /// also `module`, `file` or `container`
+    /// File with rules that precede the built-in ones
+    ///
+    /// One rule per line: `name /REGEX/ -> TEXT`; also `module`, `file` or `container`.
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// What lies below one folder is what lies below another; may be given several times
+    /// Directory that was renamed, as OLD=NEW; repeatable
     #[arg(long = "root", value_name = "OLD=NEW", value_parser = root)]
     roots: Vec<Root>,
     #[command(flatten)]
@@ -53,7 +54,7 @@ fn text_of(file: &Path) -> io::Result<String> {
     let mut start = File::open(file)?.take(MOST_BYTES + 1);
     start.read_to_string(&mut text)?;
     if start.limit() == 0 {
-        let limit = format!("expected at most {MOST_BYTES} bytes of rules, found more");
+        let limit = format!("the rules have more than {MOST_BYTES} bytes");
         return Err(io::Error::new(io::ErrorKind::InvalidData, limit));
     }
     Ok(text)
@@ -103,11 +104,11 @@ pub(super) fn run(identify: &Identify, stop: &Stop) -> Result<(), Failure> {
         .filter(|rule| rule.origin == Origin::User);
     let by = match own.count() {
         0 => "the built-in rules".to_owned(),
-        1 => "1 rule of yours and the built-in ones".to_owned(),
-        several => format!("{several} rules of yours and the built-in ones"),
+        1 => "1 own rule and the built-in rules".to_owned(),
+        several => format!("{several} own rules and the built-in rules"),
     };
     line(format!(
-        "{}: {functions} functions are {identities} identities by {by}: {} put together with others",
+        "{}: {functions} functions have {identities} identities by {by}; {} share one with others",
         target.path().display(),
         functions - identities,
     ))

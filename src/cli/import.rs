@@ -46,44 +46,54 @@ const GROUP_BYTES: u64 = 8 << 20;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("git", |git| git.help(
-    "Tags from the git repository of a folder (`--git` alone: of this one): commit, branch, `commit_time`, `commit_count` and dirty; `--tag` comes before them"
+    "Tag the run with commit and branch of a git repository"
+).long_help(
+    "Set the tags commit, branch, commit_time, commit_count and dirty from the git repository of DIR, or of the current directory. `--tag` takes precedence."
 )))]
 pub(super) struct Import {
-    /// Profiles, or folders, which are read whole but for links to folders and names that begin with a
-    /// dot; - is standard input
+    /// Profiles or directories; - reads standard input
+    ///
+    /// Directories are read recursively. Symbolic links to directories and names that begin with a
+    /// dot are skipped.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     database: DatabaseArgs,
     #[command(flatten)]
     wait: WaitArgs,
-    /// Format of the files, whatever their first bytes look like; dataset: folders that `profdb export
-    /// --format parquet` has written
+    /// Format of the files, instead of detecting it
+    ///
+    /// `dataset` reads directories that `profdb export --format parquet` wrote.
     #[arg(long, value_name = "FORMAT", value_parser = imported)]
     from: Option<From>,
     #[command(flatten)]
     options: FormatOptions,
-    /// Title of the run, instead of what the file says
+    /// Title of the run [default: from the file]
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
-    /// Something to find the run by: commit, host, branch; may be given several times
+    /// Tag of the run, such as commit=abc123; repeatable
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<Tag>,
     #[command(flatten)]
     git: GitArgs,
-    /// How figures differ between recordings of one program: exact, timed, sampled or unknown, of one
-    /// metric or of all, instead of what is known of the format; may be given several times
+    /// Noise model: exact, timed, sampled or unknown
+    ///
+    /// Overrides how costs vary between recordings of an unchanged program, for one metric or for
+    /// all. Repeatable. [default: from the format]
     #[arg(long, value_name = "[METRIC=]NOISE", value_parser = metric_noise)]
     noise: Vec<MetricNoise>,
-    /// Store the run also if the same content, with the same title and tags, is there already
+    /// Store the run even if it was imported before
     #[arg(long)]
     again: bool,
-    /// Folder with the source of what was profiled: the lines of the run are stored for `report
-    /// --code`
+    /// Store the source lines from this directory
+    ///
+    /// `report --code` and the page show them.
     #[arg(long, value_name = "DIR")]
     source: Option<PathBuf>,
-    /// Which lines of the source are stored: those of functions, up to the next one in the file, or
-    /// only those with figures; and where functions begin
+    /// Source lines to store
+    ///
+    /// `functions` stores all lines of the profiled functions, `figures` only the lines that have a
+    /// cost.
     #[arg(
         long,
         value_name = "WHICH",
@@ -204,7 +214,7 @@ fn import_datasets(import: &Import, stop: &Stop) -> Result<(), Failure> {
         && import.options.0.given().next().is_none();
     if !is_plain {
         return Err(complain(
-            "--from dataset: the runs come as they were exported: expected no other flags but --db and --wait",
+            "--from dataset imports runs as they were exported; only --db and --wait can be combined with it",
             Failure::Usage,
         ));
     }
@@ -289,7 +299,7 @@ impl Imports<'_> {
         let left_out = [
             (walked.hidden, ["hidden name", "hidden names"]),
             (folder_links, ["link to a folder", "links to folders"]),
-            (lost_links, ["link to no file", "links to no file"]),
+            (lost_links, ["broken link", "broken links"]),
             (walked.special, ["pipe or device", "pipes or devices"]),
         ];
         let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
@@ -299,12 +309,12 @@ impl Imports<'_> {
             })
             .collect();
         if !left_out.is_empty() {
-            say(format!("{name}: left out {}", left_out.join(", ")));
+            say(format!("{name}: skipped {}", left_out.join(", ")));
         }
         if done.profiles == 0 {
             return Err(complain(
                 format!(
-                    "{name}: expected profiles in the folder, at any depth, found none among {} in {}",
+                    "{name}: no profile found among {} in {}",
                     counted(files.len() as u64, "file"),
                     counted(walked.folders as u64, "folder")
                 ),

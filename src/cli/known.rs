@@ -56,9 +56,9 @@ impl fmt::Display for Known {
             write!(f, " ({})", said.join(", "))?;
         }
         if unused.is_some() {
-            write!(f, "; its source stays as it is")?;
+            write!(f, "; its stored source is not changed")?;
         }
-        write!(f, "; --again stores it once more")
+        write!(f, "; --again stores it again")
     }
 }
 

@@ -16,7 +16,7 @@ const CHANGES: &str = include_str!("../../CHANGELOG.md");
 
 #[derive(Debug, Args)]
 pub(super) struct Man {
-    /// Folder for the pages, one for each command; it is made if it is not there
+    /// Directory for the pages; created if missing
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }
@@ -28,9 +28,7 @@ pub(super) fn run(man: &Man, program: Command, stop: &Stop) -> Result<(), Failur
     let name = man.folder.display();
     if man.folder.exists() && !man.folder.is_dir() {
         return Err(complain(
-            format!(
-                "{name} is a file: expected a folder for the pages, which is made if it is not there"
-            ),
+            format!("{name} is a file; expected a directory for the pages"),
             Failure::Usage,
         ));
     }

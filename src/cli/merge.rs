@@ -14,10 +14,10 @@ use crate::store::{Database, Merged, Outcome, remove_abandoned};
 
 #[derive(Debug, Args)]
 pub(super) struct Merge {
-    /// Database that gets the runs; made if there is none
+    /// Database to copy the runs to; created if missing
     #[arg(value_name = "INTO")]
     into: PathBuf,
-    /// Databases that have them, which stay as they are
+    /// Databases to copy the runs from
     #[arg(required = true, value_name = "FROM")]
     from: Vec<PathBuf>,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
             |merged: &Merged| merged.source == at && matches!(merged.outcome, Outcome::Stored(_));
         if merged.iter().any(is_stored) && sources[at].identity_digest().map_err(failed)? != ours {
             say(format!(
-                "{}: identities of its functions were made by other rules; now they are by those of {}",
+                "{}: its function identities were computed by other rules, and are now computed by those of {}",
                 path.display(),
                 merge.into.display()
             ));
@@ -79,9 +79,9 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
             }
             Outcome::AlreadyThere(there) => {
                 let added = list("; added to it: ", &added);
-                let refused = list("; not taken, as it has another: ", &refused);
+                let refused = list("; not added because of another value: ", &refused);
                 say(format!(
-                    "{name}: run {run} is already there as run {there}{added}{refused}"
+                    "{name}: run {run} is already stored as run {there}{added}{refused}"
                 ));
             }
         }

@@ -2,8 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use super::args::sentence;
-use super::args::{percentage_text, separators};
+use super::args::{percentage_text, separators, with_help};
 use crate::formats::{EXPORTS, FORMATS, OptionDef, Options, Takes};
 
 /// Whatever the user says about a file.
@@ -49,9 +48,7 @@ fn once(all: impl Iterator<Item = &'static [OptionDef]>) -> Vec<&'static OptionD
 /// is written; its flag is added once.
 fn augment(command: Command, options: &[&'static OptionDef], heading: &'static str) -> Command {
     let flag = |option: &&'static OptionDef| {
-        let flag = Arg::new(option.name)
-            .long(option.name)
-            .help(sentence(option.meaning))
+        let flag = with_help(Arg::new(option.name).long(option.name), option.meaning)
             .help_heading(heading);
         match option.takes {
             Takes::Nothing => flag.action(ArgAction::SetTrue),

@@ -36,23 +36,23 @@ const OTHER_FLAGS: &[(&[&str], &str)] = &[
     ),
     (
         &["tagfocus", "tagshow", "tagroot"],
-        "`profdb report --label KEY=VALUE` looks at samples with a label, `profdb report --by label:KEY` adds them up",
+        "`profdb report --label KEY=VALUE` selects samples with a label, `profdb report --by label:KEY` groups by it",
     ),
     (
         &["show-from", "show_from", "show"],
-        "`profdb report --focus NAME` looks at what goes through a function, `profdb report --fn A,B` at B within A",
+        "`profdb report --focus NAME` selects calls below a function, `profdb report --fn A,B` selects B below A",
     ),
     (
         &["quiet", "silent", "q", "no-progress"],
-        "only answers go to standard output: `2>/dev/null` leaves out what is said beside them",
+        "messages go to standard error: `2>/dev/null` hides them",
     ),
     (
         &["color", "colour", "no-color", "nocolor"],
-        "nothing is coloured",
+        "output has no color",
     ),
     (
         &["verbose", "v", "debug"],
-        "`profdb dump FILE` shows what is understood of a file, `profdb show` what is known of a run",
+        "`profdb dump FILE` prints what is read from a file, `profdb show` prints the metadata of a run",
     ),
     (
         &["file"],
@@ -60,15 +60,15 @@ const OTHER_FLAGS: &[(&[&str], &str)] = &[
     ),
     (
         &["f"],
-        "--format says what is written, --from what a file is, and `profdb sql -` reads a statement from standard input",
+        "--format selects the output, --from the input format, and `profdb sql -` reads a statement from standard input",
     ),
     (
         &["dry-run"],
-        "without --yes `profdb delete latest` lists what would be deleted",
+        "`profdb delete latest` without --yes lists the runs to delete",
     ),
     (
         &["listen", "host", "bind"],
-        "only browsers of this machine are served: `profdb report --html FILE` makes a page to send",
+        "the server listens on this machine only; `profdb report --html FILE` writes a page to send",
     ),
 ];
 
@@ -80,7 +80,7 @@ pub(super) fn taken_for_another(arguments: &[OsString]) -> Option<String> {
     let is_show =
         |word: &OsString| word == "--show" || word.to_string_lossy().starts_with("--show=");
     let instead = other("show")?;
-    (is_report && words.any(is_show)).then(|| format!("there is no flag --show: {instead}"))
+    (is_report && words.any(is_show)).then(|| format!("unknown flag --show: {instead}"))
 }
 
 /// What to do instead of a flag of other tools.
@@ -147,7 +147,7 @@ pub(super) fn instead_of_flag(arguments: &[OsString], error: &clap::Error) -> Op
     let word = written.trim_start_matches('-').split('=').next()?;
     let instead = other(word).or_else(|| instead_of(word))?;
     let dashes = &written[..written.len() - written.trim_start_matches('-').len()];
-    Some(format!("there is no flag {dashes}{word}: {instead}"))
+    Some(format!("unknown flag {dashes}{word}: {instead}"))
 }
 
 /// The flag that an error says there is not.

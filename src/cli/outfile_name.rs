@@ -97,13 +97,13 @@ pub(super) fn packed(
         Some("zst") if format.is_packed() => {
             let format = format.name;
             return refused(format!(
-                "{format} is packed by gzip: expected a name without .zst"
+                "{format} is compressed with gzip; use a name without .zst"
             ));
         }
         Some("zst") => Packed::Zstd,
         Some(other) if OTHER_PACKINGS.contains(&other) => {
             return refused(format!(
-                "files are not packed so: expected .gz, .zst, or a name without .{other}"
+                "unknown compression; use .gz, .zst, or a name without .{other}"
             ));
         }
         _ => Packed::AsItIs,
@@ -115,15 +115,15 @@ pub(super) fn packed(
     let is_svg = format.name == FLAME_GRAPH || options.flag(DRAWN_SVG);
     match (is_svg, &*picture, format.name) {
         (true, "svg", _) => Ok(packed),
-        (true, ..) => refused("the picture is SVG: expected a name that ends in .svg".to_owned()),
+        (true, ..) => refused("the output is SVG; use a name that ends in .svg".to_owned()),
         (false, _, DOT) => refused(format!(
-            "dot is a text of which the program dot makes a picture: `--{DRAWN_SVG}` and a name that ends in .svg, or .dot"
+            "dot is a text format; use a name that ends in .dot, or --{DRAWN_SVG} and .svg"
         )),
         (false, "html" | "htm", format) => refused(format!(
-            "{format} is no page: `profdb report --html {name}` makes one, or expected another name"
+            "{format} is not HTML; `profdb report --html {name}` writes a page"
         )),
         (false, _, format) => refused(format!(
-            "{format} is no picture: `--format flamegraph` draws one as .svg, or expected another name"
+            "{format} is not an image; `--format flamegraph` writes SVG"
         )),
     }
 }
@@ -144,7 +144,7 @@ pub(super) fn unknown(flag: &str, file: Option<&Path>) -> Failure {
     };
     complain(
         format!(
-            "expected {flag} FORMAT, or a name for -o that says it, such as run.svg (a flame graph), run.folded, run.pb.gz{found}: {instead}"
+            "expected {flag} FORMAT, or a file name with a known extension, such as run.svg (a flame graph), run.folded, run.pb.gz{found}: {instead}"
         ),
         Failure::Usage,
     )

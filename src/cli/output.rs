@@ -46,18 +46,21 @@ pub(super) const XML_BY_DEFAULT: &str = "xml-by-default";
 /// How a list or an answer is written, and where it goes.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ListArgs {
-    /// text (or txt), csv, tsv, json, jsonl or markdown; of reports also xml [default: as the name
-    /// of --outfile ends, else text]
+    /// text, csv, tsv, json, jsonl, markdown or xml
+    ///
+    /// Lists have no XML. [default: by the name of --outfile, or text]
     #[arg(long, value_name = "FORMAT", value_parser = output_format)]
     format: Option<Format>,
-    /// Write to a file instead of the screen: .txt, .csv, .tsv, .json, .jsonl, .md or .xml says in
-    /// which format
+    /// Write to a file; its extension selects the format
+    ///
+    /// Extensions are .txt, .csv, .tsv, .json, .jsonl, .md and .xml. The file is replaced when the
+    /// output is complete.
     #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     outfile: Option<PathBuf>,
     /// XML where the name of the file says nothing else, as the manual of `]PROFILE` has it
     #[arg(long = XML_BY_DEFAULT, hide = true)]
     xml_by_default: bool,
-    /// Shorten no text to fit the terminal; a pager then moves sideways
+    /// Do not shorten text to the width of the terminal
     #[arg(long)]
     wide: bool,
     #[command(flatten)]
@@ -125,7 +128,7 @@ impl ListArgs {
         if is_packed(file) {
             return Err(complain(
                 format!(
-                    "--outfile: {}: answers are not packed: expected a name that ends in .csv, .json or the like",
+                    "--outfile: {}: reports are not compressed; use a name that ends in .csv, .json or similar",
                     file.display()
                 ),
                 Failure::Usage,
@@ -133,7 +136,7 @@ impl ListArgs {
         }
         if is_unclear {
             let instead = match file.extension().and_then(OsStr::to_str) {
-                Some("html" | "htm") => "; `profdb report --html FILE` makes a page for a browser",
+                Some("html" | "htm") => "; `profdb report --html FILE` writes an HTML page",
                 Some("svg") => "; `profdb export --format flamegraph -o FILE` draws a flame graph",
                 _ => "",
             };
@@ -160,16 +163,21 @@ enum Ending {
 pub(super) struct OutputArgs {
     #[command(flatten)]
     list: ListArgs,
-    /// Title of the output [default: that of the run, in xml and json]
+    /// Title of the output
+    ///
+    /// [default: the title of the run, in XML and JSON]
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
-    /// Decimals of the columns of costs and percentages in text, csv, tsv and markdown [default: 1,
-    /// and for costs in text and markdown as many as a thousandth of the total needs; in csv as many as
-    /// there are, up to 10 digits]
+    /// Decimals of costs and percentages in text and Markdown
+    ///
+    /// CSV and TSV have up to 10 significant digits. The default is 1 for percentages, and enough
+    /// decimals to show a thousandth of the total for costs.
     #[arg(long, value_name = "N", value_parser = decimals, allow_negative_numbers = true)]
     decimal: Option<u8>,
-    /// Unit of costs in text, csv, tsv and markdown: ns, us, ms, s; B, kB, KiB, MB, MiB, GB, GiB; 1, k,
-    /// M [default: in text and markdown the one that fits the total; in csv ms, B, 1]
+    /// Unit of costs: ns, us, ms, s, B, KiB, MiB, 1, k, M
+    ///
+    /// Also kB, MB, GB and GiB. Applies to text, CSV, TSV and Markdown. The default fits the total
+    /// in text and Markdown, and is ms, B or 1 in CSV.
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     unit: Option<Unit>,
 }
@@ -241,13 +249,13 @@ impl Target {
         let name = file.display();
         let fault = if file == Path::new("-") || file.as_os_str().is_empty() {
             Some(format!(
-                "expected the name of a file: without {flag} the output goes to the screen"
+                "expected a file name; without {flag} the output goes to standard output"
             ))
         } else if file.is_dir() {
-            Some(format!("{name} is a folder: expected the name of a file"))
+            Some(format!("{name} is a directory; expected a file name"))
         } else if !folder_of(file).is_dir() {
             Some(format!(
-                "{name}: there is no folder {}",
+                "{name}: the directory {} does not exist",
                 folder_of(file).display()
             ))
         } else {
@@ -391,9 +399,7 @@ fn spares_below(
     if is_below && is_profile(own, from) {
         let (name, read) = (own.display(), read.display());
         return Err(complain(
-            format!(
-                "{flag}: {name} is a profile of the folder {read}, which is read: expected another file"
-            ),
+            format!("{flag}: {name} is one of the profiles in {read} to read; use another file"),
             Failure::Usage,
         ));
     }

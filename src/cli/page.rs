@@ -25,19 +25,24 @@ pub(super) const HTML: &str = "--html";
 struct Page {
     #[command(flatten)]
     source: SourceArgs,
-    /// The file to write, completely or not at all; any browser shows it, without a network
+    /// HTML file to write
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     html: PathBuf,
-    /// Several runs in one page, which shows the one imported last first
+    /// Runs to include; the page opens with the newest import
     #[arg(long, value_name = "SET", conflicts_with_all = ["input", "run"], value_parser = run_set())]
     runs: Option<RunSet>,
-    /// Bytes that the page may have: 500kB, 8MiB; where a run needs more, the page says what it leaves out
+    /// Maximum size of the page, such as 500kB or 8MiB
+    ///
+    /// A page that would be larger leaves out details and lists what is missing.
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size)]
     max_size: u64,
-    /// Leave out the source that is stored with the run
+    /// Open with this function and its callees: NAME, A,B or A>B
+    #[arg(id = "fn", long = "fn", value_name = "PATH")]
+    callers: Option<String>,
+    /// Do not include the stored source
     #[arg(long)]
     without_source: bool,
-    /// Leave out what answers SQL in the page: SQLite and a database, at least half a megabyte
+    /// Do not include SQLite (about 0.5 MB) for SQL in the page
     #[arg(long)]
     no_sql: bool,
 }
@@ -46,11 +51,10 @@ struct Page {
 pub(super) fn command() -> Command {
     Page::augment_args(Command::new(PAGE))
         .infer_long_args(true)
-        .about("One file for a browser: functions, lines, flame graph, tree, callers and source, to be clicked through")
+        .about("An HTML page with functions, flame graph, call tree and source")
         .long_about(
-            "One file for a browser: functions, lines, flame graph, tree, callers and source, to be clicked through.\n\n\
-             It opens from the disk and loads nothing. Every view says by which command, and by which SQL, its figures are \
-             found here.",
+            "An HTML page with functions, lines, flame graph, call tree, callers and source.\n\nIt opens from the disk \
+             and loads nothing. Every view shows the command and the SQL that give its figures.",
         )
 }
 
@@ -86,6 +90,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             .first()
             .map_or_else(String::new, |run| run.name.clone()),
         runs: runs.iter().map(|run| (&source, run)).collect(),
+        path: page.callers,
         ..Content::default()
     };
     let mut left = Vec::new();
@@ -111,11 +116,12 @@ fn unfinished(error: PageError, stop: &Stop) -> Unwritten {
 /// A page instead of an answer in text.
 #[derive(Clone, Debug, Args)]
 pub(super) struct HtmlArgs {
-    /// Write one file for a browser instead, completely or not at all: tables, pictures, and what is
-    /// needed to click through them without a network
+    /// Write an HTML page instead
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["outfile", "format", "title", "decimal", "unit"])]
     html: Option<PathBuf>,
-    /// Bytes that the page may have: 500kB, 8MiB; where it needs more, it says what it leaves out
+    /// Maximum size of the page, such as 500kB or 8MiB
+    ///
+    /// A page that would be larger leaves out details and lists what is missing.
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size, requires = "html")]
     max_size: u64,
 }

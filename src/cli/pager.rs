@@ -38,7 +38,7 @@ pub fn is_running() -> bool {
 /// Whether there may be a pager.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct PagerArgs {
-    /// Write to a terminal without a pager, however long the output is
+    /// Do not use a pager
     #[arg(long)]
     pub(super) no_pager: bool,
 }
@@ -132,7 +132,7 @@ impl Pager {
                 // Nothing is said of a usual pager that is not installed.
                 if is_asked_for {
                     say(format!(
-                        "cannot run the pager {line}: {error}; PROFDB_PAGER names another one, and --no-pager does without"
+                        "cannot run the pager {line}: {error}; PROFDB_PAGER selects another one, and --no-pager uses none"
                     ));
                 }
             }

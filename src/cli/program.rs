@@ -7,8 +7,9 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use super::database::DatabaseArgs;
 use super::failure::{Failure, complain, explain, line, output, say};
-use super::help::explained;
+use super::help::with_help_texts;
 use super::{
     check, compact, complete, completions, convert, delete, diff, dump, dyalog_switches, export,
     first_word, formats, gate, history, identify, import, man, merge, other_flags, progress,
@@ -20,13 +21,13 @@ use crate::report::REPORTS;
 use crate::store::{later_runs_by_pages, versions};
 use crate::text::plain::{is_unsafe, plain};
 
-/// Imports what profilers write into one SQLite database, and answers with SQL views and reports.
+/// Import profiles into one SQLite database, and query, compare and track them
 #[derive(Debug, Parser)]
 #[command(
     name = "profdb",
     infer_long_args = true,
     arg_required_else_help = true,
-    override_usage = "profdb <COMMAND>\n       profdb <FILE>     (the summary of a profile, or the runs of a database)",
+    override_usage = "profdb <COMMAND>\n       profdb <FILE>     (print the summary of a profile, or list the runs of a database)",
     max_term_width = 100
 )]
 struct Cli {
@@ -36,49 +37,49 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Imports profiles into the database, each as a run
+    /// Import profiles into the database, each as a run
     Import(import::Import),
-    /// Lists the runs
+    /// List the runs of the database
     Runs(runs::Runs),
-    /// Shows what is known of a run: timer, bias, totals, notes
+    /// Show the metadata of a run: timer, bias, totals, notes
     Show(show::Show),
-    /// Says more of runs, or less: KEY=VALUE
+    /// Add tags to runs, or remove tags
     Tag(tag::TagRuns),
-    /// Deletes runs with everything that belongs to them
+    /// Delete runs
     Delete(delete::Delete),
-    /// Gives the space that deleted runs have left back to the disk
+    /// Shrink the database file after runs were deleted
     Compact(compact::Compact),
-    /// Finds out anew which functions are one, whatever build or process their names are of
+    /// Recompute function identities, which match functions across builds
     Identify(identify::Identify),
-    /// Adds the runs of other databases that a database lacks
+    /// Copy the runs of other databases into a database
     Merge(merge::Merge),
-    /// Writes a run in a format of another program
+    /// Write a run in the format of another program
     Export(export::Export),
-    /// Writes a profile in a format of another program, without a database
+    /// Convert a profile to another format, without a database
     Convert(convert::Convert),
-    /// Says what changed between runs or files, and what is noise
+    /// Compare runs or files, and separate changes from noise
     Diff(Box<diff::Diff>),
-    /// Says whether what changed is within a budget, for a build to stop
+    /// Check a change against a performance budget
     Gate(Box<gate::Gate>),
-    /// Says what a function, or the whole run, cost from run to run
+    /// Show the cost of a function, or of the whole run, from run to run
     History(Box<history::History>),
-    /// Says which functions changed, and between which commits
+    /// Find the commits at which the cost of functions changed
     Steps(Box<steps::Steps>),
-    /// Shows all runs in the browser, from this machine only
+    /// Show the database in a browser, on this machine only
     Serve(serve::Serve),
-    /// Runs one SQL statement, read-only
+    /// Run one SQL statement that only reads
     Sql(sql::Sql),
-    /// Shows what an importer understands of a file, event by event
+    /// Print what the importer reads from a file, event by event
     Dump(dump::Dump),
-    /// Checks a database: the file, references, and figures against each other
+    /// Check a database: the file, its references, and its sums
     Check(check::Check),
-    /// Explains the tables and views
+    /// Describe the tables and views
     Schema(schema::Schema),
-    /// Lists the formats that are read, or explains one
+    /// List the formats, or describe a format or profiler
     Formats(formats::Formats),
-    /// Writes the words of the command line for a shell to complete
+    /// Print a completion script for a shell
     Completions(completions::Completions),
-    /// Writes the manual pages
+    /// Write the manual pages
     Man(man::Man),
 }
 
@@ -130,6 +131,10 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     let words = words(&arguments);
     let commands = Cli::command().subcommand(report::bare());
     let is_command = |word: &str| word == "help" || commands.find_subcommand(word).is_some();
+    let mut arguments = arguments;
+    first_word::name_the_report(&mut arguments, || {
+        DatabaseArgs::named(None).path().is_file()
+    });
     // A file is looked into, which takes as long as its disk does.
     let is_file = first_word::of_file(&arguments, is_command).is_some();
     let looking = is_file.then(|| progress::begin("asking"));
@@ -308,7 +313,7 @@ fn database_without_flag(error: &clap::Error) -> Option<String> {
             .any(|known| ending.eq_ignore_ascii_case(known))
     });
     (error.kind() == ErrorKind::UnknownArgument && is_database && !word.starts_with('-'))
-        .then(|| format!("unexpected argument {word}: `--db {word}` says which database"))
+        .then(|| format!("unexpected argument {word}; use `--db {word}` for a database"))
 }
 
 /// The version, and how this build writes later runs: how it was installed decides that. Asked only
@@ -317,7 +322,7 @@ fn explain_version(error: &clap::Error) -> Failure {
     let way = if later_runs_by_pages() {
         "in whole pages"
     } else {
-        "row by row, in twice the time: built without LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
+        "row by row, which takes twice the time: built without LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
     };
     match explain(error) {
         Failure::ClosedPipe => line(format_args!("later runs are written {way}"))
@@ -345,7 +350,7 @@ pub fn program() -> clap::Command {
         "{} (schema version {schema}, SQLite {sqlite})",
         env!("CARGO_PKG_VERSION")
     );
-    explained(with_numbers(
+    with_help_texts(with_numbers(
         Cli::command()
             .version(version)
             .subcommand(report::command()),

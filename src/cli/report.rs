@@ -7,9 +7,9 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use super::args::sentence;
 use super::args::{
     Groups, OLD_LABEL_KEY, choice, count, dialect, label, milliseconds, percentage, share,
+    short_help, with_help,
 };
 use super::diff_tree;
 use super::failure::{Failure, complain, database, explain, say, unanswered};
@@ -38,8 +38,8 @@ pub(super) const TAGS_OF_RUNS: &str = "tags belong to runs, labels to samples";
 /// The flag for where it is.
 const SOURCE: &str = "source";
 
-/// How flags may be written.
-const SHORTER: &str = "Flags may be cut short as long as they are clear, and may have one dash: -dec=3 is --decimal 3.";
+/// The explanation of abbreviated flags in the help of reports.
+const SHORTER: &str = "Flags can be abbreviated and can have one dash: -dec=3 is --decimal 3.";
 
 /// `profdb report` with a subcommand for each report.
 pub(super) fn command() -> Command {
@@ -56,7 +56,7 @@ pub(super) fn with_report(bare: Command, name: &str) -> Command {
 /// `profdb report` without any report.
 pub(super) fn bare() -> Command {
     Command::new("report")
-        .about("Answers a question about a run, or straight about a file")
+        .about("Print a report about a run or a file")
         // After `import`: these two are what a new user looks for.
         .display_order(1)
         .override_usage("profdb report [REPORT] [OPTIONS] [FILE|SET]")
@@ -83,7 +83,7 @@ pub(super) const SHOW: &str = "show";
 fn state() -> Command {
     ListArgs::augment_args(SourceArgs::augment_args(Command::new(STATE)))
         .alias(SHOW)
-        .about("What is known of a run: timer, bias, totals, notes; the same as `profdb show`")
+        .about("Metadata of a run: timer, bias, totals, notes; alias of `profdb show`")
         .infer_long_args(true)
 }
 
@@ -100,9 +100,9 @@ fn subcommand(report: &'static Report) -> Command {
     let command = SourceArgs::augment_args(Command::new(report.name).aliases(dashed(report.name)))
         .infer_long_args(true)
         .arg(Arg::new("metric").long("metric").value_name("NAME").help(if header.all_metrics {
-            "What to count; all: every metric of the run, side by side [default: the run's own choice]"
+            "Metric to show; all shows every metric [default: that of the run]"
         } else {
-            "What to count [default: the run's own choice]"
+            "Metric to show [default: that of the run]"
         }))
         .arg(
             Arg::new("bias")
@@ -110,7 +110,8 @@ fn subcommand(report: &'static Report) -> Command {
                 .value_name("MS")
                 .allow_negative_numbers(true)
                 .value_parser(milliseconds)
-                .help("What one reading of the timer is taken to cost, in ms; 0 for times as measured [default: as the run says]"),
+                .help("Cost of one timer reading to subtract, in ms")
+.long_help("Cost of one timer reading to subtract, in ms.\n\n0 shows times as measured. [default: as recorded in the run]"),
         )
         .arg(
             Arg::new("percent_of")
@@ -118,20 +119,21 @@ fn subcommand(report: &'static Report) -> Command {
                 .value_name("WHAT")
                 .default_value("total")
                 .value_parser(["total", "selection"])
-                .help("What is 100 %"),
+                .help("What 100 % means"),
         )
         .arg(
             Arg::new("regex")
                 .long("regex")
                 .action(ArgAction::SetTrue)
-                .help("Names in PATH are regular expressions; in quotes they stand for themselves"),
+                .help("Treat names in PATH as regular expressions")
+.long_help("Treat names in PATH as regular expressions.\n\nNames in quotes match literally."),
         )
         .arg(
             Arg::new("show_sql")
                 .long("show-sql")
                 .action(ArgAction::SetTrue)
                 .conflicts_with("outfile")
-                .help("Shows the statements that give the answer, for the sqlite3 shell, instead of the answer"),
+                .help("Print the SQL statement instead of the result"),
         )
         .arg(
             Arg::new("dialect")
@@ -139,7 +141,8 @@ fn subcommand(report: &'static Report) -> Command {
                 .value_name("ENGINE")
                 .requires("show_sql")
                 .value_parser(dialect())
-                .help("With --show-sql: the statement for an engine that reads datasets, after what `profdb schema --dialect` prints"),
+                .help("With --show-sql: SQL for an engine that reads datasets")
+.long_help("With --show-sql: SQL for an engine that reads datasets.\n\nRun the statements of `profdb schema --dialect` first."),
         );
     // The arguments bring a text of their own, which is not what the report is about.
     let command = OutputArgs::augment_args(command)
@@ -171,7 +174,7 @@ fn subcommand(report: &'static Report) -> Command {
                 .value_parser(label)
                 .action(ArgAction::Append)
                 .hide(true)
-                .help("The same as --label"),
+                .help("Alias of --label"),
         )
     } else {
         command
@@ -182,7 +185,7 @@ fn subcommand(report: &'static Report) -> Command {
             .long(CODE)
             .action(ArgAction::SetTrue)
             .hide(true)
-            .help("Nothing more: the source is shown without it");
+            .help("No effect: this report always shows the source");
         return command.arg(code).arg(source_flag());
     }
     if header
@@ -220,7 +223,7 @@ fn source_flag() -> Arg {
         .long(SOURCE)
         .value_name("DIR")
         .value_parser(clap::value_parser!(PathBuf))
-        .help("Folder with the source that is shown [default: what `import --source` has stored]")
+        .help("Source directory [default: the stored source]")
 }
 
 /// `bottom-up` for `bottom_up`.
@@ -230,9 +233,10 @@ fn dashed(name: &str) -> Option<String> {
 
 /// The flag for a parameter; `rival` is one that excludes `first`.
 fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
-    let flag = Arg::new(parameter.name)
-        .long(parameter.name.replace('_', "-"))
-        .help(sentence(parameter.meaning));
+    let flag = with_help(
+        Arg::new(parameter.name).long(parameter.name.replace('_', "-")),
+        parameter.meaning,
+    );
     let flag = match parameter.default {
         Some(default) => flag.default_value(default),
         None => flag,
@@ -273,7 +277,7 @@ pub(super) fn explain_flags(arguments: &[OsString], error: &clap::Error) -> Opti
     match (error.kind(), error.get(ContextKind::InvalidArg)?) {
         (ErrorKind::UnknownArgument, ContextValue::String(flag)) if flag == page::HTML => {
             Some(format!(
-                "report {name} has no {flag}: `profdb report --html FILE` makes one page of all reports"
+                "report {name} has no {flag}: `profdb report --html FILE` writes one page with all reports"
             ))
         }
         (ErrorKind::UnknownArgument, ContextValue::String(flag)) => {
@@ -290,7 +294,7 @@ pub(super) fn explain_flags(arguments: &[OsString], error: &clap::Error) -> Opti
             let others: Vec<&str> = others.map(|report| report.name).collect();
             (!others.is_empty()).then(|| {
                 format!(
-                    "report {name} has no {flag}, which is for {}",
+                    "report {name} has no {flag}; it exists for {}",
                     others.join(", ")
                 )
             })
@@ -304,7 +308,7 @@ pub(super) fn explain_flags(arguments: &[OsString], error: &clap::Error) -> Opti
             let flag = format!("--{} <PATH>", path.name);
             missing
                 .contains(&flag)
-                .then(|| format!("report {name} needs {flag}: {}", path.meaning))
+                .then(|| format!("report {name} needs {flag}: {}", short_help(path.meaning)))
         }
         _ => None,
     }
@@ -347,14 +351,14 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let path = parameters.find(|parameter| parameter.kind == Parameter::Path);
     if request.names == NameSyntax::Regex && !path.is_some_and(|path| request.has(path.name)) {
         return Err(complain(
-            "--regex is about the names of --fn PATH: give --fn, or leave out --regex; --focus, --ignore and --hide take regular expressions anyway",
+            "--regex applies to --fn; add --fn or omit --regex. --focus, --ignore and --hide always take regular expressions",
             Failure::Usage,
         ));
     }
     let wants_code = request.has(CODE);
     if wants_code && matches.contains_id("outfile") {
         return Err(complain(
-            "--code is for the screen: leave out --outfile, or --code",
+            "--code is for the terminal; omit --outfile or --code",
             Failure::Usage,
         ));
     }
@@ -385,11 +389,18 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let mut answer =
         report::ask(&asked_of, report, &run, &request).map_err(|error| unanswered(error, stop))?;
     answer.remarks.iter().for_each(say);
+    let has_line_rows = answer
+        .columns
+        .iter()
+        .any(|column| column.name == "line_file");
+    if has_line_rows && answer.is_empty() && !run.knows_lines && run.format == "perf_script" {
+        say("`perf script -F +srcline` prints line numbers");
+    }
     let has_addresses = answer.has_addresses();
     if has_addresses.map_err(|error| database(error, stop))? {
         say(format!(
-            "{}: functions are called by their addresses, for the file has no names of them: `profdb formats samply`, or \
-             that of another profiler, says how to record names",
+            "{}: the file has addresses instead of function names; `profdb formats samply`, or the name of your \
+             profiler, describes how to record names",
             run.said()
         ));
     }
@@ -403,13 +414,13 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             .map_err(|error| database(error, stop))?;
         if lines == 0 && !run.knows_lines && answer.remarks.is_empty() {
             say(format!(
-                "{} knows no lines, which alone have source",
+                "{} has no line numbers, so there is no source to show",
                 run.said()
             ));
         }
         if missing > 0 {
             let hint = if folder.is_none() {
-                ": --source DIR says where it is"
+                "; use --source DIR"
             } else {
                 ""
             };
@@ -438,7 +449,7 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
             Parameter::Label => {
                 let given = |name| matches.get_many::<String>(name).into_iter().flatten();
                 if given(OLD_LABEL).next().is_some() {
-                    say(format!("--tag is --label now: {TAGS_OF_RUNS}"));
+                    say(format!("--tag is now --label: {TAGS_OF_RUNS}"));
                 }
                 return given(name)
                     .chain(given(OLD_LABEL))
@@ -455,7 +466,7 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
                 let old = text.strip_prefix(OLD_LABEL_KEY);
                 if let Some(key) = old {
                     say(format!(
-                        "--{name} {text} is --{name} label:{key} now: {TAGS_OF_RUNS}"
+                        "--{name} {text} is now --{name} label:{key}: {TAGS_OF_RUNS}"
                     ));
                 }
                 Argument::Text(old.map_or_else(|| text.clone(), |key| format!("label:{key}")))

@@ -14,11 +14,13 @@ use crate::store::RunSet;
 
 #[derive(Debug, Args)]
 pub(super) struct Runs {
-    /// Only these runs: latest, numbers, KEY=VALUE,... of their tags, the start of a uid (4 characters or
-    /// more), or a title
+    /// Only these runs: latest, numbers, KEY=VALUE, uid, title
+    ///
+    /// Runs are named by `latest`, numbers, tags `KEY=VALUE,...`, the first 4 or more characters of
+    /// a uid, or a title.
     #[arg(value_name = "SET", value_parser = run_set())]
     set: Option<RunSet>,
-    /// The same
+    /// Alias of SET
     #[arg(long = "where", visible_alias = "run", value_name = "SET", value_parser = run_set(), conflicts_with = "set")]
     filter: Option<RunSet>,
     #[command(flatten)]

@@ -24,13 +24,13 @@ const SECTION: &str = "\n### ";
 
 #[derive(Debug, Args)]
 pub(super) struct Schema {
-    /// A table or view [default: all of them]
+    /// Table or view [default: all]
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
     name: Option<String>,
-    /// Print the statements that make the tables and views of a dataset known to an engine, instead
+    /// Print the SQL that defines the views in an engine
     #[arg(long, value_name = "ENGINE", value_parser = dialect(), conflicts_with = "name")]
     dialect: Option<Dialect>,
-    /// Where the engine finds the dataset: its folder, or an address: `s3://bucket/profiles`
+    /// Directory or URL of the dataset, such as `s3://b/profiles`
     #[arg(long, value_name = "DIR", default_value = ".", requires = "dialect", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::DirPath)]
     dataset: String,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(super) fn run(schema: &Schema, stop: &Stop) -> Result<(), Failure> {
         let is_known = folder.join(ABOUT).is_file();
         let has_files = |table: &str| !is_known || has_files(&folder.join(table));
         if is_known && let Some(fault) = runs_of_several_days(folder) {
-            say(format!("{fault}: engines count it once for each"));
+            say(format!("{fault}: query engines count each copy"));
         }
         let script = views(dialect, &schema.dataset, &has_files)
             .map_err(|fault| complain(fault, Failure::Usage))?;

@@ -15,11 +15,14 @@ use crate::store::RunSet;
 
 #[derive(Debug, Args)]
 pub(super) struct Show {
-    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid (4 characters or
-    /// more), its title or a file; of several the one imported last [default: latest]
+    /// Run: latest, number, KEY=VALUE, uid, title or file
+    ///
+    /// A run is named by `latest`, its number, tags `KEY=VALUE,...`, the first 4 or more characters
+    /// of its uid, its title, or its file. If several runs match, the one imported last is used.
+    /// [default: latest]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     set: Option<RunSet>,
-    /// The same, as reports have it
+    /// Alias of SET
     #[arg(long, value_name = "SET", value_parser = run_set(), conflicts_with = "set")]
     run: Option<RunSet>,
     #[command(flatten)]

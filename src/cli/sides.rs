@@ -22,26 +22,28 @@ use crate::store::{ChooseError, Database, RunSet, Tag};
 /// What is compared, and how its figures are taken.
 #[derive(Debug, Args)]
 pub(super) struct SidesArgs {
-    /// What is compared with: a profile, a folder of profiles, or runs of the database
+    /// Baseline: a profile, a directory of profiles, or runs
     #[arg(value_name = "BASE", value_parser = run_set(), value_hint = ValueHint::FilePath, requires = "changed", required_unless_present = "base")]
     original: Option<RunSet>,
-    /// What is compared: a profile, a folder of profiles, or runs of the database
+    /// New: a profile, a directory of profiles, or runs
     #[arg(value_name = "NEW", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     changed: Option<RunSet>,
-    /// What is compared with, as sets of runs or files; all of them together
+    /// Baseline: runs or files; repeatable
     #[arg(long, value_name = "SET", num_args = 1.., value_parser = run_set(), conflicts_with = "original", requires = "new")]
     base: Vec<RunSet>,
-    /// What is compared, as sets of runs or files; all of them together
+    /// New: runs or files; repeatable
     #[arg(long, value_name = "SET", num_args = 1.., value_parser = run_set(), conflicts_with = "original", requires = "base")]
     new: Vec<RunSet>,
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// What to count [default: the choice of the first run of base]
+    /// Metric to compare
+    ///
+    /// [default: the default metric of the first baseline run]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     #[command(flatten)]
     how: ComparedArgs,
-    /// Format of files, whatever their first bytes look like
+    /// Format of the files, instead of detecting it
     #[arg(long, value_name = "FORMAT", value_parser = input_format)]
     from: Option<&'static Format>,
     #[command(flatten)]
@@ -51,23 +53,29 @@ pub(super) struct SidesArgs {
 /// How figures of two sides are taken, and what of them is one function.
 #[derive(Debug, Args)]
 pub(super) struct ComparedArgs {
-    /// How figures vary though nothing has changed: exact, timed, sampled or unknown [default: as
-    /// the runs say]
+    /// Noise model: exact, timed, sampled or unknown
+    ///
+    /// How costs vary between recordings of an unchanged program. [default: as stored in the runs]
     #[arg(long, value_name = "KIND", value_parser = noise)]
     noise: Option<Noise>,
-    /// What figures are divided by: none, total (shares are compared), median (what most functions
-    /// have in common), calls, or tag:KEY (a number)
+    /// Divide costs by total, median, calls or tag:KEY
+    ///
+    /// `total` compares shares of the total. `median` removes a factor that most of the cost has in
+    /// common, such as a slower machine. `tag:KEY` divides by the number in a tag.
     #[arg(long, value_name = "BY", default_value = "none", value_parser = normalize)]
     normalize: Normalize,
-    /// A tag whose values say which run of base and which of new belong together; without TAG, files
-    /// are paired in the order of their names, and runs in the order of their numbers
+    /// Pair the runs of both sides by the value of a tag
+    ///
+    /// Without TAG, files are paired by name order and runs by number.
     #[arg(long, value_name = "TAG", num_args = 0..=1, default_missing_value = FILE_NAMES, value_parser = NonEmptyStringValueParser::new())]
     paired: Option<String>,
-    /// Folder of base whose sources are those of a folder of new, or a program and its name in new
+    /// Directory or program that was renamed, as BASE=NEW
     #[arg(long, value_name = "BASE=NEW", value_parser = root)]
     root: Vec<(String, String)>,
-    /// Functions of one name are one, where nothing else has the name, each side knows only one of
-    /// them, and chance does not explain that
+    /// Also match functions by name alone
+    ///
+    /// Applies to names that are unambiguous on both sides, if the match cannot be explained by
+    /// chance.
     #[arg(long)]
     loose: bool,
 }
@@ -128,7 +136,7 @@ pub(super) fn root(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(base, new)| (trimmed(base), trimmed(new)))
         .filter(|(base, new)| base != new)
-        .ok_or_else(|| "expected BASE=NEW, two folders".to_owned())
+        .ok_or_else(|| "expected BASE=NEW with two directories".to_owned())
 }
 
 impl SidesArgs {
@@ -212,7 +220,7 @@ pub(super) fn are_heeded<'s>(
     match flag_of_files(from, options) {
         Some(flag) if sets.all(is_stored) => Err(complain(
             format!(
-                "--{flag} is for files, and only runs of the database are compared: leave it out, or name a file as ./NAME"
+                "--{flag} applies to files, but only runs of the database are compared; omit it, or name a file as ./NAME"
             ),
             Failure::Usage,
         )),
@@ -225,7 +233,7 @@ pub(super) fn read_once<'s>(sets: impl Iterator<Item = &'s RunSet>) -> Result<()
     let is_input = |file: &&Path| *file == Path::new(STDIN);
     if sets.filter_map(file_of).filter(is_input).count() > 1 {
         return Err(complain(
-            "standard input can be read once: expected one `-` at most",
+            "standard input can be read once; use `-` once",
             Failure::Usage,
         ));
     }
@@ -256,7 +264,7 @@ pub(super) fn files_of(
 
 /// What to say of a folder without profiles.
 pub(super) fn no_profile(folder: &Path) -> String {
-    format!("{}: no profile below this folder", folder.display())
+    format!("{}: no profile in this directory", folder.display())
 }
 
 /// The profiles below a folder, by name; what no format recognises is passed over.

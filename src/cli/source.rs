@@ -38,20 +38,24 @@ const SEPARATORS: &str = "separators";
 /// Which run, and where it is.
 #[derive(Clone, Debug, Args)]
 pub(super) struct SourceArgs {
-    /// A profile to ask without importing it, - for standard input; or a run of the database, as
-    /// with --run
+    /// Profile to read without importing it, or a run as in --run
+    ///
+    /// `-` reads standard input.
     #[arg(value_name = "FILE|SET", group = "input", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     asked: Option<RunSet>,
-    /// A profile to ask without importing it
+    /// Profile to read without importing it
     #[arg(long, value_name = "FILE", group = "input")]
     infile: Option<PathBuf>,
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid (4 characters or
-    /// more), its title or a file; of several the one imported last [default: latest]
+    /// Run: latest, number, KEY=VALUE, uid, title or file
+    ///
+    /// A run is named by `latest`, its number, tags `KEY=VALUE,...`, the first 4 or more characters
+    /// of its uid, its title, or its file. If several runs match, the one imported last is used.
+    /// [default: latest]
     #[arg(long, value_name = "SET", conflicts_with = "input", value_parser = run_set())]
     run: Option<RunSet>,
-    /// Format of FILE, whatever its first bytes look like
+    /// Format of FILE, instead of detecting it
     #[arg(long, value_name = "FORMAT", requires = "input", value_parser = input_format)]
     pub(super) from: Option<&'static Format>,
     #[command(flatten)]
@@ -87,10 +91,10 @@ impl SourceArgs {
                     return temporary(file, self.from, &self.options.0, stop);
                 }
                 let message = match &set {
-                    RunSet::Word(_) => format!("expected a file, and there is no file {set}"),
+                    RunSet::Word(_) => format!("expected a file, but {set} does not exist"),
                     _ => format!(
-                        "expected a file, found {set}: a set of runs, which SQL names by run_id = 3 and the like; \
-                         a file of this name is ./{set}"
+                        "expected a file, found {set}: a set of runs. SQL selects runs with run_id = 3; use ./{set} \
+                         for a file of this name"
                     ),
                 };
                 Err(complain(message, Failure::Usage))
@@ -103,7 +107,7 @@ impl SourceArgs {
         match &self.run {
             None => Ok(()),
             Some(_) => Err(complain(
-                "--run: a statement names its runs itself, by run_id = 3 and the like",
+                "--run: a statement selects runs itself, for example with run_id = 3",
                 Failure::Usage,
             )),
         }
@@ -171,7 +175,7 @@ impl SourceArgs {
             return Ok(options.take(SEPARATORS).and_then(|text| text.parse().ok()));
         }
         if options.value(SEPARATORS).is_some() && file(&set).is_none() {
-            let message = "--separators is for csv: give --format csv, or a FILE that is CSV";
+            let message = "--separators applies to CSV; use --format csv, or a FILE that is CSV";
             return Err(complain(message, Failure::Usage));
         }
         Ok(None)
@@ -213,7 +217,10 @@ pub(super) fn open_run(
         && is_unknown()
     {
         // It looks like the name of a file.
-        return Err(no_such_file(name, "no run of this name: see profdb runs"));
+        return Err(no_such_file(
+            name,
+            "no run has this name; `profdb runs` lists the runs",
+        ));
     }
     let run = find_run(&source, Some(set), stop)?;
     Ok((source, run))
@@ -227,7 +234,7 @@ fn is_no_flag_of_files(
 ) -> Result<(), Failure> {
     match flag_of_files(from, options) {
         Some(flag) => Err(complain(
-            format!("--{flag} is for a file, found {set}: a file of this name is ./{set}"),
+            format!("--{flag} applies to files, found {set}; use ./{set} for a file of this name"),
             Failure::Usage,
         )),
         None => Ok(()),
@@ -248,7 +255,7 @@ fn no_such_file(name: &str, neither: &str) -> Failure {
     match File::open(name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => failed(name, unreadable(error)),
         _ => complain(
-            format!("{name}: there is no such file, and {neither}"),
+            format!("{name}: no such file, and {neither}"),
             Failure::Input,
         ),
     }
@@ -268,14 +275,14 @@ pub(super) fn is_anywhere(set: &RunSet, database: &DatabaseArgs) -> Result<(), F
     }
     is_no_folder(set)?;
     let database = path.display();
-    let neither = format!("no database {database} that may have a run of this name");
+    let neither = format!("no database {database} that could have a run of this name");
     Err(no_such_file(name, &neither))
 }
 
 /// What to say of a folder where a file is expected.
 pub(super) fn of_folder(name: &str) -> String {
     format!(
-        "{name} is a folder: `profdb import {}` stores the profiles in it",
+        "{name} is a directory; `profdb import {}` stores the profiles in it",
         quoted(name, None)
     )
 }
@@ -445,13 +452,13 @@ pub(super) fn unreadable(source: io::Error) -> pipeline::Failure {
 
 /// Reports why a file was not read.
 pub(super) fn failed(name: &str, error: pipeline::Failure) -> Failure {
-    let instead = format!("`--db {name}` asks one of profdb");
+    let instead = format!("use `--db {name}` if it is a profdb database");
     failed_or(name, &instead, error)
 }
 
 /// Reports why a file was not imported.
 pub(super) fn not_imported(name: &str, error: pipeline::Failure) -> Failure {
-    let instead = format!("`profdb merge INTO {name}` takes over the runs of one of profdb");
+    let instead = format!("use `profdb merge INTO {name}` if it is a profdb database");
     failed_or(name, &instead, error)
 }
 

@@ -18,7 +18,7 @@ const LONGEST: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
 pub(super) struct Sql {
-    /// One statement that only reads; - for standard input
+    /// Statement to run; - reads it from standard input
     #[arg(value_name = "SQL")]
     sql: String,
     #[command(flatten)]
@@ -45,8 +45,8 @@ pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
         sql.sql.clone()
     };
     if statement.starts_with('.') {
-        let instead = "commands with a dot are those of the sqlite3 shell: `profdb schema` explains tables and views, \
-                       `profdb runs` lists the runs";
+        let instead = "commands with a dot belong to the sqlite3 shell; `profdb schema` describes the tables and \
+                       views, `profdb runs` lists the runs";
         return Err(complain(instead, Failure::Usage));
     }
     let database = source.open(stop)?;

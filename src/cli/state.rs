@@ -11,6 +11,8 @@ use crate::report::render::{self, Format};
 use crate::report::{Value, table};
 use crate::store::{Database, MetricInfo, RunInfo, RunState};
 use crate::text::json::pretty;
+use crate::text::number::shortest;
+use crate::text::xml::escaped;
 
 /// Columns of `runs` that are numbers.
 const NUMBERS: [&str; 6] = [
@@ -37,9 +39,10 @@ pub(super) fn tell(
     stop: &Stop,
 ) -> Result<(), Failure> {
     let layout = list.layout();
-    layout
-        .check(false)
-        .map_err(|wrong| complain(wrong, Failure::Usage))?;
+    layout.check(false).or_else(|wrong| match layout.format {
+        Format::Xml => Ok(()),
+        _ => Err(complain(wrong, Failure::Usage)),
+    })?;
     let state = source
         .state(run.run_id)
         .map_err(|error| database(error, stop))?;
@@ -47,6 +50,7 @@ pub(super) fn tell(
         |out: &mut dyn Write, text: &str| Ok::<_, Unwritten>(out.write_all(text.as_bytes())?);
     match layout.format {
         Format::Text => target.write(stop, |out| Ok(write_text(&state, out)?)),
+        Format::Xml => target.write(stop, |out| Ok(write_xml(&state, out)?)),
         Format::Json => target.write(stop, |out| {
             written(out, &format!("{}\n", pretty(&object(&state))))
         }),
@@ -62,7 +66,50 @@ pub(super) fn tell(
     }
 }
 
+/// Returns names, values and units as `]PROFILE state` has them, if the cost of the timer is known. Files do not state the others.
+fn timer(state: &RunState) -> Vec<(&'static str, Value, &'static str)> {
+    let cost = state.columns.iter().find(|(name, _)| name == "timer_bias");
+    let cost = cost.and_then(|(_, cost)| cost.as_deref()?.strip_suffix(NANOSECONDS)?.parse().ok());
+    let Some(cost) = cost.map(|cost: f64| cost / 1e6) else {
+        return Vec::new();
+    };
+    let text = |text: &str| Value::Text(text.to_owned());
+    vec![
+        ("state", text("inactive"), ""),
+        ("timer", text("unknown"), ""),
+        ("timer cost", Value::Real(cost), "msec"),
+        ("granularity", text("unknown"), ""),
+    ]
+}
+
+/// Writes a row for each known value, in the order of the table.
+fn write_xml(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<?xml version=\"1.0\"?>\n<ProfileState>")?;
+    for row in rows(state) {
+        writeln!(out, "  <StateEntry>")?;
+        for (name, value) in ["Kind", "Name", "Value", "Unit"].iter().zip(row) {
+            let text = match value {
+                Value::Null => continue,
+                Value::Integer(value) => value.to_string(),
+                Value::Real(value) => shortest(value),
+                Value::Text(text) => escaped(&text),
+            };
+            writeln!(out, "    <{name}>{text}</{name}>")?;
+        }
+        writeln!(out, "  </StateEntry>")?;
+    }
+    writeln!(out, "</ProfileState>")
+}
+
 fn write_text(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
+    for (name, value, unit) in timer(state) {
+        let value = match value {
+            Value::Real(value) => shortest(value),
+            Value::Text(text) => text,
+            Value::Integer(_) | Value::Null => continue,
+        };
+        writeln!(out, "{}", format!("{name}: {value} {unit}").trim_end())?;
+    }
     for (name, value) in &state.columns {
         if let Some(value) = value {
             writeln!(out, "{name}: {}", render::plain(value))?;
@@ -128,6 +175,9 @@ fn rows(state: &RunState) -> Vec<Vec<Value>> {
         }
     };
     let mut rows = Vec::new();
+    for (name, value, of) in timer(state) {
+        rows.push(vec![text("state"), text(name), value, unit(of)]);
+    }
     for (name, known) in &state.columns {
         if let Some(known) = known {
             let (value, of) = value(name, known);

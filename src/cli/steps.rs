@@ -28,34 +28,41 @@ use crate::store::{Database, Fitting};
 pub(super) struct Steps {
     #[command(flatten)]
     series: SeriesArgs,
-    /// What to count [default: the choice of the last run]
+    /// Metric to show
+    ///
+    /// [default: the default metric of the last run]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     #[command(flatten)]
     search: SearchArgs,
-    /// Divide figures by none, total (shares are shown), median (what most functions have in common),
-    /// calls, or tag:KEY (a number)
+    /// Divide costs by total, median, calls or tag:KEY
+    ///
+    /// `total` shows shares of the total. `median` removes a factor that most of the cost has in
+    /// common, such as a slower machine. `tag:KEY` divides by the number in a tag.
     #[arg(long, value_name = "BY", default_value = "none", value_parser = normalize)]
     normalize: Normalize,
-    /// One row per function, module or file
+    /// Print one row per function, module or file
     #[arg(long, value_name = "WORD", default_value = "function", value_parser = by)]
     by: Fitting,
-    /// Only functions (or modules, or files) of this name; * and ? fit any text and any character
+    /// Only functions with this name; * and ? are wildcards
+    ///
+    /// With --by, the name of a module or file.
     #[arg(long = "fn", value_name = "FN")]
     function: Option<String>,
     #[command(flatten)]
     filters: FilterArgs,
-    /// Smallest part of the total that a function must have to be searched, in percent, on average
-    /// over all positions
+    /// Search only functions of N % or more of the total
     #[arg(long, value_name = "N", default_value = "0.1", value_parser = share)]
     min_share: f64,
-    /// Only steps from a commit on (its name, or the beginning of it), or in the last so many positions
+    /// Only steps from a commit on, or in the last N positions
     #[arg(long, value_name = "COMMIT|N", value_parser = since)]
     since: Option<Since>,
-    /// Also functions in which nothing was found, with what would have been
+    /// Include functions without a step
+    ///
+    /// They are listed with the smallest detectable change.
     #[arg(long)]
     all: bool,
-    /// Only the first rows
+    /// Print only the first N rows
     #[arg(long, value_name = "N", value_parser = count)]
     first: Option<u64>,
     #[command(flatten)]

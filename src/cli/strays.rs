@@ -44,15 +44,15 @@ pub(super) fn on_several_days(files: impl Iterator<Item = PathBuf>) -> Option<St
             continue;
         }
         found = Some(format!(
-            "{} and {} are one run on two days: remove its files of the day on which it was not recorded (recorded_utc) from all \
-             tables",
+            "{} and {} are the same run in two day partitions: delete the copy whose day differs from recorded_utc, in \
+             every table",
             other.display(),
             file.display()
         ));
     }
     found.map(|found| match more {
         0 => found,
-        more => format!("{found}; so it is with {more} more"),
+        more => format!("{found}; {more} more runs are affected"),
     })
 }
 

@@ -10,14 +10,16 @@ use crate::store::{RunSet, Tag, TagChange};
 
 #[derive(Debug, Args)]
 pub(super) struct TagRuns {
-    /// The runs: latest, numbers, KEY=VALUE,... of their tags, the start of a uid (4 characters or
-    /// more), or a title
+    /// Runs: latest, numbers, KEY=VALUE, uid or title
+    ///
+    /// Runs are named by `latest`, numbers, tags `KEY=VALUE,...`, the first 4 or more characters of
+    /// a uid, or a title.
     #[arg(value_name = "SET", value_parser = run_set())]
     runs: RunSet,
-    /// What to say of them, in the place of what is said under this key
+    /// Tags to set; an existing value of a key is replaced
     #[arg(value_name = "KEY=VALUE", value_parser = tag, required_unless_present = "remove")]
     tags: Vec<Tag>,
-    /// Key of a tag to take from them; several times: each of them
+    /// Remove the tag with this key; repeatable
     #[arg(long, value_name = "KEY")]
     remove: Vec<String>,
     #[command(flatten)]
@@ -34,7 +36,7 @@ pub(super) fn run(tag: &TagRuns, stop: &Stop) -> Result<(), Failure> {
     let mut kept = tag.tags.iter();
     if let Some(both) = kept.find(|kept| tag.remove.contains(&kept.key)) {
         let key = &both.key;
-        let message = format!("{both} --remove {key}: expected one of the two");
+        let message = format!("{both} --remove {key}: use only one of them");
         return Err(complain(message, Failure::Usage));
     }
     joined(&tag.tags).iter().for_each(say);

@@ -51,10 +51,10 @@ pub(super) fn walk(root: &Path, hidden: Hidden, stop: &Stop) -> Result<Walked, F
         |error: String, failure| complain(format!("{}: {error}", root.display()), failure);
     let listed = fs::read_dir(root).map_err(|error| match error.kind() {
         io::ErrorKind::NotADirectory => complain(
-            "this is a file: expected a folder".to_owned(),
+            "expected a directory, found a file".to_owned(),
             Failure::Input,
         ),
-        io::ErrorKind::NotFound => complain("there is no such folder".to_owned(), Failure::Input),
+        io::ErrorKind::NotFound => complain("no such directory".to_owned(), Failure::Input),
         _ => complain(format!("cannot list it: {error}"), unread(&error)),
     })?;
     let mut walked = Walked::default();
@@ -87,16 +87,14 @@ pub(super) fn walk(root: &Path, hidden: Hidden, stop: &Stop) -> Result<Walked, F
                     waiting.push((name + "/", depth + 1, entry.path()));
                 }
                 Ok(kind) if kind.is_dir() => {
-                    let reason = format!(
-                        "expected at most {DEEPEST} folders (DEEPEST) within each other, found more"
-                    );
+                    let reason = format!("directories are nested more than {DEEPEST} levels deep");
                     walked.unlisted.push((entry.path(), reason, Failure::Input));
                 }
                 _ => walked.special += 1,
             }
             if walked.files.len() + walked.links.len() > MOST_FILES {
                 return Err(complain(
-                    format!("expected at most {MOST_FILES} files (MOST_FILES), found more"),
+                    format!("there are more than {MOST_FILES} files"),
                     Failure::Input,
                 ));
             }
@@ -138,7 +136,7 @@ impl PassedOver {
     pub(super) fn add(&mut self, file: &Path, why: impl Display) {
         self.files += 1;
         if self.files <= Self::SHOWN {
-            say(format!("{}: passed over: {why}", file.display()));
+            say(format!("{}: skipped: {why}", file.display()));
         }
     }
 
@@ -147,7 +145,7 @@ impl PassedOver {
         let more = self.files.saturating_sub(Self::SHOWN);
         if more > 0 {
             let more = counted(more as u64, "more file");
-            say(format!("{}: {more} passed over", folder.display()));
+            say(format!("{}: {more} skipped", folder.display()));
         }
     }
 }

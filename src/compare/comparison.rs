@@ -25,8 +25,7 @@ use super::sequence;
 use super::shift;
 use super::table::{Bounded, Table};
 use crate::store::StoreError;
-use crate::text::number::fixed;
-use profdb_statistics::normalize::{self, FEWEST_IN_COMMON, Unstable};
+use profdb_statistics::normalize::{self, FEWEST_IN_COMMON};
 use profdb_statistics::{Figures, Sides, mean};
 
 /// Compares two sets of runs.
@@ -604,12 +603,7 @@ fn factors_of(
                 Some(samples) => normalize::factors_of_counts(&samples.select_rows(&rows)),
                 None => normalize::factors_of_times(&costs.select_rows(&rows)),
             };
-            return found.map(Some).map_err(|Unstable { changed }| {
-                CompareError::NothingSelected(format!(
-                    "--normalize median: functions with {} % of the weight have changed: what most have in common is unknown; --normalize total compares shares",
-                    fixed(100.0 * changed, 0)
-                ))
-            });
+            return Ok(Some(found?));
         }
         Normalize::Calls => table
             .columns

@@ -79,7 +79,7 @@ fn fitting(
         with_pairs(&mut keys, pairs);
         if keys.is_empty() && flag == "focus" {
             return Err(CompareError::NothingSelected(format!(
-                "--{flag}: no function of any run fits {text}"
+                "--{flag}: no function of any run matches {text}"
             )));
         }
         found.push(Fitting {

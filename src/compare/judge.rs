@@ -184,8 +184,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Notes which sides have the row. A cost of 0 is a cost: a row that both sides have is neither new nor gone, but has changed by
-    /// `delta`.
+    /// Notes which sides have the row. A row of both sides is neither new nor gone at a cost of 0: it has changed by `delta`.
     pub(super) fn set_present(&mut self, present: [bool; 2], delta: f64) {
         self.present = present;
         if self.is_one_sided() && present == [true, true] {
@@ -291,7 +290,7 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
     }
 }
 
-/// How many runs there are on each side.
+/// Numbers of runs.
 #[derive(Clone, Copy)]
 struct Repeats {
     base: usize,
@@ -597,8 +596,7 @@ fn by_ranks(sides: &Sides, limits: &Limits) -> Vec<Estimate> {
         .collect()
 }
 
-/// The comparison of two counts, of which nothing else is known: their noise is at least that of independent samples. Where one
-/// of them is 0, and the question is whether chance makes it so, they are taken to come in bursts.
+/// Compares two counts. Their noise is at least that of independent samples. If one is 0, they are taken to come in bursts.
 fn of_two_counts(base: f64, new: f64, matrix: &Matrix) -> Found {
     let odds = match &matrix.factors {
         Some(factors) => (factors[1] - factors[0]).exp(),
@@ -631,6 +629,8 @@ fn verdict(
     match row.seen {
         [0, new] if is_sure && new > 0 => return Verdict::New,
         [base, 0] if is_sure && base > 0 => return Verdict::Gone,
+        // Without samples nothing is known of a sampled cost.
+        [0, 0] if has_noise && noise != Noise::Sampled => return Verdict::Same,
         _ => {}
     }
     if !has_noise {

@@ -3,6 +3,8 @@
 use super::judge::{Limits, Noise};
 use crate::report::Argument;
 use crate::store::StoreError;
+use crate::text::number::fixed;
+use profdb_statistics::normalize::Unstable;
 
 /// What figures are divided by before they are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,6 +86,8 @@ pub struct Request {
     pub loose: bool,
     /// Rows that are too small to be judged are shown, too.
     pub all: bool,
+    /// True to keep functions without a cost in any run.
+    pub zeros: bool,
     /// Only so many rows.
     pub first: Option<usize>,
     /// What comes first.
@@ -126,4 +130,13 @@ pub enum CompareError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<Unstable> for CompareError {
+    fn from(Unstable { changed }: Unstable) -> Self {
+        Self::NothingSelected(format!(
+            "--normalize median: functions with {} % of the weight have changed: what most have in common is unknown; --normalize total compares shares",
+            fixed(100.0 * changed, 0)
+        ))
+    }
 }

@@ -305,10 +305,11 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
     }
     let (mut rows, mut functions) = (Vec::new(), 0);
     for (at, (item, judgement)) in table.items.iter().zip(&judged.functions).enumerate() {
-        if judgement.seen == [0, 0] {
+        if judgement.seen != [0, 0] {
+            functions += 1;
+        } else if !request.zeros {
             continue;
         }
-        functions += 1;
         if judgement.verdict.is_none() && !request.all {
             continue;
         }

@@ -213,7 +213,7 @@ fn unknown(known: &HashSet<&str>, name: &Name) -> String {
             format!("no run has a function {name}{suggestion}")
         }
         Name::Pattern(text) | Name::Regex(text) | Name::Thread(text) | Name::Found(text, _) => {
-            format!("no function of any run fits {text}")
+            format!("no function of any run matches {text}")
         }
     }
 }

@@ -63,10 +63,10 @@ pub fn check(text: &[u8]) -> Result<(), String> {
     match about.get("version").and_then(Value::as_u64) {
         Some(VERSION) => Ok(()),
         Some(version) if version > VERSION => Err(format!(
-            "the dataset has version {version}, this profdb knows versions up to {VERSION}: use a newer profdb"
+            "the dataset has version {version}, this profdb reads versions up to {VERSION}; use a newer profdb"
         )),
         Some(version) => Err(format!(
-            "the dataset has version {version}, this profdb reads and writes version {VERSION}: export the runs again into an empty folder"
+            "the dataset has version {version}, this profdb reads and writes version {VERSION}; export the runs again into an empty directory"
         )),
         None => Err("expected a version, a whole number".to_owned()),
     }

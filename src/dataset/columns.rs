@@ -282,7 +282,7 @@ impl<'k, W: Write + Send> Rows<'k, W> {
             (Kind::Text, Cell::Null) if column.is_optional => self.text(at, None),
             _ => {
                 return Err(DatasetError::Content(format!(
-                    "{}.{}: expected {}, found {}: profdb check says what is damaged",
+                    "{}.{}: expected {}, found {}: `profdb check` locates the damage",
                     self.table.name,
                     column.name,
                     column.kind.name(),

@@ -59,7 +59,7 @@ impl Functions {
         let found = self.ids.binary_search_by_key(&id, |(id, _)| *id);
         found.map(|at| self.ids[at].1).map_err(|_| {
             DatasetError::Content(format!(
-                "the run has no figures of function {id}: profdb check says what is damaged"
+                "the run has no figures of function {id}: `profdb check` locates the damage"
             ))
         })
     }

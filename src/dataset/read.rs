@@ -304,8 +304,9 @@ fn rows_of_group(
         let compression = group.metadata().column(*leaf).compression();
         if let Some(codec) = unknown_codec(compression) {
             return Err(DatasetError::Content(format!(
-                "expected columns that are compressed with zstd, snappy or gzip, or not at all, found {codec}: have the engine write the \
-                 file anew (Spark: SET spark.sql.parquet.compression.codec=zstd; DuckDB: COMPRESSION zstd)"
+                "expected columns that are compressed with zstd, snappy or gzip, or not at all, found {codec}: let the \
+                 engine write the file again (Spark: SET spark.sql.parquet.compression.codec=zstd; DuckDB: COMPRESSION \
+                 zstd)"
             )));
         }
     }
@@ -415,7 +416,7 @@ fn read_piece(
 
 fn uneven(table: &Table) -> DatasetError {
     DatasetError::Content(format!(
-        "columns of {} have not as many values as each other",
+        "columns of {} have different numbers of values",
         table.name
     ))
 }

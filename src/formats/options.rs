@@ -39,7 +39,7 @@ pub(super) const KEEP_BEFORE_ERROR: &str = "keep-before-error";
 pub(super) const KEEP_BEFORE_ERROR_OPTION: OptionDef = OptionDef {
     name: KEEP_BEFORE_ERROR,
     takes: Takes::Nothing,
-    meaning: "Import what precedes the error in a damaged file, with a note [default: nothing]",
+    meaning: "import what precedes the error in a damaged file. The import reports a note",
 };
 
 /// The options that are given for a file to read or to write.

@@ -171,7 +171,7 @@ impl JsonOutline {
                 b'}' => *at < 2 && (0..*at).all(is_object),
                 _ => above.is_none_or(is_object),
             };
-            is_whole && bracket.end < limit
+            is_whole && bracket.end <= limit
         })?;
         let open = self.open.get(..=at)?;
         let tail = open.iter().rev().map(|bracket| bracket.close).collect();
@@ -262,6 +262,11 @@ mod tests {
                 Salvage::Json,
                 r#"{"f":{"1":{"n":"x]"},"2":{"n":"\"y"#,
                 Some(r#"{"f":{"1":{"n":"x]"}}}"#),
+            ),
+            (
+                Salvage::Json,
+                r#"{"a":[{"b":1},{"b":2}"#,
+                Some(r#"{"a":[{"b":1},{"b":2}]}"#),
             ),
             (Salvage::Json, r#"{"n":12, "m": 13"#, Some(r#"{"n":12}"#)),
             (

@@ -135,10 +135,7 @@ impl<'g, 'd> Figures<'g, 'd> {
             .or(self.request.metric.as_ref())
             .or(first.run.default_metric.as_ref());
         let Some(wanted) = wanted else {
-            return Err(GateError::Usage(format!(
-                "{} measured nothing",
-                first.said()
-            )));
+            return Err(GateError::Usage(format!("{} has no costs", first.said())));
         };
         if let Some(found) = known.iter().find(|metric| metric.name == *wanted) {
             return Ok(found.clone());
@@ -465,6 +462,7 @@ impl<'g, 'd> Figures<'g, 'd> {
                 ..Limits::default()
             },
             all: true,
+            zeros: true,
             ..self.request.clone()
         };
         match compare(base, new, &request) {

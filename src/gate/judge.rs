@@ -464,7 +464,7 @@ fn tested(
                 }
                 by_figures(&[largest(&new)], allowed)
             } else if is_from_zero {
-                from_zero(&mut subject, &new, thing.p)
+                from_zero(&mut subject, &new, &thing)
             } else if before == 0.0 {
                 ln_limit = allowed.ln();
                 tested = level(&[], &new, allowed);

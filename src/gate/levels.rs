@@ -1,6 +1,7 @@
 //! Tests of figures without a ratio: single figures, levels, and growth from 0.
 
 use super::answer::{PASSES, Subject};
+use super::subjects::Candidate;
 use profdb_statistics::{Estimate, Shape, is_above, limits};
 
 /// How a thing is judged.
@@ -18,14 +19,18 @@ pub(super) enum Test {
 pub(super) const FROM_ZERO: &str =
     "base has it with a cost of 0, and any growth from 0 exceeds every percentage";
 
-/// Judges growth from 0 by its probability if nothing has changed, which the comparison has found.
-pub(super) fn from_zero(subject: &mut Subject, new: &[f64], p: Option<f64>) -> Test {
+/// Judges growth from 0, which exceeds every limit in percent. Samples have a probability, which is one of those of the gate.
+/// Of other figures, the comparison shows growth by the runs that have them.
+pub(super) fn from_zero(subject: &mut Subject, new: &[f64], thing: &Candidate) -> Test {
     if new.iter().all(|figure| *figure == 0.0) {
         return Test::Figure(Some(false));
     }
     FROM_ZERO.clone_into(&mut subject.why);
-    subject.p = p;
-    subject.unchanged = p;
+    if thing.p.is_none() {
+        return Test::Figure(thing.has_grown.then_some(true));
+    }
+    subject.p = thing.p;
+    subject.unchanged = thing.p;
     Test::Tested(false)
 }
 

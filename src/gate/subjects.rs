@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::answer::GateError;
 use super::budget::{Pattern, Rule, Thing};
 use super::figures::{Figures, Wanted, Window};
-use crate::compare::judge::Verdict;
+use crate::compare::judge::{Limits, Verdict};
 use crate::compare::{By, ComparedRun, Comparison, Folders, Row, Within, newest_name, of_group};
 use profdb_statistics::Estimate;
-use profdb_statistics::limits;
+use profdb_statistics::{limits, presence};
 
 /// A thing, with its figures.
 pub(super) struct Candidate {
@@ -31,8 +31,10 @@ pub(super) struct Candidate {
     pub(super) unknown: Option<String>,
     /// True for a row that base and new have, at any cost.
     pub(super) present: [bool; 2],
-    /// The probability of its figures if nothing has changed.
+    /// The probability of its samples if nothing has changed.
     pub(super) p: Option<f64>,
+    /// True if the comparison shows that it costs more in new.
+    pub(super) has_grown: bool,
 }
 
 /// What a rule watches, as far as the runs have it.
@@ -88,13 +90,19 @@ pub(super) fn watched(
         patterns.any(|pattern| pattern.fits(&row.item.names))
     };
     let fits = |row: &Row| (rule.pattern.is_none() || is_of(row, &named)) && !is_of(row, &excluded);
+    // A rule `any` is about the functions that are large enough to be judged. Without any cost nothing has grown, either.
+    let is_without_cost = figures.of(at).is_some_and(|made| {
+        let mut rows = made.rows.iter().filter(|row| fits(row));
+        rows.all(has_no_cost)
+    });
     let is_watched = |row: &Row| match rule.thing {
+        Thing::Any if is_without_cost => row.judgement.present == [true, true] && fits(row),
         Thing::Any => row.judgement.verdict.is_some() && fits(row),
         Thing::New => is_new(row, is_exact) && fits(row),
         _ => fits(row),
     };
     // A function that costs little has no test unless it is asked for.
-    let is_untested = |row: &Row| row.judgement.verdict.is_none();
+    let is_untested = |row: &Row| row.judgement.verdict.is_none() && !has_no_cost(row);
     let needs_all = base.is_some()
         && matches!(rule.thing, Thing::Function | Thing::Module | Thing::File)
         && figures.of(at).is_some_and(|made| {
@@ -290,7 +298,12 @@ fn of_one_name(
     let only = |side: usize| -> BTreeMap<String, &Row> {
         let rows = comparison.rows.iter().filter(|row| {
             let present = row.judgement.present;
-            row.item.is_named && present[side] && !present[1 - side] && is_shown(row) && fits(row)
+            row.item.is_named
+                && present[side]
+                && !present[1 - side]
+                && !has_no_cost(row)
+                && is_shown(row)
+                && fits(row)
         });
         rows.map(|row| (name(row), row)).collect()
     };
@@ -343,6 +356,11 @@ fn is_new(row: &Row, is_exact: bool) -> bool {
         && (row.judgement.verdict == Some(Verdict::New) || is_shifted || is_exact)
 }
 
+/// Returns true for a row without a cost in any run.
+fn has_no_cost(row: &Row) -> bool {
+    row.judgement.seen == [0, 0]
+}
+
 fn candidate(row: &Row, each: [Vec<f64>; 2], totals: [Vec<f64>; 2]) -> Candidate {
     let is_shifted = row.judgement.verdict == Some(Verdict::Shifted);
     Candidate {
@@ -356,7 +374,12 @@ fn candidate(row: &Row, each: [Vec<f64>; 2], totals: [Vec<f64>; 2]) -> Candidate
         elsewhere: None,
         unknown: None,
         present: row.judgement.present,
-        p: row.judgement.p,
+        // Without a distribution, the comparison knows only in which runs the function is.
+        p: row.judgement.p.filter(|_| row.judgement.estimate.is_some()),
+        has_grown: matches!(
+            row.judgement.verdict,
+            Some(Verdict::Slower | Verdict::Shifted)
+        ),
     }
 }
 
@@ -396,8 +419,22 @@ fn added(
         unknown: None,
         present: present(rows),
         p: None,
+        has_grown: has_appeared(&each),
         each,
     }
+}
+
+/// Returns true if every run of new and no run of base has a cost, which chance does not explain.
+fn has_appeared(each: &[Vec<f64>; 2]) -> bool {
+    let seen = each
+        .each_ref()
+        .map(|figures| figures.iter().filter(|figure| **figure != 0.0).count());
+    let runs = each.each_ref().map(Vec::len);
+    seen[0] == 0
+        && presence::one_sided(&[seen], runs)
+            .iter()
+            .flatten()
+            .any(|p| *p < Limits::default().alpha)
 }
 
 /// Flags for base and new: true if the side has one of the rows.
@@ -442,6 +479,7 @@ fn calls(
             unknown: None,
             present: present(rows),
             p: None,
+            has_grown: has_appeared(&each),
             each,
         };
         things = vec![sum];

@@ -78,7 +78,8 @@ pub fn divisors(
             tags(series, measured, key)?,
         ),
         Normalize::Median => {
-            let logs = factors_of_series(&in_common(&read()?)).ok_or_else(|| {
+            let logs = factors_of_series(&in_common(&read()?)).map_err(CompareError::from)?;
+            let logs = logs.ok_or_else(|| {
                 HistoryError::NothingSelected(format!(
                     "--normalize median: expected {FEWEST_IN_COMMON} functions at least with a cost in every run; --normalize total compares shares"
                 ))
@@ -143,6 +144,19 @@ fn all_figures(
     measured: &Measured,
     arguments: &[(String, Argument)],
 ) -> Result<compare::RunFigures, HistoryError> {
+    let asked = compare::Request {
+        arguments: arguments.to_vec(),
+        ..compare::Request::default()
+    };
+    figures_of_runs(database, measured, asked)
+}
+
+/// Returns the figures of all runs that have the metric, as a comparison reads them.
+pub(super) fn figures_of_runs(
+    database: &Database,
+    measured: &Measured,
+    request: compare::Request,
+) -> Result<compare::RunFigures, HistoryError> {
     let mut runs = Vec::new();
     for run in &measured.runs {
         let run = database.run(Some(run.run_id))?;
@@ -152,12 +166,11 @@ fn all_figures(
             tags: Vec::new(),
         }));
     }
-    let asked = compare::Request {
-        arguments: arguments.to_vec(),
+    let request = compare::Request {
         metric: Some(measured.metric.clone()),
-        ..compare::Request::default()
+        ..request
     };
-    compare::figures(&runs, &asked).map_err(HistoryError::from)
+    compare::figures(&runs, &request).map_err(HistoryError::from)
 }
 
 /// The costs of the functions that have a cost in every run: of those that are large if there are enough, else of all.

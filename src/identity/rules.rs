@@ -34,7 +34,7 @@ pub enum Refused {
         reason: regex::Error,
     },
     /// With others or alone, it changes a text again and again.
-    #[error("the rules of {text} turn in a circle: they still change it after 32 rounds")]
+    #[error("the rules for {text} do not end: they still change it after 32 rounds")]
     Circle {
         /// One of the rules, from 0.
         rule: usize,

@@ -160,8 +160,8 @@ impl Read for Bounded<'_> {
             && self.delivered / compressed.max(1) > self.limits.ratio
         {
             return Err(io::Error::other(format!(
-                "the data decompress to more than {} times their size (limit: decompression ratio); what a tool of its \
-                 own has decompressed is read without it",
+                "the data decompress to more than {} times their size (limit: decompression ratio); decompress the \
+                 file with another tool to import it",
                 self.limits.ratio
             )));
         }
@@ -367,6 +367,12 @@ impl<'a> Input<'a> {
         self.restart()
     }
 
+    /// Returns true if the input ends before its source does.
+    #[must_use]
+    pub fn ends_early(&self) -> bool {
+        self.early_end.is_some()
+    }
+
     /// Consumes all that is left. Damaged compression ends the input here.
     ///
     /// # Errors
@@ -408,7 +414,7 @@ impl<'a> Input<'a> {
         self.decoder = None;
         let passed = std::mem::replace(&mut self.passed, Passed::start());
         // Only whole sources can be compared: `finish` reads to the end the second time.
-        let is_whole = self.ended && self.early_end.is_none();
+        let is_whole = self.ended && !self.ends_early();
         self.before = is_whole.then(|| Passed::fingerprint(passed));
         self.begin()
     }
@@ -593,7 +599,7 @@ impl<'a> Input<'a> {
         }
         self.decoder = None;
         let position = self.position();
-        if self.early_end.is_some() {
+        if self.ends_early() {
             let mut rest = Tap {
                 source: Rc::clone(&self.source),
                 passed: Rc::clone(&self.passed),

@@ -73,7 +73,7 @@ impl<R: Read> Utf16Decoder<R> {
             if is_end && self.encoded.len() % 2 == 1 {
                 return Err(io::Error::new(
                     io::ErrorKind::UnexpectedEof,
-                    "the UTF-16 text ends within a letter",
+                    "the UTF-16 text ends within a character",
                 ));
             }
             let (units, _) = self.encoded.as_chunks::<2>();

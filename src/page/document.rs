@@ -48,6 +48,8 @@ pub struct Content<'c> {
     pub told: Vec<Told>,
     /// The trees of two sides as one.
     pub union: Option<UnionTree<'c>>,
+    /// The path of functions whose calls are shown first, as `--fn` takes it.
+    pub path: Option<String>,
 }
 
 /// Bytes of a share of the room that are not given to blocks.
@@ -119,6 +121,7 @@ pub fn write(
     let about = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "title": content.title,
+        "fn": content.path,
         "command": request.command.json(),
         "runs": parts.iter().map(|part| &part.about).collect::<Vec<_>>(),
         "told": content.told.iter().map(Told::about).collect::<Vec<_>>(),
@@ -227,14 +230,13 @@ fn head(title: &str, has_sql: bool) -> String {
         ("", "", "'none'")
     };
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {script_hash}{programs}; {workers}\
-         style-src {style_hash}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types {types}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <noscript>This page answers questions by scripts, which are off here.</noscript>\n<div id=\"page\"></div>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
+         http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {script_hash}{programs}; \
+         {workers}style-src {style_hash}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; \
+         trusted-types {types}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta \
+         name=\"referrer\" content=\"no-referrer\">\n<meta name=\"color-scheme\" content=\"light \
+         dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<noscript>This page needs \
+         JavaScript.</noscript>\n<div id=\"page\"></div>\n"
     )
 }
 

@@ -103,7 +103,7 @@ impl Numbers {
 
     fn unknown(&self, what: &str, number: i64) -> PageError {
         ReportError::NothingSelected(format!(
-            "run {} has no figures of {what} {number}: profdb check says what is damaged",
+            "run {} has no figures of {what} {number}: `profdb check` locates the damage",
             self.run
         ))
         .into()

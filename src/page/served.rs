@@ -15,12 +15,11 @@ use super::tree::{Cut, tree};
 use crate::store::{Database, FunctionRow, MetricInfo, RunInfo};
 
 /// The document: what it shows comes by its script.
-const INDEX: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-    <meta name=\"color-scheme\" content=\"light dark\">\n\
-    <title>profdb</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"page.css\">\n</head>\n<body>\n\
-    <noscript>This page answers questions by scripts, which are off here.</noscript>\n\
-    <div id=\"page\" data-served=\"yes\"></div>\n<script src=\"page.js\"></script>\n</body>\n</html>\n";
+const INDEX: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+                     content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light \
+                     dark\">\n<title>profdb</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" \
+                     href=\"page.css\">\n</head>\n<body>\n<noscript>This page needs JavaScript.</noscript>\n<div \
+                     id=\"page\" data-served=\"yes\"></div>\n<script src=\"page.js\"></script>\n</body>\n</html>\n";
 
 /// The document.
 #[must_use]

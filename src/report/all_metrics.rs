@@ -40,7 +40,7 @@ pub(super) fn questions(
         let with_all = REPORTS.iter().filter(|report| report.header().all_metrics);
         let names: Vec<&str> = with_all.map(|report| report.name).collect();
         return Err(ReportError::Usage(format!(
-            "report {} shows one metric: expected its name after --metric, found {ALL_METRICS}, which is for {}",
+            "report {} shows one metric; --metric {ALL_METRICS} works for {}",
             report.name,
             names.join(", ")
         )));
@@ -48,13 +48,13 @@ pub(super) fn questions(
     for flag in ["pct", "cumpct"] {
         if request.has(flag) {
             return Err(ReportError::Usage(format!(
-                "--{flag} is about the running sum of one metric: name it with --metric, or leave out --{flag}"
+                "--{flag} needs one metric; name it with --metric"
             )));
         }
     }
     if metrics.is_empty() {
         return Err(ReportError::NothingSelected(format!(
-            "{} measured nothing",
+            "{} has no costs",
             run.said()
         )));
     }

@@ -76,7 +76,7 @@ impl Unknown {
             (false, false) => format!("--metric {}", shown.metric.name),
         };
         format!(
-            "{}: {}: shown is {}, as with {flag}",
+            "{}: {}: showing {}, as with {flag}",
             shown.run.said(),
             self.said(),
             shown.cost()
@@ -87,7 +87,7 @@ impl Unknown {
     #[must_use]
     pub fn said(&self) -> String {
         let unknown = if self.in_part {
-            "not known of all rows"
+            "unknown in some rows"
         } else {
             "unknown"
         };
@@ -474,7 +474,7 @@ fn is_address(name: &str) -> bool {
 
 impl Answer<'_> {
     /// Whether rows have been kept, and there are none.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         matches!(&self.rows, Rows::Kept(rows) if rows.is_empty())
     }
 

@@ -49,7 +49,7 @@ pub fn ask<'d>(
     let mut answer = ask_for_known_costs(database, report, run, &metrics, &by_cost)?;
     let sorted_by = answer.subject.as_ref().map(Subject::cost);
     answer.remarks.push(format!(
-        "{}: --{SORT} {unknown}: no row knows it: sorted by {}",
+        "{}: --{SORT} {unknown}: unknown in all rows; sorted by {}",
         run.said(),
         sorted_by.unwrap_or_default()
     ));
@@ -272,14 +272,14 @@ fn answer<'d>(
     if question.shows("callees") && answer.is_empty() {
         let path = question.path.map_or("", |path| path.text);
         return Err(ReportError::NothingSelected(format!(
-            "{} knows no lines of {path}: report callees says whom it called, data what it cost",
+            "{} has no line numbers for {path}; report callees shows its callees, report data its cost",
             question.run.said()
         )));
     }
     // So has one on lines, but an empty table may be read by a program.
     if question.shows("line_file") && answer.is_empty() && !question.run.knows_lines {
         answer.remarks.push(format!(
-            "{} knows no lines: report summary says what functions cost",
+            "{} has no line numbers; report summary shows functions",
             question.run.said()
         ));
     }
@@ -333,7 +333,7 @@ fn portable(
     };
     parts.portable(question.report.sql, &of_run).map_err(|why| {
         ReportError::Usage(format!(
-            "--dialect: report {} has no statement for {} where {why}: without --dialect it is shown for SQLite",
+            "--dialect: report {} has no statement for {} because {why}; without --dialect, the statement for SQLite is shown",
             question.report.name,
             dialect.name()
         ))
@@ -438,7 +438,7 @@ impl<'d> Asked<'d, '_> {
         let run = self.question.run.said();
         let instead = names.instead_of(what)?;
         Err(ReportError::NoGroups(format!(
-            "no function of {run} has a {what}: {instead}"
+            "no function of {run} has a {what}; {instead}"
         )))
     }
 
@@ -462,9 +462,9 @@ impl<'d> Asked<'d, '_> {
             if self.selection.target == Target::Nodes {
                 let run = self.question.run.said();
                 let path = self.question.path.map_or("", |path| path.text);
-                format!("no call in {run} follows the path {path}")
+                format!("no call in {run} matches the path {path}")
             } else {
-                "the filters leave nothing of what is selected".to_owned()
+                "the filters remove everything that is selected".to_owned()
             },
         ))
     }
@@ -486,7 +486,7 @@ impl<'d> Asked<'d, '_> {
         match self.question.groups {
             Groups::Containers(kind) if sums.containers.is_empty() => {
                 return Err(ReportError::NothingSelected(format!(
-                    "there is no {} in what is selected of {run}",
+                    "the selected part of {run} has no {}",
                     kind.name()
                 )));
             }

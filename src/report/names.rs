@@ -105,20 +105,20 @@ impl<'s> RunNames<'s> {
             let Some(outer) = self.enclosing(&picked)? else {
                 return Ok(());
             };
-            format!("a call of {outer} may lead to another one")
+            format!("{outer} may call itself")
         } else {
             "whether they call each other is unknown".to_owned()
         };
         let names: Vec<String> = picked.into_iter().map(|(_, name)| name).collect();
         let alone = self.first_alone(&names)?;
         let instead = match alone {
-            Some(name) => format!("--fn '{}' means one of them", quoted(name, Some('\''))),
+            Some(name) => format!("--fn '{}' selects one of them", quoted(name, Some('\''))),
             None => "profdb sql tells them apart by file and module".to_owned(),
         };
         Err(no_paths(
             self.run,
             &format!(
-                "--fn takes functions there that do not call each other; here {}: {reason}; {instead}",
+                "--fn can add up functions only if they do not call each other; here {}: {reason}; {instead}",
                 some(&names)
             ),
         ))
@@ -318,21 +318,23 @@ impl<'s> RunNames<'s> {
         let run = self.run.said();
         Ok(match name {
             Name::Pattern(pattern) | Name::Regex(pattern) => {
-                format!("no function of {run} fits {pattern}: report summary lists those it has")
+                format!(
+                    "no function of {run} matches {pattern}; report summary lists the functions"
+                )
             }
-            Name::Found(text, _) => format!("{run} has nothing that {text} means"),
+            Name::Found(text, _) => format!("nothing in {run} matches {text}"),
             Name::Thread(name) => {
                 let threads = self.database.threads_of(self.run.run_id)?;
                 let shown = threads.iter().map(ThreadName::shown).collect();
                 let threads = some_threads(name, shown);
                 format!(
-                    "{run} has no thread {name}, nor a single one that ends in it; it has {threads}"
+                    "{run} has no thread {name}, and not exactly one whose name ends so; its threads: {threads}"
                 )
             }
             Name::Exact(name) => {
                 let mut suggestion = suggestion("; the nearest: ", name, self.list(NAMES)?);
                 if suggestion.is_empty() {
-                    suggestion.push_str(": report summary lists those it has");
+                    suggestion.push_str("; report summary lists the functions");
                 }
                 format!("{run} has no function {name}{suggestion}")
             }
@@ -379,7 +381,7 @@ impl<'s> RunNames<'s> {
                 some(&keys)
             )
         } else if of_those_left {
-            format!("no sample of {run} that is selected has the label {wanted}")
+            format!("no selected sample of {run} has the label {wanted}")
         } else {
             let values = self.list_with(VALUES, &[(":key", &key)])?;
             format!(
@@ -423,9 +425,9 @@ impl<'s> RunNames<'s> {
 /// What costs may be added up by, where no function has what is asked for.
 pub(crate) fn groups_instead(what: &str, has_modules: bool, has_files: bool) -> String {
     match what {
-        "module" if has_files => "files are known: --by file".to_owned(),
-        "file" if has_modules => "modules are known: --by module".to_owned(),
-        what => format!("without --by {what} there is a row for each function"),
+        "module" if has_files => "use --by file".to_owned(),
+        "file" if has_modules => "use --by module".to_owned(),
+        what => format!("without --by {what}, rows are functions"),
     }
 }
 

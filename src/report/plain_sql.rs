@@ -70,7 +70,7 @@ impl<F: Fn(&mut dyn FnMut(&[Value]) -> bool)> RowSource for OneByOne<F> {
 pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, ReportError> {
     let failed = |source: rusqlite::Error| match source {
         rusqlite::Error::MultipleStatement => {
-            ReportError::Usage("one statement at a time".to_owned())
+            ReportError::Usage("expected one statement".to_owned())
         }
         rusqlite::Error::SqlInputError { msg, .. } => {
             ReportError::Usage(with_nearest(database, msg))
@@ -92,7 +92,7 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
     // answer.
     if !statement.readonly() || statement.column_count() == 0 {
         return Err(ReportError::Usage(
-            "only statements that read: SELECT, WITH, VALUES, EXPLAIN".to_owned(),
+            "expected a statement that reads: SELECT, WITH, VALUES or EXPLAIN".to_owned(),
         ));
     }
     let columns: Vec<Column<'_>> = statement

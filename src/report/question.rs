@@ -265,15 +265,15 @@ impl<'q> Question<'q> {
         let by_labels = matches!(groups, Groups::Label(_));
         if shift != 0.0 && (by_labels || !labels.is_empty()) {
             return Err(ReportError::Usage(
-                "--bias: what samples with labels cost is known as it was measured only".to_owned(),
+                "--bias: the cost of samples with labels is known as measured only".to_owned(),
             ));
         }
         if matches!(groups, Groups::Containers(_) | Groups::Label(_)) && !has_tree(run) {
-            return Err(no_paths(run, "threads and labels are of paths"));
+            return Err(no_paths(run, "threads and labels need call paths"));
         }
         if matches!(groups, Groups::Containers(_) | Groups::Label(_)) && request.has("seen") {
             return Err(ReportError::Usage(
-                "--seen: threads, processes and labels have no levels of recursion; it is for functions, modules and files".to_owned(),
+                "--seen applies to functions, modules and files; threads, processes and labels have no recursion".to_owned(),
             ));
         }
         let filters = filters(header, request)?;
@@ -360,7 +360,7 @@ pub(super) fn has_tree(run: &RunInfo) -> bool {
 
 /// Refuses what needs paths.
 pub(super) fn no_paths(run: &RunInfo, instead: &str) -> ReportError {
-    ReportError::NothingSelected(format!("{} knows no paths: {instead}", run.said()))
+    ReportError::NothingSelected(format!("{} has no call paths; {instead}", run.said()))
 }
 
 /// What a parameter is when it is left out.
@@ -396,7 +396,7 @@ pub(crate) fn choose_metric(
 ) -> Result<MetricInfo, ReportError> {
     let Some(wanted) = name.or(run.default_metric.as_deref()) else {
         return Err(ReportError::NothingSelected(format!(
-            "{} measured nothing",
+            "{} has no costs",
             run.said()
         )));
     };
@@ -427,14 +427,14 @@ fn check_needs(needs: Needs, report: &str, run: &RunInfo) -> Result<(), ReportEr
     }
     let (known, instead) = match fidelity {
         "flat" => ("totals only", ""),
-        _ => ("who called whom, but no paths", "calls, callees, "),
+        _ => ("callers and callees, but no call paths", "calls, callees, "),
     };
     Err(ReportError::NothingSelected(format!(
-        "report {report} needs {}; {} knows {known}: try {instead}summary{} or data",
+        "report {report} needs {}; {} has {known}. Try {instead}summary{} or data",
         if needs == Needs::Edges {
             "callers"
         } else {
-            "the tree of calls"
+            "the call tree"
         },
         run.said(),
         if run.knows_lines { ", lines" } else { "" }
@@ -469,14 +469,14 @@ fn shift(
             applied - bias * NANOSECONDS
         }
     }) {
-        _ if !is_time => refuse(format!("metric {} is no time", metric.name)),
+        _ if !is_time => refuse(format!("metric {} is not a time", metric.name)),
         // The times are what is asked for, however often the timer was read.
         Some(0.0) => Ok(0.0),
         _ if !has_readings => refuse(format!(
-            "{said} does not say how often the timer was read (ticks)"
+            "{said} does not state the number of timer readings (ticks)"
         )),
         None => refuse(format!(
-            "{said} does not say by what bias its times are corrected already"
+            "{said} does not state the bias that was already subtracted"
         )),
         Some(shift) => Ok(shift),
     }
@@ -583,7 +583,7 @@ pub(crate) fn regular_expression(text: &str, flag: &str) -> Result<Regex, Report
             .unwrap_or_default()
             .trim_start_matches("error: ");
         ReportError::Usage(format!(
-            "--{flag}: {text} is no regular expression: {reason}"
+            "--{flag}: {text} is not a regular expression: {reason}"
         ))
     })
 }

@@ -81,7 +81,7 @@ pub fn run_list<'d>(
     let mut tags = Tags::of(database, runs.as_deref()).map_err(failed)?;
     if tags.keys.len() > MOST_TAGS {
         answer.remarks.push(format!(
-            "{} of {} tags have a column, those of most runs: table run_tags has all",
+            "{} of {} tags have a column, the most frequent ones; table run_tags has all",
             MOST_TAGS,
             tags.keys.len()
         ));

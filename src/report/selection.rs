@@ -56,7 +56,7 @@ impl Selection {
         if is_filtered && !has_tree(question.run) {
             return Err(no_paths(
                 question.run,
-                "--label, --focus, --ignore and --hide look at paths",
+                "--label, --focus, --ignore and --hide need call paths",
             ));
         }
         let steps = match path(question, names)? {
@@ -116,11 +116,11 @@ fn filters(
             filters.push((*filter, functions));
         } else if *filter == Filter::Focus {
             return Err(ReportError::NothingSelected(format!(
-                "--{name}: no function of {run} fits {regex}"
+                "--{name}: no function of {run} matches {regex}"
             )));
         } else {
             remarks.push(format!(
-                "--{name}: no function of {run} fits {regex}: nothing is left out"
+                "--{name}: no function of {run} matches {regex}; nothing is removed"
             ));
         }
     }
@@ -182,7 +182,7 @@ fn target(
     if !rest.is_empty() {
         return Err(no_paths(
             question.run,
-            "--fn takes the name of a function there",
+            "--fn takes the name of a function here",
         ));
     }
     names.check_apart(&first.picked.functions)?;

@@ -17,10 +17,10 @@ pub struct Address {
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Another program has the port, or one of the two addresses at it.
-    #[error("port {0} is in use by another program: --port 0 takes a free one")]
+    #[error("port {0} is in use by another program; --port 0 selects a free port")]
     InUse(u16),
     /// The user may not listen there.
-    #[error("port {0} is for the system's own programs: --port 0 takes a free one")]
+    #[error("port {0} is reserved for system programs; --port 0 selects a free port")]
     Denied(u16),
     /// The system gives no socket.
     #[error("cannot listen on 127.0.0.1: {0}")]

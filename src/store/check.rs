@@ -93,7 +93,7 @@ impl Database {
         let stale = stale_views(&self.connection).map_err(|source| self.failed(source))?;
         let examples: Vec<_> = stale
             .iter()
-            .map(|(name, _)| format!("{name} is not as profdb makes it"))
+            .map(|(name, _)| format!("{name} differs from the schema of profdb"))
             .collect();
         Ok((!examples.is_empty()).then_some(Finding {
             check: "views",

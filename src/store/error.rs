@@ -24,24 +24,24 @@ const TOO_MANY_FILES: i32 = 24;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such file.
-    #[error("there is no database {}; `profdb import {}FILE` makes one", .0.display(), flag(.0))]
+    #[error("the database {} does not exist; `profdb import {}FILE` creates it", .0.display(), flag(.0))]
     Missing(PathBuf),
     /// The file has no byte, or no table.
-    #[error("{} is empty, and no database yet: `profdb import {}FILE` makes one of it", .0.display(), flag(.0))]
+    #[error("{} is empty; `profdb import {}FILE` creates a database in it", .0.display(), flag(.0))]
     Empty(PathBuf),
     /// The file is a folder.
-    #[error("{} is a folder, not a database", .0.display())]
+    #[error("{} is a directory, not a database", .0.display())]
     Folder(PathBuf),
     /// The file is a pipe, a device or the like.
     #[error("{} is not a file that can hold a database", .0.display())]
     NoFile(PathBuf),
     /// The file needs a repair that cannot be made.
-    #[error("{}: an interrupted change has to be rolled back first, which needs the right to write", .0.display())]
+    #[error("{}: an interrupted change must be rolled back first, which needs write permission", .0.display())]
     NeedsRecovery(PathBuf),
     /// Another file has come in its place, or none, or other content.
     #[error(
-        "{}: another process has replaced the database, moved it away or written over it while it was open: what was to be changed is not \
-         changed in what is there now; do it once more", .0.display()
+        "{}: another process replaced, moved or overwrote the database while it was open; the change is not in the \
+         present file, so run the command again", .0.display()
     )]
     Replaced(PathBuf),
     /// A rule of the database cannot be used.
@@ -54,8 +54,8 @@ pub enum StoreError {
     },
     /// There is no database, and what SQLite would take for a part of the new one.
     #[error(
-        "{}: {} is there, which another database has left and which SQLite would take for a part of this one: put that \
-         database back, or remove the file", .path.display(), .log.display()
+        "{}: {} was left by another database, and SQLite would take it for a part of this one; restore that database, \
+         or remove the file", .path.display(), .log.display()
     )]
     Leftover {
         /// The file that is not there, or has no byte.
@@ -65,8 +65,8 @@ pub enum StoreError {
     },
     /// There is no database, and the name is a link of another user.
     #[error(
-        "{}: expected a file, found {}, a symbolic link of another user to where there is no database: remove it, or name the \
-         place itself", .path.display(), .link.display()
+        "{}: expected a file, found {}, a symbolic link of another user without a database at its target; remove it, \
+         or use the path of the target", .path.display(), .link.display()
     )]
     StrangersLink {
         /// The name that was given.
@@ -75,7 +75,7 @@ pub enum StoreError {
         link: PathBuf,
     },
     /// The system does not let this program open as many files as that takes.
-    #[error("{}: the system lets a program open {limit} files at once, which are too few (`ulimit -n`)", .path.display())]
+    #[error("{}: the limit of {limit} open files is too low (`ulimit -n`)", .path.display())]
     TooFewFiles {
         /// The file.
         path: PathBuf,
@@ -83,10 +83,10 @@ pub enum StoreError {
         limit: u64,
     },
     /// The file is a database of something else.
-    #[error("{} is a database, but not one of profdb", .0.display())]
+    #[error("{} is not a profdb database", .0.display())]
     NotOurs(PathBuf),
     /// The file has a schema version after the latest one.
-    #[error("{} has schema version {found}, this profdb knows versions up to {VERSION}: use a newer profdb", .path.display())]
+    #[error("{} has schema version {found}, this profdb reads versions up to {VERSION}; use a newer profdb", .path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -95,7 +95,7 @@ pub enum StoreError {
     },
     /// The file has a schema version before the first one.
     #[error(
-        "{} has schema version {found}, this profdb reads versions from {} on: import the profiles again into a new database",
+        "{} has schema version {found}, this profdb reads versions from {} on; import the profiles again into a new database",
         .path.display(), SCHEMA.first_version
     )]
     Older {
@@ -106,7 +106,7 @@ pub enum StoreError {
     },
     /// The disk is too full for the file to be compacted.
     #[error(
-        "{}: compacting it may need {} MiB of room on the disk, and {} MiB are free", .path.display(),
+        "{}: compacting needs up to {} MiB of disk space, and {} MiB are free", .path.display(),
         .needed.div_ceil(MEBIBYTE), .free / MEBIBYTE
     )]
     NoRoomToCompact {
@@ -118,7 +118,7 @@ pub enum StoreError {
         free: u64,
     },
     /// The schema of the file has been changed by another program.
-    #[error("{} is not as profdb makes it: {what}", .path.display())]
+    #[error("{} differs from the schema of profdb: {what}", .path.display())]
     Altered {
         /// The file.
         path: PathBuf,
@@ -126,7 +126,7 @@ pub enum StoreError {
         what: String,
     },
     /// The tables contradict each other.
-    #[error("{}: {what}: the tables contradict each other, `profdb check` says where", .path.display())]
+    #[error("{}: {what}: the tables contradict each other; `profdb check` locates the fault", .path.display())]
     Inconsistent {
         /// The file.
         path: PathBuf,
@@ -134,13 +134,13 @@ pub enum StoreError {
         what: String,
     },
     /// The file has tables or views of another version of profdb, and may not be changed.
-    #[error("{}: its views are not those of this profdb; `profdb runs --db {}` replaces them", .path.display(), word(.path))]
+    #[error("{}: its views differ from those of this profdb; `profdb runs --db {}` replaces them", .path.display(), word(.path))]
     NotCurrent {
         /// The file.
         path: PathBuf,
     },
     /// What the file says contradicts itself.
-    #[error("{}: checks of it fail ({findings}): see `profdb check --db {}`", .path.display(), word(.path))]
+    #[error("{}: its checks fail ({findings}); see `profdb check --db {}`", .path.display(), word(.path))]
     Unsound {
         /// The file.
         path: PathBuf,
@@ -148,19 +148,19 @@ pub enum StoreError {
         findings: usize,
     },
     /// The folder for temporary files has no room, or none may be made there.
-    #[error("{0}; TMPDIR names another folder for temporary files")]
+    #[error("{0}; set TMPDIR to another directory for temporary files")]
     TemporaryFolder(Box<Self>),
     /// The user has asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
     /// The file has a log (WAL), for which a file beside it is needed even to read it, and this user can make none there.
     #[error(
-        "{}: its journal mode is WAL, and then also who reads it writes a file beside it, which is not permitted here: copy the \
-         database, or let its owner say `sqlite3 {} 'PRAGMA journal_mode=DELETE'`", .0.display(), word(.0)
+        "{}: it is in WAL mode, where reading needs to write a file beside it, and that is not permitted here; copy \
+         the database, or let its owner run `sqlite3 {} 'PRAGMA journal_mode=DELETE'`", .0.display(), word(.0)
     )]
     NeedsLog(PathBuf),
     /// Another program has had a lock on the file for too long.
-    #[error("{}: another program has had the database locked for {}", .path.display(), seconds(.waited))]
+    #[error("{}: another program has locked the database for {}", .path.display(), seconds(.waited))]
     Locked {
         /// The file.
         path: PathBuf,
@@ -298,11 +298,11 @@ impl From<io::Error> for Cause {
 /// An error of SQLite, in words for users who do not know SQLite.
 fn describe(path: &Path, error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => "this is not a database: `profdb report FILE` reads a profile, and `profdb import FILE` stores it"
+        Some(ErrorCode::NotADatabase) => "not a database; `profdb report FILE` reads a profile, and `profdb import FILE` stores it"
                 .to_owned(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             format!(
-                "another program has had the database locked for {}",
+                "another program has locked the database for {}",
                 seconds(&READING)
             )
         }
@@ -313,10 +313,10 @@ fn describe(path: &Path, error: &rusqlite::Error) -> String {
         Some(ErrorCode::CannotOpen) => "the database cannot be opened".to_owned(),
         Some(ErrorCode::DatabaseCorrupt) => format!("the database is damaged ({error})"),
         None if matches!(error, rusqlite::Error::Utf8Error(..)) => {
-            "the database is damaged (a text is not UTF-8): `profdb check` says where".to_owned()
+            "the database is damaged (a text is not UTF-8); `profdb check` locates it".to_owned()
         }
         None if is_wrong_value(error) => {
-            format!("the database is damaged ({error}): `profdb check` says where")
+            format!("the database is damaged ({error}); `profdb check` locates it")
         }
         _ => error.to_string(),
     }
@@ -370,7 +370,7 @@ fn describe_io(path: &Path, error: &io::Error) -> String {
             with_reason(&error.to_string(), path)
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FULL.to_owned(),
-        io::ErrorKind::AlreadyExists => "another program has made this file meanwhile".to_owned(),
+        io::ErrorKind::AlreadyExists => "another program created this file meanwhile".to_owned(),
         _ => error.to_string(),
     }
 }
@@ -452,7 +452,7 @@ fn why_not_written(path: &Path) -> Option<String> {
         match access(path, Access::WRITE_OK) {
             Err(Errno::ROFS) => return is_read_only(),
             Err(Errno::ACCESS | Errno::PERM) if path.exists() => {
-                return Some("this user has no right to change the file".to_owned());
+                return Some("no permission to change the file".to_owned());
             }
             _ => {}
         }
@@ -468,7 +468,7 @@ fn why_not_written(path: &Path) -> Option<String> {
         match access(&folder, Access::WRITE_OK) {
             Err(Errno::ROFS) => is_read_only(),
             Err(Errno::ACCESS | Errno::PERM) => Some(format!(
-                "this user has no right to make files in its folder, {}",
+                "no permission to create files in its directory, {}",
                 folder.display()
             )),
             _ => None,

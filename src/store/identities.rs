@@ -99,7 +99,7 @@ pub(super) fn each_wrong(
         if !is_so {
             let function: i64 = row.get(0)?;
             found(format!(
-                "function_id {function}: its identity is not the one that the rules make"
+                "function_id {function}: its identity differs from that of the rules"
             ))?;
         }
     }
@@ -123,7 +123,7 @@ pub(super) fn each_wrong(
     while let Some(row) = rows.next()? {
         let metric: i64 = row.get(0)?;
         found(format!(
-            "metric_id {metric}: its observations are no metric of the run"
+            "metric_id {metric}: its observations are not a metric of the run"
         ))?;
     }
     let sql = "SELECT run_id, fingerprint FROM runs ORDER BY run_id";
@@ -133,7 +133,7 @@ pub(super) fn each_wrong(
         let (run, stored): (i64, Option<Vec<u8>>) = (row.get(0)?, row.get(1)?);
         if stored.as_deref() != Some(&fingerprint::of_run(connection, run)?) {
             found(format!(
-                "run_id {run}: its fingerprint is not that of its figures"
+                "run_id {run}: its fingerprint differs from that of its costs"
             ))?;
         }
     }

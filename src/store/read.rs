@@ -36,6 +36,8 @@ pub struct RunInfo {
     pub knows_lines: bool,
     /// The file that it was read from for one question, if it is not stored: its number then says nothing to a user.
     pub file: Option<String>,
+    /// The format of its file.
+    pub format: String,
 }
 
 impl RunInfo {
@@ -163,7 +165,7 @@ impl Database {
                           r.tool_version, r.timer_bias, r.bias_applied,
                           EXISTS (SELECT 1 FROM metrics AS k CROSS JOIN line_info AS l
                                   WHERE k.run_id = r.run_id AND l.metric_id = k.metric_id),
-                          r.source_name
+                          r.source_name, r.format
                    FROM runs AS r LEFT JOIN metrics AS m ON m.metric_id = r.default_metric_id
                    WHERE r.run_id = COALESCE(?1, (SELECT MAX(run_id) FROM runs))";
         let read = |row: &Row<'_>| {
@@ -178,6 +180,7 @@ impl Database {
                 bias_applied: row.get(7)?,
                 knows_lines: row.get(8)?,
                 file: self.temporary.as_ref().map(|_| row.get(9)).transpose()?,
+                format: row.get(10)?,
             })
         };
         let found = self.connection.query_row(sql, [number], read).optional();

@@ -7,7 +7,7 @@ use csv_core::{QuoteStyle, WriterBuilder};
 
 use super::cell::{Kind, NO_NAME, Shown, Value};
 use super::dyalog_files::{Rows, Style};
-use super::number::{apl, push_fixed, push_shortest, significant};
+use super::number::{apl, push_shortest, significant};
 use super::scale::Scale;
 use super::separators::Separators;
 
@@ -28,7 +28,6 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<Shown>,
     /// The scale of each metric; none where figures are shown as they are.
     pub(crate) scales: Vec<Scale>,
-    pub(crate) decimals: Option<usize>,
     pub(crate) separators: Separators,
     pub(crate) dialect: Dialect,
 }
@@ -78,7 +77,7 @@ impl Table {
     fn cell(&self, value: &Value, column: &Shown, figure: &mut String, line: &mut Vec<u8>) {
         figure.clear();
         let scale = self.scales.get(column.metric);
-        match (value, column.kind, scale, self.decimals) {
+        match (value, column.kind, scale) {
             (Value::Null, ..) => {
                 return match self.dialect {
                     Dialect::Dyalog(style, rows) if column.title == "Line" => {
@@ -100,19 +99,13 @@ impl Table {
                 let _ = write!(line, "{value}");
                 return;
             }
-            (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), Some(decimals)) => {
-                scale.push_rounded(*value, decimals, figure);
-            }
-            (Value::Real(value), Kind::Cost, Some(scale), None) if scale.is_time() => {
+            (Value::Real(value), Kind::Cost, Some(scale)) if scale.is_time() => {
                 figure.push_str(&scale.significant(*value));
             }
-            (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), None) => {
+            (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale)) => {
                 scale.push_exact(*value, figure);
             }
-            (Value::Real(value), Kind::Percent, _, Some(decimals)) => {
-                push_fixed(*value, decimals, figure);
-            }
-            (Value::Real(value), Kind::Percent, _, None) => {
+            (Value::Real(value), Kind::Percent, _) => {
                 figure.push_str(&significant(*value, 0));
             }
             (Value::Real(value), ..) => push_shortest(*value, figure),

@@ -8,6 +8,7 @@ pub(crate) mod dyalog_files;
 pub(crate) mod escape;
 pub(crate) mod json;
 pub mod judged;
+pub(crate) mod markdown;
 pub(crate) mod nearest;
 pub(crate) mod number;
 pub(crate) mod placed;

@@ -42,6 +42,11 @@ pub(crate) fn push_plain_line(text: &str, line: &mut String) {
     if is_runner_command(text) {
         line.push('\\');
     }
+    push_plain_code(text, line);
+}
+
+/// Adds [`plain_line`] to a text that begins with a sign of its own, before which no command can be.
+pub(crate) fn push_plain_code(text: &str, line: &mut String) {
     let mut rest = text;
     while let Some((before, behind)) = older_command(rest) {
         push_plain(before, line);
@@ -66,14 +71,11 @@ fn is_runner_command(text: &str) -> bool {
 /// Splits a text before the bracket of the first older command (`##[error]`, `##vso[task.complete]`), which programs find
 /// anywhere in a line.
 fn older_command(text: &str) -> Option<(&str, &str)> {
-    for (at, _) in text.match_indices("##") {
-        let name = &text[at + 2..];
-        let bracket = name.find(|letter: char| !letter.is_ascii_alphabetic())?;
-        if name[bracket..].starts_with('[') {
-            return Some(text.split_at(at + 2 + bracket));
-        }
-    }
-    None
+    let mut halves = text.match_indices('[').map(|(at, _)| text.split_at(at));
+    halves.find(|(before, _)| {
+        let mark = before.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+        mark.ends_with("##")
+    })
 }
 
 /// Adds [`plain`] to a text.

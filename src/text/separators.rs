@@ -53,7 +53,9 @@ impl FromStr for Separators {
                 decimal: char::from(*decimal),
                 field: *field,
             }),
-            _ => expected("fields are not separated by a letter, a digit, a quote or a minus"),
+            _ => expected(
+                "the field separator must not be a letter, a digit, a quote or a minus sign",
+            ),
         }
     }
 }

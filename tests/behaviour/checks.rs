@@ -89,8 +89,8 @@ const SAID_ONCE: &[(&str, &[&str])] = &[
     ("source_texts", &["line", "text"]),
 ];
 
-/// Rows of a table in which a value is changed, each in turn.
-const ROWS: usize = 6;
+/// Number of rows of a table in which a value is changed, each in turn: of the short and the long form.
+const ROWS: [usize; 2] = [3, 6];
 
 /// A folder with the source of one function.
 #[derive(Debug)]
@@ -194,7 +194,10 @@ fn some_rows(connection: &Connection, table: &str, key: &[String], only: &str) -
         .expect("rows")
         .collect::<Result<_, _>>()
         .expect("rows");
-    let step = rows.len().div_ceil(ROWS).max(1);
+    let step = rows
+        .len()
+        .div_ceil(ROWS[usize::from(long::is_long())])
+        .max(1);
     let last = rows.last().cloned();
     rows.into_iter().step_by(step).chain(last).collect()
 }

@@ -197,7 +197,7 @@ fn does_not_compact_what_another_program_uses() {
         other.execute_batch("ROLLBACK").expect("it is open");
         let said = text(&done.stderr);
         assert_eq!(done.status.code(), Some(5), "{begin}: {said}");
-        let locked = "profdb: x.db: another program has had the database locked for 1 second\n";
+        let locked = "profdb: x.db: another program has locked the database for 1 second\n";
         assert!(said.ends_with(locked), "{begin}: {said}");
         assert!(fs::read(&path).expect("it is there") == before, "{begin}");
         assert_eq!(entries(folder.path()).len(), 1, "{begin}");

@@ -265,7 +265,7 @@ fn questions_without_an_answer_are_refused() {
     folder.refuses(
         &two(&["--focus", "("]),
         2,
-        "--focus: ( is no regular expression: unclosed group",
+        "--focus: ( is not a regular expression: unclosed group",
     );
     folder.refuses(&["diff", "-", "-"], 2, "standard input can be read once");
     let (out, said, code) = folder.run_with(&["diff", "a.folded", "-"], B);
@@ -534,19 +534,19 @@ fn what_is_no_profile_in_a_folder_is_passed_over() {
     let (out, said, code) = folder.run(&["diff", "old", "new", "--cumulative"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(
-        out.contains("Base: old/deep/run.folded") && said.contains("old/README.md: passed over"),
+        out.contains("Base: old/deep/run.folded") && said.contains("old/README.md: skipped"),
         "{out}{said}"
     );
     for at in 0..5 {
         folder.write(&format!("old/{at}.md"), "More of it.\n");
     }
     let (_, said, _) = folder.run(&["diff", "old", "new"]);
-    assert!(said.contains(": old: 1 more file passed over\n"), "{said}");
+    assert!(said.contains(": old: 1 more file skipped\n"), "{said}");
     fs::create_dir(folder.path("none")).expect("a folder");
     folder.refuses(
         &["diff", "none", "new"],
         4,
-        "none: no profile below this folder",
+        "none: no profile in this directory",
     );
     // A file that was named is an error.
     folder.refuses(&["diff", "old/README.md", "new"], 3, "expected a profile");
@@ -684,7 +684,7 @@ fn paths_and_threads_mean_what_either_side_calls_them() {
     let words = [&exact[..], &["--fn", "wrok"]].concat();
     folder.refuses(&words, 4, "no run has a function wrok; the nearest: work");
     let words = [&exact[..], &["--fn", "q*"]].concat();
-    folder.refuses(&words, 4, "no function of any run fits q*");
+    folder.refuses(&words, 4, "no function of any run matches q*");
     folder.refuses(
         &[&exact[..], &["--fn", "a>>b"]].concat(),
         2,
@@ -799,7 +799,7 @@ fn selections_that_are_nothing_in_a_run_are_said() {
         (
             "--fn",
             vec!["b.folded", "a.folded"],
-            "nothing in base: b.folded",
+            "nothing in base: nothing in b.folded matches",
         ),
         (
             "--focus",

@@ -234,7 +234,7 @@ fn place() -> tempfile::TempDir {
     folder
 }
 
-const WAITS: &str = "profdb: x.db: another program uses the database, waiting for up to ";
+const WAITS: &str = "profdb: x.db: the database is locked by another program; waiting up to ";
 
 /// Reads what a program says on standard error up to the end of a line.
 fn line(child: &mut Child) -> String {
@@ -259,7 +259,7 @@ fn a_wait_is_told_and_ends() {
         &["import", "--wait", "2", "--db", DATABASE, "next.csv"],
     ));
     assert_eq!(done.status.code(), Some(5));
-    let locked = "profdb: x.db: another program has had the database locked for 2 seconds\n";
+    let locked = "profdb: x.db: another program has locked the database for 2 seconds\n";
     assert_eq!(text(&done.stderr), format!("{WAITS}2 seconds\n{locked}"));
     let mut child = start(folder.path(), &["import", "--db", DATABASE, "next.csv"]);
     assert_eq!(line(&mut child), format!("{WAITS}60 seconds"));

@@ -12,8 +12,6 @@
     reason = "tests that measure, and small files of our own"
 )]
 
-use crate::support::long;
-use crate::support::tools;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -22,9 +20,12 @@ use std::thread;
 
 use crate::support::disk::{Disk, Files};
 use crate::support::faults::{
-    DATABASE, Numbers, State, Story, calls, entries, profdb, profiles, setting, text, with_fault,
+    DATABASE, Numbers, OutcomeCounter, State, Story, calls, entries, profdb, profiles, setting,
+    text, with_fault,
 };
+use crate::support::long;
 use crate::support::program::PROFDB;
+use crate::support::tools;
 
 /// How many imports are killed where nobody says how many.
 const FEW_KILLS: u64 = 20;
@@ -40,6 +41,11 @@ const FEW_FAULTS: usize = 20;
 
 /// Imports of the same profile into the same database, of which each goes wrong at another place.
 const PER_STORY: u64 = 4;
+
+/// Names the outcome of a trial.
+fn outcome(is_stored: bool) -> &'static str {
+    if is_stored { "stored" } else { "not stored" }
+}
 
 /// A story by chance. Every third profile is a long one.
 fn some_story(seed: u64, at: u64) -> Arc<Story> {
@@ -89,6 +95,7 @@ fn kills() {
         long::repetitions("KILLS", FEW_KILLS, 200),
         setting("SEED").unwrap_or(1),
     );
+    let outcomes = OutcomeCounter::default();
     times(number, |at| {
         let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
         let story = some_story(seed, at);
@@ -110,8 +117,9 @@ fn kills() {
         with_fault(&mut command, folder.path(), log, call, what);
         let done = command.status().expect("the program is there");
         assert_eq!(done.signal(), Some(9), "{about}");
-        story.holds(folder.path(), &about);
+        outcomes.add(outcome(story.holds(folder.path(), &about)));
     });
+    outcomes.print("kills");
 }
 
 /// The power is cut: what has not been synced is there in part, in any order.
@@ -121,6 +129,7 @@ fn losses_of_power() {
         long::repetitions("LOSSES", FEW_LOSSES, 200),
         setting("SEED").unwrap_or(1),
     );
+    let outcomes = OutcomeCounter::default();
     times(number.div_ceil(PER_STORY), |of| {
         let story = some_story(seed, of * PER_STORY);
         let folder = story.folder();
@@ -163,8 +172,10 @@ fn losses_of_power() {
             disk.after_a_loss(after, &mut numbers).write(left.path());
             let is_there = story.holds(left.path(), &about);
             assert!(is_there || at > 0, "{about}: what has been stored is lost");
+            outcomes.add(outcome(is_there));
         }
     });
+    outcomes.print("losses of power");
 }
 
 /// Whoever only reads does nothing to the files of a folder but open them, as the system sees it.
@@ -206,6 +217,7 @@ fn interrupts() {
         long::repetitions("INTERRUPTS", FEW_INTERRUPTS, 100),
         setting("SEED").unwrap_or(1),
     );
+    let outcomes = OutcomeCounter::default();
     times(number, |at| {
         let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
         let story = some_story(seed, at);
@@ -245,7 +257,9 @@ fn interrupts() {
         );
         let is_there = story.holds(folder.path(), &about);
         assert_eq!(is_there, code == Some(0), "{about}: {done:?}");
+        outcomes.add(outcome(is_there));
     });
+    outcomes.print("interrupts");
 }
 
 /// What may happen to a call, as the shim knows it.
@@ -299,6 +313,7 @@ fn calls_that_fail() {
             .map(|_| planned[numbers.below(all)].clone())
             .collect();
     }
+    let outcomes = OutcomeCounter::default();
     times(planned.len() as u64, |number| {
         let (story, at, fault) = &planned[usize::try_from(number).expect("few")];
         let folder = story.folder();
@@ -339,7 +354,13 @@ fn calls_that_fail() {
             is_there || !done.status.success(),
             "{about}: it is said to be there"
         );
+        outcomes.add(match (done.status.success(), is_there) {
+            (true, _) => "stored",
+            (false, true) => "error, but stored",
+            (false, false) => "error, not stored",
+        });
     });
+    outcomes.print("failing calls");
 }
 
 /// Runs commands in a file system that is small or read-only, or skips the test.
@@ -379,7 +400,7 @@ fn a_disk_that_is_full_is_no_loss() {
         let expected = if there == 0 {
             "0\n5\n".to_owned()
         } else {
-            let sound = "x.db: the file is sound, 19 checks find nothing";
+            let sound = "x.db: no errors found by 19 checks";
             format!("1\nx.db\n5\n{sound}\nCOUNT(*)\n       1\n")
         };
         assert_eq!(said, expected, "{size}: {told}");
@@ -396,8 +417,7 @@ fn a_disk_that_is_full_is_called_so_with_a_log() {
                     code=0; \"$0\" import --db x.db \"$LONG\" 2>&1 || code=$?; echo $code
                     rm fill y.db; \"$0\" check --db x.db; ls --ignore='*-wal' --ignore='*-shm'";
     let done = in_a_mount(mount, commands);
-    let expected = "profdb: x.db: the disk is full\n5\n\
-                    x.db: the file is sound, 19 checks find nothing\nx.db\n";
+    let expected = "profdb: x.db: the disk is full\n5\nx.db: no errors found by 19 checks\nx.db\n";
     assert_eq!(text(&done.stdout), expected, "{}", text(&done.stderr));
 }
 
@@ -431,9 +451,7 @@ fn too_few_open_files_are_called_so() {
         ] {
             let done = limited(limit, command);
             let said = text(&done.stderr);
-            let few = format!(
-                ": the system lets a program open {limit} files at once, which are too few (`ulimit -n`)"
-            );
+            let few = format!(": the limit of {limit} open files is too low (`ulimit -n`)");
             match done.status.code() {
                 Some(0 | 4) => {}
                 // There are no profiles in the folder.

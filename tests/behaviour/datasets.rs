@@ -435,21 +435,21 @@ fn other_folders_and_links_are_left_alone() {
     refused(
         "photos",
         2,
-        "photos is not empty and has no profdb-dataset.json: expected a dataset, or a folder without files",
+        "photos is not empty and has no profdb-dataset.json; expected a dataset or an empty directory",
     );
     refused("a.db", 2, "a.db is a file: expected a folder");
     let other = [
         (
             4,
-            "the dataset has version 4, this profdb knows versions up to 3: use a newer profdb",
+            "the dataset has version 4, this profdb reads versions up to 3; use a newer profdb",
         ),
         (
             2,
-            "the dataset has version 2, this profdb reads and writes version 3: export the runs again into an empty folder",
+            "the dataset has version 2, this profdb reads and writes version 3; export the runs again into an empty directory",
         ),
         (
             1,
-            "the dataset has version 1, this profdb reads and writes version 3: export the runs again into an empty folder",
+            "the dataset has version 1, this profdb reads and writes version 3; export the runs again into an empty directory",
         ),
     ];
     for (version, expected) in other {
@@ -1119,7 +1119,7 @@ fn a_copy_on_another_day_is_said() {
             "d/runs/day=2026-01-01/",
             "d/runs/day=unknown/",
             "are one run on two days",
-            "so it is with 1 more",
+            "1 more runs are affected",
         ] {
             assert!(said.contains(expected), "{arguments:?}: {expected}: {said}");
         }
@@ -1130,7 +1130,8 @@ fn a_copy_on_another_day_is_said() {
     one.push("1");
     let copied = said(&one, 0);
     assert!(
-        copied.contains("are one run on two days") && !copied.contains("so it is with"),
+        copied.contains("are the same run in two day partitions")
+            && !copied.contains("are affected"),
         "{copied}"
     );
     let uid = uid(path, 1);

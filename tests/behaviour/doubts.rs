@@ -329,7 +329,7 @@ fn totals_that_say_nothing_are_refused() {
     folder.refuses(
         &["diff", "a.folded", "a.folded", "--focus", "^none$"],
         4,
-        "--focus: no function of any run fits ^none$",
+        "--focus: no function of any run matches ^none$",
     );
     folder.write("idle.folded", "main;parse 30\nmain;wait 0\n");
     folder.refuses(

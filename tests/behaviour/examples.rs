@@ -98,3 +98,25 @@ fn serves(example: &str, folder: &Path, programs: &str) {
         "{example}: {first}"
     );
 }
+
+/// Appends the number of lines of the short help of a command and of its subcommands, at 80 columns.
+fn short_help_lengths(command: &clap::Command, parent: &str, lengths: &mut Vec<(String, usize)>) {
+    let name = format!("{parent}{}", command.get_name());
+    let help = command.clone().term_width(80).render_help().to_string();
+    lengths.push((name.clone(), help.lines().count()));
+    for subcommand in command.get_subcommands() {
+        short_help_lengths(subcommand, &format!("{name} "), lengths);
+    }
+}
+
+#[test]
+fn short_help_of_each_command_has_at_most_60_lines() {
+    let mut lengths = Vec::new();
+    short_help_lengths(&profdb::cli::program(), "", &mut lengths);
+    assert!(lengths.len() > 30, "{lengths:?}");
+    let longest = lengths.iter().max_by_key(|(_, lines)| *lines);
+    assert!(
+        longest.is_some_and(|(_, lines)| *lines <= 60),
+        "{longest:?}"
+    );
+}

@@ -221,7 +221,7 @@ fn who_reads_an_empty_file_makes_no_database_of_it() {
         &["diff", "1", "2"],
         &["serve", "--no-browser"],
     ];
-    let message = "profdb: notes.txt is empty, and no database yet: `profdb import --db notes.txt FILE` makes one of it\n";
+    let message = "profdb: notes.txt is empty; `profdb import --db notes.txt FILE` creates a database in it\n";
     for command in commands {
         let mut arguments = command.to_vec();
         if command[0] == "serve" {
@@ -297,7 +297,7 @@ fn a_run_that_was_tagged_otherwise_since_is_another_one() {
     let stored = |run: u32| format!("p.folded: run {run}, 2 nodes\n");
     let known = |run: u32, tags: &str| {
         format!(
-            "profdb: p.folded: already imported as run {run} ({tags}); --again stores it once more\n"
+            "profdb: p.folded: already imported as run {run} ({tags}); --again stores it again\n"
         )
     };
     assert_eq!(import(&["a=1"]), stored(1));
@@ -361,7 +361,7 @@ fn a_database_in_the_place_of_a_profile_has_a_remedy() {
     ];
     for command in asks {
         let said = profdb(at, command);
-        let expected = "profdb: a.db: expected a profile, found an SQLite database: `--db a.db` asks one of profdb\n";
+        let expected = "profdb: a.db: expected a profile, found an SQLite database: use `--db a.db` if it is a profdb database\n";
         assert_eq!(
             (said.code, said.errors.as_str()),
             (Some(3), expected),
@@ -369,8 +369,7 @@ fn a_database_in_the_place_of_a_profile_has_a_remedy() {
         );
     }
     let said = profdb(at, &["import", "a.db"]);
-    let expected = "profdb: a.db: expected a profile, found an SQLite database: `profdb merge INTO a.db` takes over the runs \
-                    of one of profdb\n";
+    let expected = "profdb: a.db: expected a profile, found an SQLite database: use `profdb merge INTO a.db` if it is a profdb database\n";
     assert_eq!((said.code, said.errors.as_str()), (Some(3), expected));
     // Commands that only ask for runs do not look for them in another database.
     let asks: [&[&str]; 3] = [
@@ -380,7 +379,7 @@ fn a_database_in_the_place_of_a_profile_has_a_remedy() {
     ];
     for command in asks {
         let said = profdb(at, command);
-        let expected = "profdb: a.db: expected runs, found an SQLite database: `--db a.db` asks one of profdb\n";
+        let expected = "profdb: a.db: expected runs, found an SQLite database; use `--db a.db` if it is a profdb database\n";
         assert_eq!(
             (said.code, said.errors.as_str()),
             (Some(2), expected),
@@ -402,12 +401,12 @@ fn names_that_a_shell_would_take_apart_are_proposed_in_quotes() {
         (
             &["my runs"],
             2,
-            "my runs is a folder: `profdb import my\\ runs` stores the profiles in it",
+            "my runs is a directory; `profdb import my\\ runs` stores the profiles in it",
         ),
         (
             &["runs", "--db", "my runs.db"],
             5,
-            "there is no database my runs.db; `profdb import --db my\\ runs.db FILE` makes one",
+            "the database my runs.db does not exist; `profdb import --db my\\ runs.db FILE` creates it",
         ),
         (
             &["runs"],
@@ -417,12 +416,12 @@ fn names_that_a_shell_would_take_apart_are_proposed_in_quotes() {
         (
             &["-p.folded"],
             2,
-            "-p.folded begins as a flag does: `profdb ./-p.folded` shows the file of this name",
+            "-p.folded looks like a flag; `profdb ./-p.folded` shows the file of this name",
         ),
         (
             &["--", "-q.folded"],
             2,
-            "there is no command and no file ./-q.folded",
+            "no command or file is called ./-q.folded",
         ),
     ];
     for (command, code, expected) in table {
@@ -461,7 +460,7 @@ fn a_file_that_is_missing_is_said_to_be() {
     for (command, name) in commands {
         let said = profdb(at, command);
         let expected = format!(
-            "profdb: {name}: there is no such file, and no database profdb.db that may have a run of this name\n"
+            "profdb: {name}: no such file, and no database profdb.db that could have a run of this name\n"
         );
         assert_eq!((said.code, said.errors), (Some(3), expected), "{command:?}");
     }
@@ -471,8 +470,7 @@ fn a_file_that_is_missing_is_said_to_be() {
         &["export", "--format", "folded", "new.pstats"],
     ] {
         let said = profdb(at, command);
-        let expected =
-            "profdb: new.pstats: there is no such file, and no run of this name: see profdb runs\n";
+        let expected = "profdb: new.pstats: no such file, and no run has this name; `profdb runs` lists the runs\n";
         assert_eq!(
             (said.code, said.errors.as_str()),
             (Some(3), expected),
@@ -538,7 +536,7 @@ fn what_a_user_may_not_read_is_said_to_be_so() {
     };
     let here = fs::canonicalize(at).expect("a folder");
     let not_here = format!(
-        "this user has no right to make files in its folder, {}",
+        "no permission to create files in its directory, {}",
         here.display()
     );
     let no_new = format!("new.db: Permission denied: {not_here}");
@@ -547,36 +545,34 @@ fn what_a_user_may_not_read_is_said_to_be_so() {
         (
             &["import", "--db", "shown.db", "q.folded"],
             5,
-            "shown.db: the database cannot be written: this user has no right to change the file",
+            "shown.db: the database cannot be written: no permission to change the file",
         ),
         (
             &["tag", "1", "a=1", "--db", "open/shown.db"],
             5,
-            "open/shown.db: the database cannot be written: this user has no right to change the file",
+            "open/shown.db: the database cannot be written: no permission to change the file",
         ),
         (
             &["compact", "--db", "shown.db"],
             5,
-            "shown.db: Permission denied: this user has no right to change the file",
+            "shown.db: Permission denied: no permission to change the file",
         ),
         (&["import", "--db", "shared.db", "q.folded"], 5, &no_journal),
         (&["import", "--db", "new.db", "q.folded"], 5, &no_new),
         (
             &["runs", "--db", "log.db"],
             5,
-            "log.db: its journal mode is WAL, and then also who reads it writes a file beside it, which is not permitted here: \
-             copy the database, or let its owner say `sqlite3 log.db 'PRAGMA journal_mode=DELETE'`",
+            "log.db: it is in WAL mode, where reading needs to write a file beside it, and that is not permitted here; copy the database, or let its owner run `sqlite3 log.db 'PRAGMA journal_mode=DELETE'`",
         ),
         (
             &["merge", "open/other.db", "log.db"],
             5,
-            "log.db: its journal mode is WAL, and then also who reads it writes a file beside it, which is not permitted here: \
-             copy the database, or let its owner say `sqlite3 log.db 'PRAGMA journal_mode=DELETE'`",
+            "log.db: it is in WAL mode, where reading needs to write a file beside it, and that is not permitted here; copy the database, or let its owner run `sqlite3 log.db 'PRAGMA journal_mode=DELETE'`",
         ),
         (
             &["import", "--db", "open/log.db", "q.folded"],
             5,
-            "open/log.db: the database cannot be written: this user has no right to change the file",
+            "open/log.db: the database cannot be written: no permission to change the file",
         ),
         (
             &["in/p.folded"],
@@ -631,7 +627,7 @@ fn a_report_says_what_the_file_does_not_know() {
         env!("CARGO_MANIFEST_DIR"),
         "/tests/samples/gprof/flat-b.txt"
     );
-    let no_lines = "profdb: p.folded knows no lines: report summary says what functions cost\n";
+    let no_lines = "profdb: p.folded has no line numbers; report summary shows functions\n";
     let flat_of_itself = format!(
         "profdb: {flat}: cumulative time is unknown: report exclusive shows exclusive time\n"
     );
@@ -641,13 +637,12 @@ fn a_report_says_what_the_file_does_not_know() {
         (&["report", "summary", "--lines", "p.folded"], no_lines),
         (
             &["report", "data", "--code", "p.folded"],
-            "profdb: p.folded knows no lines, which alone have source\n",
+            "profdb: p.folded has no line numbers, so there is no source to show\n",
         ),
         (&["report", "cumulative", flat], flat_of_itself.as_str()),
         (
             &["hex.folded"],
-            "profdb: hex.folded: functions are called by their addresses, for the file has no names of them: `profdb formats samply`, \
-             or that of another profiler, says how to record names\n",
+            "profdb: hex.folded: the file has addresses instead of function names; `profdb formats samply`, or the name of your profiler, describes how to record names\n",
         ),
     ];
     for (command, expected) in table {
@@ -671,19 +666,19 @@ fn a_report_says_what_the_file_does_not_know() {
     let table: [(&[&str], &str); 6] = [
         (
             &["report", "lines"],
-            "run 1 knows no lines: report summary says what functions cost",
+            "run 1 has no line numbers; report summary shows functions",
         ),
         (
             &["report", "--fn", "zzz"],
-            "run 1 has no function zzz: report summary lists those it has",
+            "run 1 has no function zzz; report summary lists the functions",
         ),
         (
             &["report", "--fn", "zzz", "p.folded"],
-            "p.folded has no function zzz: report summary lists those it has",
+            "p.folded has no function zzz; report summary lists the functions",
         ),
         (
             &["report", "--fn", "z*", "p.folded"],
-            "no function of p.folded fits z*: report summary lists those it has",
+            "no function of p.folded matches z*; report summary lists the functions",
         ),
         (
             &["report", "--metric", "bytes", "p.folded"],
@@ -743,7 +738,7 @@ fn a_language_leads_to_what_is_known_of_it() {
     }
     assert_eq!(
         profdb(folder.path(), &["formats", "scalene"]).out,
-        "Not read is a profile of Scalene: see `profdb formats`.\n"
+        "profdb does not read a profile of Scalene: see `profdb formats`.\n"
     );
     // Whoever writes an example in README's table is understood.
     let readme =
@@ -871,7 +866,7 @@ fn bytes_for_a_terminal_are_refused() {
     let shown = on_terminal(folder.path(), 100, "convert p.folded --to pprof");
     assert_eq!(
         shown.trim(),
-        "profdb: pprof is no text for a terminal: use -o FILE"
+        "profdb: pprof is binary and is not written to a terminal; use -o FILE"
     );
 }
 
@@ -931,7 +926,7 @@ fn small_stumbles() {
         ),
         (
             &["help", "tree"],
-            "there is no command tree, but a report: `profdb report tree --help`",
+            "tree is not a command but a report: `profdb report tree --help`",
         ),
         (
             &["latest"],
@@ -939,7 +934,7 @@ fn small_stumbles() {
         ),
         (
             &["--first", "3", "p.folded"],
-            "--first is a flag of reports: `profdb report --first ...`",
+            "--first is a flag of `profdb report`: `profdb report --first ...`",
         ),
         (
             &["runs", "--where", "last 0"],

@@ -84,7 +84,7 @@ fn links_to_folders_and_hidden_names_are_left_out() {
         (
             Some(0),
             "p/a.folded: run 1, 2 nodes\np/linked: run 2, 5 nodes\n".to_owned(),
-            "profdb: p: left out 2 hidden names, 2 links to folders, 1 link to no file, 1 pipe or device\n"
+            "profdb: p: skipped 2 hidden names, 2 links to folders, 1 broken link, 1 pipe or device\n"
                 .to_owned()
         )
     );
@@ -110,9 +110,7 @@ fn the_database_in_the_folder_is_none_of_its_files() {
         place.path().join("in/profdb.db"),
     )
     .expect("a copy");
-    let again = "profdb: ./a.folded: already imported as run 1; --again stores it once more\n\
-                 profdb: ./in/b.folded: already imported as run 2; --again stores it once more\n\
-                 profdb: ./in/profdb.db: passed over: expected a profile, found an SQLite database: see `profdb formats`\n";
+    let again = "profdb: ./a.folded: already imported as run 1; --again stores it again\nprofdb: ./in/b.folded: already imported as run 2; --again stores it again\nprofdb: ./in/profdb.db: skipped: expected a profile, found an SQLite database: see `profdb formats`\n";
     assert_eq!(
         import(place.path(), &["."]),
         (Some(0), String::new(), again.to_owned())
@@ -127,8 +125,7 @@ fn a_file_that_is_also_named_is_one_run() {
         (
             Some(0),
             "p/in/a.folded: run 1, 2 nodes\n".to_owned(),
-            "profdb: p/in/a.folded: already imported as run 1; --again stores it once more\n"
-                .repeat(2)
+            "profdb: p/in/a.folded: already imported as run 1; --again stores it again\n".repeat(2)
         )
     );
 }
@@ -142,17 +139,17 @@ fn of_many_files_that_are_no_profiles_the_first_are_named() {
     }
     let passed_over = |at| {
         format!(
-            "profdb: p/{at}.png: passed over: expected a profile, found a PNG image: see `profdb formats`\n"
+            "profdb: p/{at}.png: skipped: expected a profile, found a PNG image: see `profdb formats`\n"
         )
     };
     let mut expected = [0, 1, 2, 3, 4].map(passed_over).concat();
-    expected += "profdb: p: 2 more files passed over\n\
-                 profdb: p: expected profiles in the folder, at any depth, found none among 7 files in 3 folders\n";
+    expected +=
+        "profdb: p: 2 more files skipped\nprofdb: p: no profile found among 7 files in 3 folders\n";
     assert_eq!(
         import(place.path(), &["p"]),
         (Some(3), String::new(), expected)
     );
-    let empty = "profdb: p/empty/deeper: expected profiles in the folder, at any depth, found none among 0 files in 1 folder\n";
+    let empty = "profdb: p/empty/deeper: no profile found among 0 files in 1 folder\n";
     assert_eq!(
         import(place.path(), &["p/empty/deeper"]),
         (Some(3), String::new(), empty.to_owned())
@@ -194,7 +191,7 @@ fn folders_too_deep_are_a_failure_that_costs_no_other() {
     let deep = format!("p/{}x.folded", "d/".repeat(64));
     let place = place(&[("p/a.folded", 2), (&deep, 3)]);
     let complaint = format!(
-        "profdb: {}: expected at most 64 folders (DEEPEST) within each other, found more\n",
+        "profdb: {}: directories are nested more than 64 levels deep\n",
         deep.trim_end_matches("/x.folded")
     );
     assert_eq!(

@@ -181,7 +181,7 @@ fn a_name_that_is_told_means_one_of_the_functions() {
         let told = asked("h");
         let said = String::from_utf8_lossy(&told.stderr);
         assert_eq!(told.status.code(), Some(4), "{said}");
-        let hint = format!("--fn '{named}' means one of them\n");
+        let hint = format!("--fn '{named}' selects one of them\n");
         assert!(said.ends_with(&hint), "{said}");
         assert!(asked(named).status.success(), "{named}");
     }

@@ -430,7 +430,7 @@ fn a_slip_in_base_is_no_first_run() {
         (&["99"], "there is no run 99"),
         (
             &["commit=1234567"],
-            "commit=1234567 is the start of 2 commits: 1234567a, 1234567b",
+            "commit=1234567 matches 2 commits: 1234567a, 1234567b",
         ),
     ] {
         let asked = asked(base);
@@ -452,7 +452,7 @@ fn a_slip_in_base_is_no_first_run() {
         ),
         (
             &["mian"],
-            "there is no run mian: see profdb runs; the nearest: main",
+            "no run matches mian; `profdb runs` lists the runs; the nearest: main",
         ),
         (
             &["branch=mian", "mian"],
@@ -500,7 +500,7 @@ fn a_folder_without_profiles_is_nothing_to_compare_with_yet() {
         0,
     );
     let told = place.gate(budget, &first);
-    let said = "taken for a first run, which passes: none: no profile below this folder";
+    let said = "no baseline yet, so the gate passes: none: no profile in this directory";
     assert!(told.errors.contains(said), "{}", told.errors);
     // Nothing to judge is nothing measured, which --exit-zero asks to pass over.
     for (new, said) in [("none", "no profile below"), ("99", "there is no run 99")] {
@@ -537,7 +537,7 @@ fn a_word_in_a_budget_names_runs_whatever_files_there_are() {
         let budget = format!("base {name}\ntotal <= +5 %\n");
         check(&place, &budget, &first, &["no base"], 4);
         let told = place.gate(&budget, &first);
-        let said = format!("there is no run {name}: see profdb runs");
+        let said = format!("no run matches {name}; `profdb runs` lists the runs");
         assert!(told.out.contains(&said), "{}", told.out);
         let file = format!("; the file is `base file '{name}'`");
         assert!(told.out.contains(&file), "{}", told.out);
@@ -1638,7 +1638,7 @@ fn one_unknown_figure_hides_nothing_of_the_others() {
         4,
     );
     let told = place.gate("calls '*' <= +0", &samplings);
-    let line = ": the runs do not know how often it was called: their profiler counts no calls; so it is with 1 more\n";
+    let line = ": the runs do not know how often it was called: their profiler counts no calls; so it is with 2 more\n";
     assert!(told.out.contains(line), "{}", told.out);
     assert_eq!(
         told.out.matches("not comparable:").count(),

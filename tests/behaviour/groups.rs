@@ -170,7 +170,7 @@ fn a_folder_with_other_files_gives_its_profiles() {
     assert_eq!(said, stored(&[("00.csv", 3), ("01.csv", 4)]));
     let passed: Vec<&str> = complained
         .lines()
-        .filter_map(|line| line.split_once(": passed over: "))
+        .filter_map(|line| line.split_once(": skipped: "))
         .map(|(name, _)| name)
         .collect();
     assert_eq!(
@@ -208,7 +208,7 @@ fn a_file_that_comes_twice_is_one_run() {
     let files = [first.clone(), first.clone(), second.clone(), first.clone()];
     let (code, said, complained) = place.import(&["--tag", "a=b"], &files);
     assert_eq!(said, "00.csv: run 1, 4 nodes\n01.csv: run 2, 5 nodes\n");
-    let already = "profdb: 00.csv: already imported as run 1 (a=b); --again stores it once more\n";
+    let already = "profdb: 00.csv: already imported as run 1 (a=b); --again stores it again\n";
     assert_eq!((code, complained), (Some(0), already.repeat(2)));
     // Both in a group of a database that is there.
     let (_, said, complained) = place.import(&[], &[second.clone(), second.clone()]);

@@ -357,7 +357,7 @@ fn an_empty_file_has_no_runs() {
         (told.code, told.errors.as_str()),
         (
             Some(5),
-            "profdb: profdb.db is empty, and no database yet: `profdb import FILE` makes one of it\n"
+            "profdb: profdb.db is empty; `profdb import FILE` creates a database in it\n"
         )
     );
     fs::write(folder.path().join("again.csv"), AGAIN).expect("a file");

@@ -531,12 +531,12 @@ fn a_label_that_is_not_there_is_told_from_one_that_is() {
         (
             with(&[(0, true), (3, true)]),
             None,
-            "no sample of run 1 that is selected has the label size=64 bytes",
+            "no selected sample of run 1 has the label size=64 bytes",
         ),
         (
             with(&[(0, true)]),
             Some("label:size"),
-            "no sample of run 1 that is selected has the label size",
+            "no selected sample of run 1 has the label size",
         ),
         (
             with(&[(0, true)]),

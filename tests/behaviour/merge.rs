@@ -229,7 +229,7 @@ fn refuses_what_it_cannot_trust() {
         ),
         (
             "PRAGMA user_version = 3",
-            "has schema version 3, this profdb reads versions from 13 on: import the profiles again into a new database",
+            "has schema version 3, this profdb reads versions from 13 on; import the profiles again into a new database",
         ),
         ("PRAGMA user_version = 99", "has schema version 99"),
         ("PRAGMA application_id = 1", "not one of profdb"),
@@ -302,7 +302,7 @@ fn unites_what_is_said_of_equal_runs() {
                 "c=3",
                 "info: merged with a run whose tag a is 2: 1 is kept",
             ],
-            "; added to it: b=2; not taken, as it has another: a=2",
+            "; added to it: b=2; not added because of another value: a=2",
         ),
         (
             nothing,
@@ -317,7 +317,7 @@ fn unites_what_is_said_of_equal_runs() {
                 "ours",
                 "info: merged with a run whose title is theirs: ours is kept",
             ],
-            "; not taken, as it has another: title theirs",
+            "; not added because of another value: title theirs",
         ),
     ];
     for (ours, theirs, expected, told) in table {
@@ -335,7 +335,7 @@ fn unites_what_is_said_of_equal_runs() {
                 .execute_batch(&format!("{plain} {say}"))
                 .expect(say);
         }
-        let message = format!("profdb: b.db: run 1 is already there as run 1{told}\n");
+        let message = format!("profdb: b.db: run 1 is already stored as run 1{told}\n");
         assert_eq!(
             text(&merge(path, &["a.db", "b.db"]).stderr),
             message,

@@ -17,8 +17,8 @@ use std::process::Output;
 use rusqlite::Connection;
 
 use crate::support::faults::{
-    DATABASE, Numbers, State, Story, calls, check, content, copy, csv, entries, import, profdb,
-    profiles, same, setting, text, with_fault,
+    DATABASE, Numbers, OutcomeCounter, State, Story, calls, check, content, copy, csv, entries,
+    import, profdb, profiles, same, setting, text, with_fault,
 };
 use crate::support::long;
 
@@ -152,6 +152,7 @@ fn under_an_import() {
     let (_other, other_path, other_content) = other();
     let mut numbers = Numbers(seed.wrapping_mul(1_000_003));
     let mut tried = 0;
+    let outcomes = OutcomeCounter::default();
     for at in 0.. {
         if tried == number {
             break;
@@ -230,6 +231,11 @@ fn under_an_import() {
             }
             _ => panic!("{about}: {done:?}"),
         }
+        outcomes.add(match done.status.code() {
+            Some(0) if is_late => "stored before the replacement",
+            Some(0) => "stored in the replacement",
+            _ => "refused",
+        });
         if done.status.code() == Some(5) {
             let path = folder.path().join(DATABASE);
             match way.left {
@@ -247,6 +253,7 @@ fn under_an_import() {
             entries(folder.path())
         );
     }
+    outcomes.print("replacements");
 }
 
 /// The folder of a database goes elsewhere while it is made or changed.

@@ -189,7 +189,7 @@ fn manual_pages_are_well_formed() {
     }
     let shown = mandoc(&["-Tutf8"], "profdb-report-calls.1").replace('\u{8}', "");
     assert!(
-        shown.contains("The run: latest, a number, KEY=VALUE,... of its tags"),
+        shown.contains("Run: latest, number, KEY=VALUE, uid, title or file"),
         "{shown}"
     );
 }
@@ -247,8 +247,7 @@ fn version_says_how_later_runs_are_written() {
     let expected = if by_pages {
         "later runs are written in whole pages"
     } else {
-        "later runs are written row by row, in twice the time: built without \
-         LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
+        "later runs are written row by row, which takes twice the time: built without LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
     };
     assert_eq!(way, expected);
 }

@@ -61,7 +61,7 @@ fn a_report_stays_true_when_the_code_changes() {
     let told = "run.csv: run 2, 3 nodes\nprofdb: run.csv: no source for 1 of 2 lines\n";
     assert_eq!(profdb(folder.path(), &again), told);
     fs::remove_dir_all(folder.path().join("apl")).expect("the folder goes");
-    let missing = "profdb: no source for 1 of 2 lines: --source DIR says where it is\n";
+    let missing = "profdb: no source for 1 of 2 lines; use --source DIR\n";
     assert_eq!(report(&[]), table("\"three\"", "") + missing);
     assert_eq!(report(&["--run", "1"]), table("\"one\"", "\"two\""));
 }

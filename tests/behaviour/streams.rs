@@ -47,7 +47,7 @@ fn a_profile_comes_from_standard_input() {
         import(PROFILE.as_bytes()),
         told(0, "-: run 1, 3 nodes\n", "")
     );
-    let again = "profdb: -: already imported as run 1; --again stores it once more\n";
+    let again = "profdb: -: already imported as run 1; --again stores it again\n";
     assert_eq!(import(PROFILE.as_bytes()), told(0, "", again));
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder

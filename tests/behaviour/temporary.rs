@@ -150,7 +150,7 @@ fn without_a_folder_short_files_are_answered_and_long_ones_refused() {
         let done = run(long);
         assert_eq!(done.status.code(), Some(5), "{long:?}: {done:?}");
         let expected = format!(
-            "profdb: {}: No such file or directory; TMPDIR names another folder for temporary files\n",
+            "profdb: {}: No such file or directory; set TMPDIR to another directory for temporary files\n",
             nowhere.display()
         );
         assert_eq!(text(&done.stderr), expected, "{long:?}");

@@ -109,7 +109,7 @@ fn older_database_is_refused_unchanged() {
     for version in [-1, 1, 11, 12] {
         check_refusal(
             version,
-            "this profdb reads versions from 13 on: import the profiles again into a new database",
+            "this profdb reads versions from 13 on; import the profiles again into a new database",
         );
     }
 }
@@ -119,6 +119,6 @@ fn newer_database_is_refused_unchanged() {
     let latest = versions().0;
     check_refusal(
         latest + 1,
-        &format!("this profdb knows versions up to {latest}: use a newer profdb"),
+        &format!("this profdb reads versions up to {latest}; use a newer profdb"),
     );
 }

@@ -113,7 +113,7 @@ fn corpus(cases: &[&str], made_up: u64) -> (TempDir, PathBuf, PathBuf) {
         "--tag",
         "commit=c",
         "--tag",
-        "commit_count= 12 or so",
+        "commit_count=12 or so",
         "--source",
         code,
         code,
@@ -135,15 +135,17 @@ fn corpus(cases: &[&str], made_up: u64) -> (TempDir, PathBuf, PathBuf) {
         stacked,
     ]);
     // Sums of calls that leave 64 bits: over runs, and in one of them over functions that are one by their identity. And recursion.
-    for (name, text) in [
-        ("callgrind.out.1", calls_of_one()),
-        ("tree.csv", tree_of_roots()),
-        ("recursing.folded", recursing()),
-        ("words.folded", WORDS.to_owned()),
+    // Positions that are beyond 64 bits, or no numbers, are NULL.
+    for (name, text, count) in [
+        ("callgrind.out.1", calls_of_one(), "9223372036854775807"),
+        ("tree.csv", tree_of_roots(), "9223372036854775808"),
+        ("recursing.folded", recursing(), "007"),
+        ("words.folded", WORDS.to_owned(), "-5"),
     ] {
         let path = folder.path().join(name);
         fs::write(&path, text).expect("room");
-        done(&["import", "--db", db, path.to_str().expect("plain")]);
+        let tag = format!("--tag=commit_count={count}");
+        done(&["import", "--db", db, &tag, path.to_str().expect("plain")]);
     }
     done(&["export", "--db", db, "--format", "parquet", "--out", out]);
     (folder, database, dataset)
@@ -258,7 +260,7 @@ fn what_engines_have_no_words_for_is_refused() {
             let said = String::from_utf8_lossy(&refused.stderr);
             assert_eq!(refused.status.code(), Some(2), "{report:?}: {said}");
             let expected = format!(
-                "profdb: --dialect: report {} has no statement for {dialect} where {why}: without --dialect it is shown for SQLite\n",
+                "profdb: --dialect: report {} has no statement for {dialect} because {why}; without --dialect, the statement for SQLite is shown\n",
                 report[0]
             );
             assert_eq!(said, expected, "{report:?}");
@@ -609,15 +611,15 @@ fn spark_says_what_sqlite_says_though_a_worker_is_killed() {
     );
 }
 
-/// The commands of README.md, from a folder of profiles to an answer of Spark's, as they stand there.
+/// Runs the commands of docs/scale.md that import a folder of profiles, export a dataset and query it with Spark.
 #[test]
-fn the_commands_of_the_readme_end_in_an_answer() {
+fn documented_spark_commands_return_an_answer() {
     long::require();
     require_engine("spark");
-    let readme = fs::read_to_string("README.md").expect("it is there");
-    let (_, block) = readme
-        .split_once("<!-- fleet -->\n\n```sh\n")
-        .expect("the block of the README");
+    let document = fs::read_to_string("docs/scale.md").expect("the document exists");
+    let (_, block) = document
+        .split_once("<!-- spark -->\n\n```sh\n")
+        .expect("the commands for Spark");
     let (commands, _) = block.split_once("```").expect("its end");
     let lines = commands
         .lines()

@@ -237,14 +237,14 @@ type Refused<'t> = (&'t str, &'t [(&'t str, &'t str)], &'t str);
 #[test]
 fn what_needs_paths_is_refused_with_what_can_be_had() {
     let database = database();
-    let filters = "knows no paths: --label, --focus, --ignore and --hide look at paths";
-    let paths = "knows no paths: --fn takes the name of a function there";
+    let filters = "knows no paths: --label, --focus, --ignore and --hide need call paths";
+    let paths = "knows no paths: --fn takes the name of a function here";
     let apart = "knows no paths: --fn takes functions there that do not call each other; here";
     let table: &[Refused<'_>] = &[
-        ("tree", &[], "needs the tree of calls"),
-        ("bottom_up", &[], "needs the tree of calls"),
-        ("bottom_up", &[("fn", "a")], "needs the tree of calls"),
-        ("paths", &[], "needs the tree of calls"),
+        ("tree", &[], "needs the call tree"),
+        ("bottom_up", &[], "needs the call tree"),
+        ("bottom_up", &[("fn", "a")], "needs the call tree"),
+        ("paths", &[], "needs the call tree"),
         ("summary", &[("focus", "a")], filters),
         ("summary", &[("ignore", "a")], filters),
         ("lines", &[("hide", "a")], filters),

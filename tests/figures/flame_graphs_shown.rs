@@ -10,7 +10,6 @@ use super::flame_graphs::{Drawn, PAINTED, Picture, TRAPS, WINDOW, picture, svg, 
 use crate::support::browser::{Browser, Screenshot};
 use crate::support::program;
 use crate::support::samples_of::{bytes, imported};
-use crate::support::tools;
 
 /// Samples with paths: names of formats and of files.
 const SAMPLES: [(&str, &str); 8] = [
@@ -38,12 +37,11 @@ struct Show {
 
 /// Starts a browser for a test. Skips the test without Chromium.
 fn show(test: &str) -> Show {
-    let program = tools::require("chromium");
+    let mut browser = Browser::start();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("flame_graphs")
         .join(test);
     fs::create_dir_all(&folder).expect("a folder");
-    let mut browser = Browser::start(&program, &folder.join("browser"));
     let [width, height] = WINDOW;
     browser.resize(width, height);
     Show { browser, folder }

@@ -4,8 +4,11 @@ use profdb::report::header::{Column, Kind, Meaning, Medium};
 use profdb::report::render::{Format, Layout, render, titled_of};
 use profdb::report::{Answer, Heading, Measure, Value, compared, table};
 use profdb::store::{Database, StoreError};
+use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::Map;
 use unicode_width::UnicodeWidthStr;
+
+use crate::support::markdown_rows;
 
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
@@ -119,28 +122,50 @@ fn name_longer_than_the_screen_loses_its_middle() {
 }
 
 #[test]
-fn markup_in_a_name_is_escaped_in_markdown() {
+fn names_are_code_spans_in_markdown() {
     let layout = Layout {
         format: Format::Markdown,
         ..Layout::default()
     };
     let table = [
-        ("#.Main[6]", "#.Main\\[6]"),
-        ("a|b", "a\\|b"),
-        ("a\\|b", "a\\\\\\|b"),
-        ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
-        ("__init__ `x` *y*", "\\_\\_init\\_\\_ \\`x\\` \\*y\\*"),
-        (" a ", "&#32;a&#32;"),
-        ("  ", "&#32;&#32;"),
+        ("#.Main[6]", "`#.Main[6]`"),
+        ("@everyone #123 www.a.b <b>", "`@everyone #123 www.a.b <b>`"),
+        ("::set-output name=x::y", "`::set-output name=x::y`"),
+        ("a ##[error]b", "`a ##\\[error]b`"),
+        ("a|b", "`a\\|b`"),
+        ("a\\|b", "`a\\`&#124;`b`"),
+        ("a\\\\|b\\", "`a\\\\\\|b\\`"),
+        ("__init__ `x` *y*", "``__init__ `x` *y*``"),
+        ("```", "```` ``` ````"),
+        (" a ", "`  a  `"),
+        ("  ", "`  `"),
+        ("", ""),
     ];
     let names = table.map(|(name, _)| name);
     let shown = rendered(&names, &layout);
-    let cells: Vec<&str> = shown
-        .lines()
-        .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"))
-        .collect();
-    assert_eq!(cells[0], "function", "{shown}");
-    assert_eq!(cells[2..], table.map(|(_, escaped)| escaped), "{shown}");
+    let rows: Vec<&str> = shown.lines().filter(|line| line.starts_with('|')).collect();
+    let expected = table.map(|(_, cell)| format!("| {cell} |"));
+    assert_eq!(rows[0], "| function |", "{shown}");
+    assert_eq!(rows[2..], expected, "{shown}");
+    for (row, name) in rows[2..].iter().zip(names) {
+        let cell = markdown_rows::cells(row).concat();
+        assert_eq!(cell.replace("##\\[", "##["), name);
+    }
+    // A second reader of GitHub's tables.
+    let mut read = Vec::new();
+    for event in Parser::new_ext(&shown, Options::ENABLE_TABLES) {
+        match event {
+            Event::Start(Tag::TableCell) => read.push(String::new()),
+            Event::Text(text) | Event::Code(text) => {
+                if let Some(cell) = read.last_mut() {
+                    cell.push_str(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+    let read = read[1..].iter().map(|cell| cell.replace("##\\[", "##["));
+    assert_eq!(read.collect::<Vec<_>>(), names, "{shown}");
 }
 
 #[test]

@@ -10,6 +10,8 @@ use serde_json::{Value as Json, json};
 
 use crate::support::imports::{export_run, import_profile};
 use crate::support::made_runs::{Batches, made_up, write};
+use crate::support::program;
+use crate::support::protobuf::{field, varint};
 use crate::support::protobuf_reader::{Content, fields, gunzip, read_varint};
 
 /// Adds samples of stacks to a new database: kinds and names of frames, and a value.
@@ -270,4 +272,66 @@ fn stopped_stream_is_not_begun() {
     let (result, file) = export_stream(&database, &run, u64::MAX);
     assert!(result.is_err());
     assert!(file.is_empty());
+}
+
+/// Returns a `profile.proto` with one sample and the given number of sample types.
+fn pprof_with_sample_types(count: usize) -> Vec<u8> {
+    let number = |tag: u8, value: usize| [vec![tag << 3], varint(value)].concat();
+    let mut profile = Vec::new();
+    for name in 1..=count {
+        profile.extend(field(1, &[number(1, name), number(2, count + 1)].concat()));
+    }
+    let values: Vec<u8> = (1..=count).flat_map(varint).collect();
+    profile.extend(field(2, &[field(1, &[1]), field(2, &values)].concat()));
+    profile.extend(field(4, &[number(1, 1), field(4, &number(1, 1))].concat()));
+    profile.extend(field(5, &[number(1, 1), number(2, count + 2)].concat()));
+    let metrics = (1..=count).map(|name| format!("m{name}"));
+    let strings = [String::new()].into_iter().chain(metrics);
+    for text in strings.chain(["count".to_owned(), "work".to_owned()]) {
+        profile.extend(field(6, text.as_bytes()));
+    }
+    profile
+}
+
+/// A callgrind file has at most as many events as profdb reads; the other metrics are a reported loss.
+#[test]
+fn callgrind_export_of_many_metrics_can_be_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, bytes: &[u8]| {
+        std::fs::write(folder.path().join(name), bytes).expect("room on the disk");
+    };
+    write("run.pb", &pprof_with_sample_types(70));
+    let profdb = |arguments: &[&str]| {
+        let mut command = program::command();
+        let done = command
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .expect("profdb runs");
+        assert!(done.status.success(), "{arguments:?}: {done:?}");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        (text(done.stdout), text(done.stderr))
+    };
+    let (_, losses) = profdb(&[
+        "convert",
+        "run.pb",
+        "--to",
+        "callgrind",
+        "-o",
+        "run.callgrind",
+    ]);
+    assert!(
+        losses.contains("metrics other than the one asked for (metrics: 6)"),
+        "{losses}"
+    );
+    let (csv, _) = profdb(&[
+        "report",
+        "summary",
+        "run.callgrind",
+        "--metric",
+        "m63",
+        "--format",
+        "csv",
+    ]);
+    assert!(csv.contains("work"), "{csv}");
 }

@@ -20,6 +20,7 @@ mod dyalog;
 mod earlier_runs;
 mod events;
 mod exports;
+mod first_rows;
 mod folded;
 mod ghc;
 mod histories;
@@ -64,6 +65,7 @@ mod support {
     pub(crate) mod http;
     pub(crate) mod imports;
     pub(crate) mod made_runs;
+    pub(crate) mod markdown_rows;
     pub(crate) mod program;
     pub(crate) mod protobuf;
     pub(crate) mod protobuf_reader;

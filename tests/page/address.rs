@@ -368,3 +368,16 @@ fn shares_are_never_cut_short() {
     }
     shown.was_quiet();
 }
+
+#[test]
+fn page_of_a_path_opens_on_what_the_path_calls() {
+    let mut shown = two_runs("first-path");
+    if !shown.is_served() {
+        shown.write(&["--fn", "a"]);
+        shown.open(&[]);
+        assert_eq!(shown.state("fn"), "a");
+        // An address says more than the file.
+        shown.open(&[("fn", "b")]);
+        assert_eq!(shown.state("fn"), "b");
+    }
+}

@@ -107,7 +107,7 @@ fn a_run_of_edges_has_callers_but_no_paths() {
         shown.go(&[("view", view)]);
         let text = shown.text("main");
         assert!(
-            text.contains("who called whom, but no paths: there is no tree of calls"),
+            text.contains("callers and callees, but no call paths: there is no tree of calls"),
             "{view}: {text}"
         );
     }

@@ -82,11 +82,14 @@ mod support {
     pub(crate) mod case_files;
     pub(crate) mod harness;
     pub(crate) mod long;
+    pub(crate) mod markdown_rows;
     pub(crate) mod program;
     pub(crate) mod skipped;
     pub(crate) mod tools;
 }
 
 fn main() -> std::process::ExitCode {
-    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new())
+    let code = support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new());
+    support::browser::end_all();
+    code
 }

@@ -6,6 +6,7 @@ use std::f64::consts::TAU;
 use serde_json::Value;
 
 use crate::shown::{Shown, profdb};
+use crate::support::markdown_rows;
 
 /// What commands print, each asked once: the database of a test stays as it is.
 #[derive(Default)]
@@ -327,34 +328,8 @@ fn tenths(share: f64) -> String {
     }
 }
 
-/// The cells of a row of Markdown.
+/// Returns the cells of a row of Markdown without blanks around them.
 fn cells(row: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut letters = row.trim_matches('|').chars();
-    while let Some(letter) = letters.next() {
-        let last = cells.last_mut().expect("one at least");
-        match letter {
-            '\\' => last.extend(letters.next()),
-            '|' => cells.push(String::new()),
-            _ => last.push(letter),
-        }
-    }
-    let names = [
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&#32;", " "),
-        ("&nbsp;", ""),
-        ("&amp;", "&"),
-    ];
-    cells
-        .iter()
-        .map(|cell| {
-            let text = names
-                .iter()
-                .fold(cell.trim().to_owned(), |text, (name, sign)| {
-                    text.replace(name, sign)
-                });
-            text.trim().to_owned()
-        })
-        .collect()
+    let cells = markdown_rows::cells(row).into_iter();
+    cells.map(|cell| cell.trim().to_owned()).collect()
 }

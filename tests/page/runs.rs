@@ -308,7 +308,7 @@ fn statements_only_read_and_end() {
         ("DELETE FROM runs", "not authorized"),
         ("ATTACH 'y.db' AS y", "not authorized"),
         ("SELEC 1", "syntax error"),
-        ("SELECT 1; SELECT 2", "one statement at a time"),
+        ("SELECT 1; SELECT 2", "expected one statement"),
         ("SELECT * FROM pragma_database_list", "not authorized"),
     ] {
         let said = asked(&mut shown, sql);

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use crate::support::browser::{Browser, Click};
 use crate::support::case_files::repository_path;
 use crate::support::program;
-use crate::support::tools;
 
 /// The window.
 pub(crate) const WINDOW: [f64; 2] = [1280.0, 800.0];
@@ -117,14 +116,13 @@ pub(crate) fn browser(test: &str) -> Shown {
     browser_for(test, Way::File)
 }
 
-/// Returns a browser and a folder for a test that opens pages in the given way. Skips the test without Chromium.
+/// Returns a page and a folder for a test that opens pages in the given way. Skips the test without Chromium.
 pub(crate) fn browser_for(test: &str, way: Way) -> Shown {
-    let program = tools::require("chromium");
+    let mut browser = Browser::start();
     let folder = match way {
         Way::File => folder(test),
         Way::Server => folder(&format!("served-{test}")),
     };
-    let mut browser = Browser::start(&program, &folder.join("browser"));
     let [width, height] = WINDOW;
     browser.resize(width, height);
     // Nothing may be fetched, and nothing can be.
@@ -418,8 +416,7 @@ impl Shown {
         let folder = self.folder.join("saved");
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder).expect("a folder");
-        let behaviour = json!({"behavior": "allow", "downloadPath": folder});
-        self.browser.ask("Page.setDownloadBehavior", &behaviour);
+        self.browser.save_into(&folder);
         self.show_offered(within, what);
         self.click("dialog .buttons button", "Save", Click::default());
         self.close_dialog();

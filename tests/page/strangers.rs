@@ -36,6 +36,9 @@ pub(super) fn names() -> Vec<String> {
         "#fn=x&view=tree",
         "😀é漢字",
         "left|right`code`",
+        "back\\|slash\\\\|```",
+        "@everyone #12 www.a.b",
+        "::set-output x=1 ##[error]",
     ]
     .map(str::to_owned)
     .to_vec();

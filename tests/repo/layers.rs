@@ -67,7 +67,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     ),
     (
         "formats/format.rs",
-        "what a reader is; with `formats/options.rs` and `formats/salvage.rs`",
+        "what a reader is; with `formats/options.rs`, `formats/salvage.rs` and `formats/figure_detector.rs`",
         &["base", "input", "events"],
     ),
     (
@@ -501,7 +501,10 @@ fn room(file: &str) -> &str {
     match inside.split('/').collect::<Vec<_>>().as_slice() {
         ["main.rs" | "memory.rs" | "streams.rs"] => "main.rs",
         ["lib.rs"] => "lib.rs",
-        ["formats", "format.rs" | "options.rs" | "salvage.rs"] => "formats/format.rs",
+        [
+            "formats",
+            "figure_detector.rs" | "format.rs" | "options.rs" | "salvage.rs",
+        ] => "formats/format.rs",
         ["formats", "export", ..] => "formats/export",
         ["formats", "common", ..] => "formats/common",
         ["formats", _, _, ..] => "formats/*",

@@ -43,6 +43,7 @@ mod support {
     pub(crate) mod harness;
     pub(crate) mod laws;
     pub(crate) mod long;
+    pub(crate) mod markdown_rows;
     pub(crate) mod skipped;
     pub(crate) mod streams;
 }

@@ -13,6 +13,7 @@ use profdb::store::{Database, RunInfo};
 use quick_xml::events::Event;
 
 use super::support::csv_records::csv_records;
+use super::support::markdown_rows;
 use super::{Sample, ensure, equal, open, rows, save, saved};
 
 /// Functions that a report is asked about, of those that a run has.
@@ -183,7 +184,7 @@ fn in_every_format(
             render::Format::Markdown => compare(
                 &answer,
                 &found,
-                &markdown_rows(&text)?,
+                &rows_of_markdown(&text)?,
                 |column| column.is_in(Medium::Text),
                 markdown_cell(factor_of(
                     text.lines()
@@ -446,43 +447,13 @@ fn table_cell(value: &Value, kind: Kind, factor: f64, cell: &str) -> bool {
 }
 
 /// Splits the table where a reader of Markdown would.
-fn markdown_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
+fn rows_of_markdown(text: &str) -> Result<Vec<Vec<String>>, Failed> {
     let mut lines = text.lines().filter(|line| line.starts_with('|'));
     ensure(
         lines.next().is_some() && lines.next().is_some_and(|rules| rules.contains("---")),
         || "no head".to_owned(),
     )?;
-    lines
-        .map(|line| {
-            let inner = line
-                .strip_prefix("| ")
-                .and_then(|line| line.strip_suffix(" |"))
-                .ok_or("a row without ends")?;
-            let (mut cells, mut escaped) = (vec![String::new()], false);
-            for character in inner.chars() {
-                let cell = cells.last_mut().ok_or("a cell")?;
-                match character {
-                    _ if std::mem::take(&mut escaped) => cell.push(character),
-                    '\\' => escaped = true,
-                    '|' => cells.push(String::new()),
-                    '<' | '>' | '`' | '*' | '_' => {
-                        return Err(format!("{character} is not escaped: {line}").into());
-                    }
-                    _ => cell.push(character),
-                }
-            }
-            let unescaped = |cell: &String| {
-                let cell = cell
-                    .trim_matches(' ')
-                    .replace("&nbsp;", " ")
-                    .replace("&#32;", " ");
-                cell.replace("&lt;", "<")
-                    .replace("&gt;", ">")
-                    .replace("&amp;", "&")
-            };
-            Ok(cells.iter().map(unescaped).collect())
-        })
-        .collect()
+    Ok(lines.map(markdown_rows::cells).collect())
 }
 
 fn markdown_cell(factor: f64) -> impl Fn(&Value, Kind, &str) -> bool {

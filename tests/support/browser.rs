@@ -1,105 +1,196 @@
-//! A browser without a window, Chromium, by the `DevTools` protocol: messages of JSON, ended by
-//! zeros, through two pipes, so that no port is open and no message gets lost.
+//! Pages in Chromium by the `DevTools` protocol: messages of JSON, each ended by a zero byte, through
+//! two pipes, so that no port is open and no message gets lost.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::io::{self, BufRead as _, BufReader, PipeWriter, Write as _};
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
-use base64::Engine;
+use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use super::tools;
 
-/// A running browser with one page. It ends when this is dropped.
-pub(crate) struct Browser {
-    child: Child,
-    /// To the browser, until it shall end.
+/// Time after which a browser that sends no message has failed.
+const TIME_LIMIT: Duration = Duration::from_secs(300);
+
+/// Browsers that no test uses at the moment.
+static IDLE: Mutex<Vec<Process>> = Mutex::new(Vec::new());
+
+/// Runs Chromium with a folder of its own, which is removed at the end, also after the test program
+/// was killed. The protocol uses file descriptors 3 and 4. SIGUSR1 ends a browser that hangs.
+const SCRIPT: &str = "
+    exec 3<&0 4>&1 </dev/null >/dev/null
+    folder=$(mktemp -d) || exit
+    \"$@\" --user-data-dir=\"$folder\" &
+    exec 3<&- 4>&-
+    trap 'trap : USR2; kill -USR2 0' USR1
+    wait || wait
+    rm -rf \"$folder\"";
+
+/// A Chromium process. It ends with this value, or with the test program.
+struct Process {
+    shell: Child,
+    /// The pipe to the browser, which ends when this is closed.
     commands: Option<PipeWriter>,
-    answers: BufReader<PipeReader>,
+    messages: Receiver<Vec<u8>>,
+    /// The number of the last command.
     last: u64,
-    session: String,
-    /// What the page has fetched.
+}
+
+impl Process {
+    /// Starts a browser without a page. Skips the test if Chromium is missing.
+    fn start() -> Self {
+        // It shows the same and needs half the processor time of the whole browser.
+        let program = tools::find("chromium-headless-shell");
+        let program = program.unwrap_or_else(|| tools::require("chromium"));
+        let (commands_read, commands) = io::pipe().expect("pipes are available");
+        let (answers, answers_write) = io::pipe().expect("pipes are available");
+        let mut shell = tools::shell();
+        shell
+            .args(["-c", SCRIPT, "sh"])
+            .arg(program)
+            .args(["--headless", "--remote-debugging-pipe"])
+            // Containers forbid the namespaces of the sandbox, and have little shared memory.
+            .args(["--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
+            .args(["--hide-scrollbars", "--force-color-profile=srgb"])
+            .args(["--disable-gpu", "--no-startup-window"])
+            .stdin(Stdio::from(commands_read))
+            .stdout(Stdio::from(answers_write))
+            .stderr(Stdio::null());
+        // SIGUSR2 is for the shell and all that it starts.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+        let (sender, messages) = mpsc::channel();
+        thread::spawn(move || {
+            let messages = BufReader::new(answers).split(0);
+            messages
+                .map_while(Result::ok)
+                .try_for_each(|message| sender.send(message))
+        });
+        Self {
+            shell: shell.spawn().expect("every Unix has a shell"),
+            commands: Some(commands),
+            messages,
+            last: 0,
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Without this pipe, the browser ends itself and the processes that it has started.
+        drop(self.commands.take());
+        loop {
+            match self.messages.recv_timeout(TIME_LIMIT) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => drop(tools::kill(self.shell.id(), "USR1")),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let _ = self.shell.wait();
+    }
+}
+
+/// Ends all browsers. To be called when all tests have ended.
+pub(crate) fn end_all() {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// A page in a browser, with storage, cookies and settings of its own.
+///
+/// The browser serves one test at a time. The next test uses it again, unless a test failed in it.
+pub(crate) struct Browser {
+    process: Option<Process>,
+    /// The browser context, which isolates the page from those of earlier tests.
+    context: Value,
+    /// The session of the protocol that is attached to the page.
+    session: Value,
+    /// URLs that the page has fetched.
     pub(crate) requests: BTreeSet<String>,
-    /// What went wrong first in scripts of the page.
+    /// The first exception in scripts of the page.
     pub(crate) fault: Option<String>,
-    /// What the browser or scripts have complained of on the console.
+    /// Messages of the browser and of scripts on the console.
     pub(crate) complaints: Vec<String>,
 }
 
 impl Browser {
-    /// Starts the program, which keeps what it has to keep in a folder.
-    pub(crate) fn start(program: &Path, folder: &Path) -> Self {
-        let (commands_read, commands) = std::io::pipe().expect("a pipe");
-        let (answers, answers_write) = std::io::pipe().expect("a pipe");
-        // The protocol wants its pipes as the third and the fourth file.
-        let mut shell = tools::shell();
-        let child = shell
-            .args(["-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>&2", "sh"])
-            .arg(program)
-            .args(["--headless", "--remote-debugging-pipe", "--disable-gpu"])
-            // Containers have no right to make the namespaces of its sandbox, and little shared memory.
-            .args(["--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
-            .args(["--hide-scrollbars", "--force-color-profile=srgb"])
-            .arg(format!("--user-data-dir={}", folder.display()))
-            .arg("about:blank")
-            .stdin(Stdio::from(commands_read))
-            .stdout(Stdio::from(answers_write))
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("every Unix has a shell");
+    /// Opens an empty page. Skips the test if Chromium is missing.
+    pub(crate) fn start() -> Self {
+        let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut browser = Self {
-            child,
-            commands: Some(commands),
-            answers: BufReader::new(answers),
-            last: 0,
-            session: String::new(),
+            process: Some(idle.unwrap_or_else(Process::start)),
+            context: Value::Null,
+            session: Value::Null,
             requests: BTreeSet::new(),
             fault: None,
             complaints: Vec::new(),
         };
-        let page = browser.ask("Target.createTarget", &json!({"url": "about:blank"}));
+        let context = browser.ask("Target.createBrowserContext", &json!({}));
+        browser.context = context["browserContextId"].clone();
+        let page = json!({"url": "about:blank", "browserContextId": browser.context});
+        let page = browser.ask("Target.createTarget", &page);
         let attach = json!({"targetId": page["targetId"], "flatten": true});
-        let session = browser.ask("Target.attachToTarget", &attach);
-        session["sessionId"]
-            .as_str()
-            .expect("a session")
-            .clone_into(&mut browser.session);
-        for domain in ["Page", "Runtime", "Network", "Log"] {
+        browser.session = browser.ask("Target.attachToTarget", &attach)["sessionId"].clone();
+        for domain in ["Inspector", "Page", "Runtime", "Network", "Log"] {
             browser.ask(&format!("{domain}.enable"), &json!({}));
         }
         browser
     }
 
-    /// The answer to a command.
+    /// Returns the answer of the page to a command.
     pub(crate) fn ask(&mut self, method: &str, parameters: &Value) -> Value {
-        self.last += 1;
-        let mut command = json!({"id": self.last, "method": method, "params": parameters});
-        if !self.session.is_empty() {
-            command["sessionId"] = self.session.clone().into();
+        let session = self.session.clone();
+        self.ask_session(&session, method, parameters)
+    }
+
+    /// Returns the answer of a session to a command, or that of the browser if the session is null.
+    fn ask_session(&mut self, session: &Value, method: &str, parameters: &Value) -> Value {
+        let process = self.process.as_mut().expect("dropped last");
+        process.last += 1;
+        let number = process.last;
+        let mut command = json!({"id": number, "method": method, "params": parameters});
+        if !session.is_null() {
+            command["sessionId"] = session.clone();
         }
-        let commands = self.commands.as_mut().expect("the browser has not ended");
-        write!(commands, "{command}\0").expect("the browser runs");
+        let commands = process.commands.as_mut().expect("dropped last");
+        write!(commands, "{command}\0")
+            .unwrap_or_else(|error| panic!("{method}: the browser has ended: {error}"));
         loop {
-            let message = self.message();
-            if message["id"] == self.last {
+            let message = self.message(method);
+            if message["id"] == number {
                 assert!(message["error"].is_null(), "{method}: {}", message["error"]);
                 return message["result"].clone();
             }
         }
     }
 
-    /// The next message, which is noted if it tells of something.
-    fn message(&mut self) -> Value {
-        let mut message = Vec::new();
-        self.answers
-            .read_until(0, &mut message)
-            .expect("the browser runs");
-        assert_eq!(message.pop(), Some(0), "the browser has ended");
+    /// Returns the next message, and keeps what it reports of the page.
+    ///
+    /// # Panics
+    /// If the page or the browser has crashed or sends nothing, with the method that waits.
+    fn message(&mut self, method: &str) -> Value {
+        let process = self.process.as_ref().expect("dropped last");
+        let message = match process.messages.recv_timeout(TIME_LIMIT) {
+            Ok(message) => message,
+            Err(RecvTimeoutError::Disconnected) => panic!("{method}: the browser has ended"),
+            Err(RecvTimeoutError::Timeout) => {
+                panic!("{method}: no message from the browser within {TIME_LIMIT:?}")
+            }
+        };
         let message: Value = serde_json::from_slice(&message).expect("JSON");
+        if message["sessionId"] != self.session {
+            // From the page of an earlier test, or from the browser.
+            return message;
+        }
         let parameters = &message["params"];
         match message["method"].as_str() {
+            Some("Inspector.targetCrashed") => panic!("{method}: the page has crashed"),
             Some("Network.requestWillBeSent") => {
                 let url = parameters["request"]["url"].as_str().expect("a URL");
                 self.requests.insert(url.to_owned());
@@ -108,12 +199,22 @@ impl Browser {
                 let fault = parameters["exceptionDetails"].to_string();
                 self.fault.get_or_insert(fault);
             }
-            // Policies of content that are violated are said here.
+            // Violations of the content security policy are reported here.
             Some("Log.entryAdded") => self.complaints.push(parameters["entry"].to_string()),
             Some("Runtime.consoleAPICalled") => self.complaints.push(parameters.to_string()),
             _ => {}
         }
         message
+    }
+
+    /// Saves downloads of the page in a folder.
+    pub(crate) fn save_into(&mut self, folder: &Path) {
+        let behaviour = json!({
+            "behavior": "allow",
+            "browserContextId": self.context,
+            "downloadPath": folder,
+        });
+        self.ask_session(&Value::Null, "Browser.setDownloadBehavior", &behaviour);
     }
 
     /// A window of this size.
@@ -145,7 +246,12 @@ impl Browser {
     pub(crate) fn open_url(&mut self, url: &str) {
         let opened = self.ask("Page.navigate", &json!({"url": url}));
         assert!(opened["errorText"].is_null(), "{url}: {opened}");
-        while self.message()["method"] != "Page.loadEventFired" {}
+        loop {
+            let message = self.message(url);
+            if message["method"] == "Page.loadEventFired" && message["sessionId"] == self.session {
+                return;
+            }
+        }
     }
 
     /// The value of an expression in the page.
@@ -207,9 +313,7 @@ impl Browser {
     /// how to read what it has written. The page is closed for that.
     pub(crate) fn painted(&mut self, shot: &Screenshot, paper: [u8; 3]) -> f64 {
         self.scripts(false);
-        let blank = self.ask("Page.navigate", &json!({"url": "about:blank"}));
-        assert!(blank["errorText"].is_null(), "{blank}");
-        while self.message()["method"] != "Page.loadEventFired" {}
+        self.open_url("about:blank");
         let script = format!(
             "(async () => {{
                 const image = new Image();
@@ -265,8 +369,12 @@ impl Screenshot {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It ends when nothing can come any more, and takes the processes that it has started with it.
-        drop(self.commands.take());
-        let _ = self.child.wait();
+        // After a failure, nothing is known about the browser.
+        if !thread::panicking() {
+            let context = json!({"browserContextId": self.context});
+            self.ask_session(&Value::Null, "Target.disposeBrowserContext", &context);
+            let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+            idle.extend(self.process.take());
+        }
     }
 }

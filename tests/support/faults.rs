@@ -10,13 +10,32 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::case_files::{files, repository_path};
-use super::{program, tools};
+use super::{long, program, tools};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
+
+/// The number of trials with each outcome.
+#[derive(Default)]
+pub(crate) struct OutcomeCounter(Mutex<BTreeMap<&'static str, u64>>);
+
+impl OutcomeCounter {
+    pub(crate) fn add(&self, outcome: &'static str) {
+        *self.counts().entry(outcome).or_default() += 1;
+    }
+
+    /// Prints the counts in the long form, for docs/reliability.md.
+    pub(crate) fn print(&self, test: &str) {
+        long::print_figure(format_args!("{test}: {:?}", self.counts()));
+    }
+
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<&'static str, u64>> {
+        self.0.lock().expect("no thread panicked with the lock")
+    }
+}
 
 /// Name of the database in its folder.
 pub(crate) const DATABASE: &str = "x.db";
@@ -189,14 +208,14 @@ fn is_empty(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.len() == 0)
 }
 
-/// Fails unless `profdb check` finds nothing, or says of a file without a byte that it is no database yet.
+/// Fails unless `profdb check` finds nothing, or reports an empty file.
 pub(crate) fn check(folder: &Path, about: &str) {
     let done = profdb(folder, &["check", "--db", DATABASE])
         .output()
         .expect("the program is there");
     let is_no_database = done.status.code() == Some(5)
         && is_empty(&folder.join(DATABASE))
-        && text(&done.stderr).contains("is empty, and no database yet");
+        && text(&done.stderr).contains("x.db is empty; ");
     assert!(
         done.status.success() || is_no_database,
         "{about}: {} {}",
@@ -543,7 +562,7 @@ impl Story {
                 .expect("the program is there");
             let said = text(&opened.stderr);
             if is_empty(&path) {
-                let is_said = said.contains("is empty, and no database yet");
+                let is_said = said.contains("x.db is empty; ");
                 assert!(
                     is_said && opened.status.code() == Some(5),
                     "{about}: {said}"

@@ -19,7 +19,7 @@ const PROVIDERS: &[(&str, &str)] = &[
     ("bash", "bash"),
     ("callgrind_annotate", "valgrind"),
     ("cc", "gcc"),
-    ("chromium", "chromium"),
+    ("chromium", "chromium or chromium-headless-shell"),
     ("dot", "graphviz"),
     ("fish", "fish"),
     ("g++", "g++"),

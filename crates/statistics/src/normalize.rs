@@ -3,7 +3,7 @@
 use crate::factors::SizeFactors;
 use crate::multiple::false_discovery_rates;
 use crate::summary::{mean, median};
-use crate::{Estimate, Sides, counts, times};
+use crate::{Estimate, Figures, Sides, counts, times};
 
 /// Threshold of the false discovery rate, below which a function takes no part in the next round.
 const MAY_HAVE_CHANGED: f64 = 0.2;
@@ -23,10 +23,16 @@ const FEWEST: f64 = 20.0;
 const FEWEST_OF_FEW: f64 = 5.0;
 /// Number of functions that are enough.
 const ENOUGH: usize = 5;
+/// Minimum number of runs of a part of a series.
+const FEWEST_OF_PART: usize = 3;
+/// Maximum number of positions of a series at which functions are tested, about.
+const MOST_POSITIONS: usize = 32;
 /// Minimum number of functions that have something in common.
 pub const FEWEST_IN_COMMON: usize = 3;
 /// Minimum ratio of the factors of two runs that is worth a division.
 const LEAST_MOVEMENT: f64 = 1.1;
+/// Minimum ratio of a function of a series that has changed.
+const LEAST_CHANGE: f64 = 1.05;
 /// Maximum part of the spread that is left where functions move together.
 const LEFT: f64 = 0.5;
 
@@ -101,12 +107,15 @@ pub fn common_movement(sides: &Sides) -> Option<f64> {
 /// Returns the natural logarithms of the size factors of the runs of a series. `rows` has the figures of functions with a figure above 0
 /// in all runs. A factor is the weighted median of the deviations of a run's logarithms from the functions' middle ones. Returns
 /// `None` if there are too few functions.
-#[must_use]
-pub fn factors_of_series(rows: &[Vec<f64>]) -> Option<Vec<f64>> {
-    let runs = rows.first()?.len();
+///
+/// # Errors
+///
+/// If more than half of the weight differs between the runs before a position and those from there on.
+pub fn factors_of_series(rows: &[Vec<f64>]) -> Result<Option<Vec<f64>>, Unstable> {
+    let runs = rows.first().map_or(0, Vec::len);
     let mut candidates = by_cost(rows.iter().cloned().enumerate());
     if candidates.len() < FEWEST_IN_COMMON {
-        return None;
+        return Ok(None);
     }
     // A step in the middle of the series moves the mean of a function in all runs, and its middle in half of them.
     for one in &mut candidates {
@@ -114,7 +123,43 @@ pub fn factors_of_series(rows: &[Vec<f64>]) -> Option<Vec<f64>> {
         one.deviations.iter_mut().for_each(|log| *log -= middle);
     }
     let all: Vec<&Candidate> = candidates.iter().collect();
-    Some((0..runs).map(|run| weighted_median(&all, run)).collect())
+    let factors: Vec<f64> = (0..runs).map(|run| weighted_median(&all, run)).collect();
+    let changed = largest_change(rows, &candidates, &factors);
+    if changed > MOST_CHANGED {
+        return Err(Unstable { changed });
+    }
+    Ok(Some(factors))
+}
+
+/// Returns the largest part of the weight that differs between the runs before a position of a series and those from there on.
+fn largest_change(rows: &[Vec<f64>], candidates: &[Candidate], factors: &[f64]) -> f64 {
+    let runs = factors.len();
+    let all: f64 = candidates.iter().map(|one| one.weight).sum();
+    let last = runs.saturating_sub(FEWEST_OF_PART);
+    let step = (runs / MOST_POSITIONS).max(1);
+    let positions = (FEWEST_OF_PART..=last).step_by(step);
+    let changed_at = |position: usize| -> f64 {
+        let part = |from: usize, to: usize| {
+            let rows = candidates
+                .iter()
+                .flat_map(|one| &rows[one.function][from..to]);
+            Figures::new(to - from, rows.copied().collect())
+        };
+        let sides = Sides {
+            base: part(0, position),
+            new: part(position, runs),
+        };
+        let estimates = times::test(&sides, &SizeFactors::Given(factors.to_vec()));
+        let p: Vec<f64> = estimates.iter().map(|estimate| estimate.p).collect();
+        let rates = false_discovery_rates(&p);
+        // The functions that have changed pull the factors, and with them all others, by a few percent.
+        let has_changed =
+            |ln_ratio: f64, rate: f64| rate < HAS_CHANGED && ln_ratio.abs() >= LEAST_CHANGE.ln();
+        let changed = candidates.iter().zip(estimates.iter().zip(rates));
+        let changed = changed.filter(|(_, (one, rate))| has_changed(one.ln_ratio, *rate));
+        changed.map(|(one, _)| one.weight).sum::<f64>() / all
+    };
+    positions.map(changed_at).fold(0.0, f64::max)
 }
 
 /// The functions that have a cost in all runs, with weights by cost. No weight is above half of the weight of a middle unit of cost,

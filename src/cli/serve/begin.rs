@@ -52,7 +52,7 @@ pub(in crate::cli) fn run(
     let secret = || {
         Secret::new().map_err(|error| {
             complain(
-                format!("the system gives no random numbers: {error}"),
+                format!("cannot get random numbers from the system: {error}"),
                 Failure::Limit,
             )
         })
@@ -63,7 +63,7 @@ pub(in crate::cli) fn run(
     line(format_args!("{origin}/{}/", token.word()))?;
     io::stdout().flush().map_err(output)?;
     say(format!(
-        "{}: served to browsers of this machine that have the address above; Ctrl-C ends",
+        "{}: open the address above in a browser on this machine; Ctrl-C stops the server",
         path.display()
     ));
     if let Some(once) = &once {

@@ -27,7 +27,7 @@ pub(super) fn open(address: &str) {
         // It is waited for aside: a browser may be what it becomes.
         Ok(mut child) => drop(thread::Builder::new().spawn(move || child.wait())),
         Err(_) => say(format!(
-            "there is no {OPENER} to open a browser: the address above can be opened by hand"
+            "cannot open a browser without {OPENER}; open the address above"
         )),
     }
 }

@@ -16,19 +16,18 @@ pub(super) type CarriedOut = fn(&mut clap::Command, &[OsString], &Stop) -> Resul
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Serve {
-    /// The database, as with --db
+    /// Database file, as in --db
     #[arg(value_name = "DB", conflicts_with = "path", value_hint = ValueHint::FilePath)]
     pub(super) named: Option<PathBuf>,
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// The run that is shown first: latest, a number, KEY=VALUE,... of its tags, the start of its uid (4 characters or
-    /// more), or its title; of several the one imported last [default: latest]
+    /// Open with this run: latest, number, KEY=VALUE, title
     #[arg(long, value_name = "SET", value_parser = run_set())]
     pub(super) run: Option<RunSet>,
-    /// The port; 0 is any that is free
+    /// Port; 0 selects a free port
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) port: u16,
-    /// Open no browser: without this flag, and on a terminal, one is opened
+    /// Do not open a browser
     #[arg(long)]
     pub(super) no_open: bool,
 }

@@ -31,4 +31,4 @@ pub(super) const ABOUT: Option<&str> = None;
 /// Whether this build has a server, as `--version` says it.
 #[cfg(not(feature = "serve"))]
 pub(super) const ABOUT: Option<&str> =
-    Some("there is no `profdb serve`: built without the feature serve");
+    Some("`profdb serve` is missing: built without the feature serve");

@@ -12,8 +12,7 @@ pub(in crate::cli) fn run(
     _: &Stop,
 ) -> Result<(), Failure> {
     Err(complain(
-        "this build has no server: it was built without the feature serve (`cargo install profdb` has it); \
-         `profdb report --html FILE` writes a page that needs none",
+        "this build has no server (feature serve); `profdb report --html FILE` writes a page that needs none",
         Failure::Usage,
     ))
 }

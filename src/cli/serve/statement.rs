@@ -97,7 +97,7 @@ pub(super) fn answer(mut database: Database, sql: &str, stop: &Stop) -> Result<S
     let late = || {
         let seconds = LONGEST.as_secs();
         complain(
-            format!("the statement takes longer than {seconds} s, and was ended"),
+            format!("the statement was stopped after {seconds} s"),
             Failure::NothingSelected,
         )
     };
@@ -106,7 +106,7 @@ pub(super) fn answer(mut database: Database, sql: &str, stop: &Stop) -> Result<S
         let most = MOST_BYTES / 1_000_000;
         complain(
             format!(
-                "the statement makes a value of more than {most} MB, which is more than is given in all"
+                "the statement computes a value of more than {most} MB, which exceeds the limit of a result"
             ),
             Failure::Usage,
         )
@@ -143,7 +143,7 @@ pub(super) fn answer(mut database: Database, sql: &str, stop: &Stop) -> Result<S
         Ok(()) => None,
         Err(Enough::Rows) => Some(format!("Only the first {MOST_ROWS} rows are shown")),
         Err(Enough::Bytes) => Some(format!(
-            "Only the first {count} rows are shown: more would be over {} MB",
+            "Only the first {count} rows are shown; more would exceed {} MB",
             MOST_BYTES / 1_000_000
         )),
         Err(Enough::Store(_)) if is_late() => return Err(late()),

@@ -65,7 +65,7 @@ pub(super) fn pairs(query: &str) -> Result<Vec<(String, String)>, String> {
 
 /// A text without the signs that URLs have for others.
 fn decoded(text: &str) -> Result<String, String> {
-    let wrong = || format!("{text}: expected UTF-8 as URLs have it");
+    let wrong = || format!("{text}: expected percent-encoded UTF-8");
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {

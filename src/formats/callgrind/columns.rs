@@ -7,7 +7,7 @@ use crate::formats::common::counted::{Counted, many};
 use crate::text::escape;
 
 /// Events of a file: each is a metric of all functions, lines and calls.
-const MOST_EVENTS: usize = 64;
+pub(super) const MOST_EVENTS: usize = 64;
 
 /// What the columns mean, which each part of a file may say anew.
 pub(super) struct Columns {

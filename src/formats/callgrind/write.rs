@@ -28,6 +28,7 @@ use std::io::Write;
 
 use hashbrown::HashMap;
 
+use super::columns::MOST_EVENTS;
 use crate::base::scc::components;
 use crate::events::Kind;
 use crate::formats::common::written::{Parts, one_line, signed};
@@ -163,6 +164,8 @@ fn write(
     let mut metrics: Vec<usize> = (0..profile.metrics.len()).collect();
     metrics.sort_by_key(|at| profile.metrics[*at].metric_id != profile.metric.metric_id);
     losses.add(METRIC_ORDER, (!metrics.is_sorted()).into());
+    losses.add(METRICS, metrics.len().saturating_sub(MOST_EVENTS) as u64);
+    metrics.truncate(MOST_EVENTS);
     head(profile, &metrics, losses, out)?;
     let mut writer = Writer::new(profile, metrics, losses)?;
     writer.own_costs(losses, out)?;

@@ -1,12 +1,18 @@
-//! How a text ends.
+//! A missing line end at the end of a text.
 
+use crate::base::error::Position;
 use crate::events::{Note, Severity, Sink};
 use crate::input::Input;
 
-/// Warns where the last line of a text has no end: what was cut there may look whole, a number (case
-/// `folded/cut-in-a-number`) or a name.
+/// Warns if the last line that an input returned has no line end: a number or a name may be cut there and still look
+/// complete (case `folded/cut-in-a-number`).
 pub(crate) fn note_unfinished_line(input: &Input<'_>, sink: &mut dyn Sink) {
-    if let Some(position) = input.unfinished_line() {
+    note_unfinished(input.unfinished_line(), sink);
+}
+
+/// Warns about a last line without a line end, given its position.
+pub(crate) fn note_unfinished(position: Option<Position>, sink: &mut dyn Sink) {
+    if let Some(position) = position {
         sink.note(Note {
             severity: Severity::Warning,
             position: Some(position),

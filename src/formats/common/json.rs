@@ -213,6 +213,11 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
         self.input.begin_record_at(position);
     }
 
+    /// Returns true if the input ends before its source does.
+    pub(in crate::formats) fn ends_early(&self) -> bool {
+        self.input.ends_early()
+    }
+
     /// Where the next byte is.
     pub(in crate::formats) fn position(&self) -> Position {
         self.position

@@ -229,7 +229,7 @@ impl Export {
         let known = if run.fidelity == "flat" {
             "totals only"
         } else {
-            "who called whom, but no paths"
+            "callers and callees, but no call paths"
         };
         let wanted = if self.needs == Needs::Edges {
             "who called whom"

@@ -38,7 +38,7 @@ const BASE: usize = 1;
 const WIDTHS: OptionDef = OptionDef {
     name: "width",
     takes: Takes::Word(&SIDES),
-    meaning: "make boxes of two costs as wide as that in new, in base, or both: own costs of the side where they are larger [default: new]",
+    meaning: "side that sets the width of boxes with two costs. `both` takes the larger exclusive cost [default: new]",
 };
 
 /// What boxes may be coloured by.
@@ -48,7 +48,7 @@ const BY_RATIO: &str = "ratio";
 const COLOUR: OptionDef = OptionDef {
     name: "colour",
     takes: Takes::Word(&[BY_VERDICT, BY_RATIO]),
-    meaning: "colour boxes of two costs by their ratio only where the function has a verdict of change, or always [default: verdict where there are runs enough for verdicts]",
+    meaning: "color boxes with two costs by verdict or by ratio. `verdict` colors only functions whose verdict is a change [default: verdict if there are enough runs]",
 };
 
 /// Pixels that the line of the legend takes.

@@ -9,7 +9,7 @@
 //!   ns, bytes or a count. The lines add up to the run's total, as far as nothing gets lost.
 //! - Threads, roots and the like are frames like others. Lines of functions are none: the frame is the function.
 //! - In names, a semicolon is written `\x3b`, and so is every control character, by its two hexadecimal digits. So are a
-//!   blank at the end of a name, one in front of a number there, which readers would take for a second cost, and the `#` of a
+//!   blank at the start or end of a name, one in front of a number there, which readers would take for a second cost, and the `#` of a
 //!   name that would begin a comment. No other character is touched.
 //! - With `--diff BASE NEW`, a line has two numbers, the cost in base and that in new, as `difffolded.pl` writes them; names are those of
 //!   identities. Where shares are compared (`--normalize total`), costs of new are scaled to the total of base.
@@ -255,7 +255,7 @@ fn frame(name: &str) -> Cow<'_, str> {
         // mark.
         ';' | '\u{feff}' => true,
         '#' => at == 0 && (name.len() == 1 || name.starts_with("# ")),
-        ' ' => at + 1 >= number,
+        ' ' => at == 0 || at + 1 >= number,
         _ => character.is_control(),
     };
     if !name

@@ -25,7 +25,7 @@ use crate::text::escape;
 pub(super) const WITH_BUILTINS: OptionDef = OptionDef {
     name: "with-builtins",
     takes: Takes::Nothing,
-    meaning: "count the profiler's own cost centres (GC, SYSTEM, ...) as part of the run",
+    meaning: "include the cost centers of the profiler (GC, SYSTEM, ...)",
 };
 
 /// Label and module of the centres that ordinary reports leave out.

@@ -406,6 +406,10 @@ impl<'s> Trace<'s> {
                 // From here on: a frame with this number is one of unknown code in files of 2008
                 // (case `sampler/thread-is-a-frame`).
                 symbol.is_thread = true;
+                // The paths of a thread are its name.
+                if symbol.file == symbol.name {
+                    symbol.file = Box::default();
+                }
                 if symbol.listed && !symbol.name.is_empty() {
                     label.clone_from(&symbol.name);
                 }

@@ -4,8 +4,8 @@
 //! A file of Apple's Sampler: a table of symbols and then, thread by thread, one stack per sample. profdb reads it, too.
 //!
 //! # What is written
-//! - A symbol for each thread and function, with its file as both paths, `NIL` where it is unknown. Threads that are called
-//!   `Thread_` and four hexadecimal digits keep them as their id.
+//! - A symbol for each thread and function, with its file as both paths, `NIL` where it is unknown. The paths of a thread are its
+//!   name. Threads that are called `Thread_` and four hexadecimal digits keep them as their id.
 //! - A stack for each sample: a place in the tree that 7 samples fell on comes 7 times. So the metric must be a count:
 //!   samples, or ticks. The three numbers in front of each stack are 1, 0, 1.
 //! - What is in no thread goes into a thread of its own, and a thread within a root is a frame there: one that is at the
@@ -434,7 +434,13 @@ impl Symbols {
             if is_frame_of_thread || self.unlisted.contains(id) {
                 continue;
             }
-            let file = path(files.get(id).copied().unwrap_or_default());
+            let file = match files.get(id).copied().unwrap_or_default() {
+                // The name of a thread is its own path.
+                "" if function.kind == Kind::Thread && !function.name.contains('\t') => {
+                    one_line(&function.name).into_owned()
+                }
+                file => path(file),
+            };
             let of_frame = self.frames.get(&at).map(|id| (*id, path(&function.file)));
             for (id, file) in std::iter::once((*id, file)).chain(of_frame) {
                 out.write_all(b"\t")?;

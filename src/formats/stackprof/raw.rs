@@ -52,7 +52,8 @@ impl Runs {
         };
         let mut within = Within::default();
         while let Some(at) = json.item(&mut within)? {
-            json.begin_record_at(at);
+            let start = at;
+            json.begin_record_at(start);
             let length = count_of(json, format_args!("the length of a stack in `{name}`"))?;
             let mut end = TOP;
             // No room is made for `length`, which the file may lie about: the array ends before
@@ -61,7 +62,7 @@ impl Runs {
                 let Some(at) = json.item(&mut within)? else {
                     let expected = format!("{length} frames of a stack in `{name}`");
                     let found = format!("the end of the array after {number} of them");
-                    return Err(ImportError::malformed(json.position(), expected, found));
+                    return Err(ImportError::malformed(start, expected, found));
                 };
                 json.begin_record_at(at);
                 let value = frame(json)?;
@@ -70,7 +71,7 @@ impl Runs {
             let what = format_args!("a number of samples in `{name}`");
             if json.item(&mut within)?.is_none() {
                 let (expected, found) = (what.to_string(), "the end of the array");
-                return Err(ImportError::malformed(json.position(), expected, found));
+                return Err(ImportError::malformed(start, expected, found));
             }
             let count = count_of(json, what)?;
             read.runs.push(Run { end, count });

@@ -205,13 +205,15 @@ impl File {
             add(&mut own, frame.own);
         }
         // Old versions have no frame for it (case `stackprof/collector-without-frame`).
-        let collector =
-            if !self.frames.has_collector && own.checked_add(self.of_collector) == Some(samples) {
-                self.of_collector
-            } else {
-                0
-            };
-        if let Some(raw) = self.raw.take() {
+        let is_old = !self.frames.has_collector && !json.ends_early();
+        let collector = if is_old && own.checked_add(self.of_collector) == Some(samples) {
+            self.of_collector
+        } else {
+            0
+        };
+        // Of a file that is cut before its first stack, the functions have the only figures.
+        let has_stacks = |raw: &Runs| !raw.runs.is_empty() || !json.ends_early();
+        if let Some(raw) = self.raw.take().filter(has_stacks) {
             let metrics = self.metrics(at, samples, sink);
             let lines = self.lines.take();
             let mut stacks = Stacks::new(&frames, &metrics, sink);

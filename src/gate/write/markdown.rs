@@ -9,7 +9,7 @@ use super::super::answer::RuleAnswer;
 use super::phrases::{base, headline, level, runs, short_body};
 use super::told::Told;
 use crate::compare::said_of_folders;
-use crate::text::plain::plain;
+use crate::text::markdown::code;
 
 /// The most bytes of a summary: as many as a comment on a pull request may have.
 const MOST: usize = 64 << 10;
@@ -72,21 +72,4 @@ pub fn markdown(told: &Told<'_>) -> String {
         );
     }
     out
-}
-
-/// A text as a code span: between more backticks than it has in a row, and blanks where it begins or ends with one.
-fn code(text: &str) -> String {
-    let text = plain(text);
-    let (mut longest, mut run) = (0, 0);
-    for letter in text.chars() {
-        run = if letter == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    let fence = "`".repeat(longest + 1);
-    let is_bare = |text: &str| !text.starts_with(['`', ' ']) && !text.ends_with(['`', ' ']);
-    if is_bare(&text) && !text.is_empty() {
-        format!("{fence}{text}{fence}")
-    } else {
-        format!("{fence} {text} {fence}")
-    }
 }

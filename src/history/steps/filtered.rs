@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 
 use super::super::aliases::Aliases;
+use super::super::normalize::figures_of_runs;
 use super::super::reading::{HistoryError, Measured, subjects};
 use super::matrix::{Frame, Row, Sparse, without_cost};
 use super::request::Request;
-use crate::compare::{self, By, ComparedRun, Within, newest_name};
+use crate::compare::{self, By, Within, newest_name};
 use crate::events::Noise;
 use crate::store::{Database, Fitting};
 
@@ -21,26 +22,16 @@ pub(super) fn filtered_rows(
     request: &Request,
 ) -> Result<(Vec<Row>, Aliases), HistoryError> {
     let by = request.by;
-    let mut runs = Vec::new();
-    for run in &measured.runs {
-        let run = database.run(Some(run.run_id))?;
-        runs.extend(run.map(|run| ComparedRun {
-            database,
-            run,
-            tags: Vec::new(),
-        }));
-    }
     let asked = compare::Request {
         by: match by {
             Fitting::Function => By::Function,
             by => By::Group(by.name().to_owned()),
         },
         arguments: request.arguments.clone(),
-        metric: Some(measured.metric.clone()),
         noise: Some(frame.noise),
         ..compare::Request::default()
     };
-    let found = compare::figures(&runs, &asked)?;
+    let found = figures_of_runs(database, measured, asked)?;
     let wanted = request.name.as_deref();
     let wanted = wanted
         .map(|text| subjects(database, by, text))

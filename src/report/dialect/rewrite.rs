@@ -364,18 +364,19 @@ fn functions(tokens: &[Token], dialect: Dialect) -> Vec<Token> {
                     Token::Sign(')'),
                 ]);
             }
-            // The whole number at the start of a text, as SQLite's CAST reads it: 0 if there is none.
+            // A text of digits as a number: NULL for other texts and beyond 64 bits.
             ("WHOLE", [text]) => {
                 let cast = match dialect {
                     Dialect::ClickHouse => ("toInt64OrNull(", ")"),
                     _ => ("TRY_CAST(", " AS BIGINT)"),
                 };
-                out.push(Token::Space(format!("COALESCE({}REGEXP_EXTRACT(", cast.0)));
+                out.push(Token::Space("CASE WHEN REGEXP_EXTRACT(".to_owned()));
                 out.extend(inner(text));
-                out.push(Token::Space(format!(
-                    ", '^ *([+-]?[0-9]+)', 1){}, 0)",
-                    cast.1
-                )));
+                out.push(Token::Space(", '^([0-9]+)', 1) = ".to_owned()));
+                out.extend(inner(text));
+                out.push(Token::Space(format!(" THEN {}", cast.0)));
+                out.extend(inner(text));
+                out.push(Token::Space(format!("{} END", cast.1)));
             }
             ("COALESCE", [condition, [.., Token::Word(one)]])
                 if one == "1" && has_comparison(condition) =>

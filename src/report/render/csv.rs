@@ -4,14 +4,15 @@
 //! `Alloc(bytes)`, `ExclusiveTime(us)`. Where the cost asked for is unknown in every row and own
 //! costs are shown instead, their title is `ExclusiveTime`. Of all metrics side by side, percentages
 //! name theirs, too: `PctOfAlloc`. Lines of other files than their
-//! functions' bring a column `File`. Inclusive and exclusive costs have the right titles
-//! whatever file the profile is from, minus is `-`, and what is unknown is empty. Names are as they
+//! functions' bring a column `File`. Inclusive and exclusive costs have the right titles, but in one
+//! report whose files have them swapped ([`title_columns`]). Figures have all their digits whatever `--decimal` is. Minus is `-`, and what is unknown is empty. Names are as they
 //! are, also those that a spreadsheet takes for formulas; only in profiles, which can be read
 //! again, an empty one is `(no name)`. With tabs, what is in quotes otherwise is not: a tab, an end of line or a backslash
 //! in a name is `\\t`, `\\n`, `\\r` or `\\\\`.
 
 use std::io::Write;
 
+use super::dyalog::title_columns;
 use super::layout::{Layout, RenderError, shown};
 use crate::report::header::TitledMedium;
 use crate::report::{Answer, Measure};
@@ -29,6 +30,7 @@ pub(super) fn write(
     let metrics = answer.measures();
     let scales = layout.scales(&metrics)?;
     let mut columns = shown(answer, layout, TitledMedium::Csv)?;
+    title_columns(answer, &mut columns);
     let is_beside = matches!(&answer.subject, Some(subject) if subject.beside.is_some());
     if !metrics.is_empty() {
         for column in &mut columns {
@@ -46,16 +48,10 @@ pub(super) fn write(
             }
         }
     }
-    let Layout {
-        decimals,
-        separators,
-        ..
-    } = *layout;
     let table = Table {
         columns,
         scales,
-        decimals,
-        separators,
+        separators: layout.separators,
         dialect,
     };
     table.titles(out)?;

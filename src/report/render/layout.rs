@@ -49,8 +49,7 @@ impl Format {
 pub struct Layout {
     /// The format.
     pub format: Format,
-    /// Decimals of costs and percentages; in tables as many as the total needs and one, in CSV up to
-    /// ten digits by default.
+    /// Decimals of costs and percentages in tables, by default as many as the total needs and one.
     pub decimals: Option<usize>,
     /// Unit of the costs in tables and CSV; by default the one that fits the total in tables, and
     /// milliseconds, bytes or a count in CSV.
@@ -93,16 +92,16 @@ impl Layout {
         let raw = matches!(self.format, Format::Xml | Format::Json | Format::JsonLines);
         let wrong = match self.format {
             _ if raw && self.decimals.is_some() => {
-                "--decimal is for text, csv, tsv and markdown: the others have all digits"
+                "--decimal applies to text and markdown; other formats have all digits"
             }
             _ if raw && self.unit.is_some() => {
-                "--unit is for text, csv, tsv and markdown: the others have fixed units"
+                "--unit applies to text, csv, tsv and markdown; other formats have fixed units"
             }
             Format::Csv | Format::Tsv | Format::JsonLines if self.title.is_some() => {
-                "--title is for text, xml, json and markdown: the others have no place for it"
+                "--title applies to text, xml, json and markdown"
             }
             Format::Xml if !is_report => {
-                "xml is the format of reports: ask for text, csv, tsv, json, jsonl or markdown"
+                "xml applies to reports; use text, csv, tsv, json, jsonl or markdown"
             }
             _ => return Ok(()),
         };
@@ -113,7 +112,7 @@ impl Layout {
     /// the usual one. Plain SQL has none.
     pub(super) fn scales(&self, measures: &[Measure]) -> Result<Vec<Scale>, RenderError> {
         if measures.is_empty() && self.unit.is_some() {
-            return Err(RenderError::Usage("--unit is for reports".to_owned()));
+            return Err(RenderError::Usage("--unit applies to reports".to_owned()));
         }
         let scale = |measure: &Measure| {
             Scale::of(&measure.name, &measure.unit, self.unit).map_err(RenderError::Usage)
@@ -148,12 +147,12 @@ pub(super) fn check_metrics(answer: &Answer<'_>, layout: &Layout) -> Result<(), 
     let has_all = matches!(&answer.subject, Some(subject) if subject.beside.is_some());
     let wrong = match layout {
         _ if !has_all => return Ok(()),
-        Layout { unit: Some(_), .. } => "--unit is that of one metric: --metric NAME shows one",
+        Layout { unit: Some(_), .. } => "--unit needs one metric; name it with --metric",
         Layout {
             format: Format::Xml,
             ..
         } => {
-            "xml has a place for one metric: --metric NAME, or ask for text, csv, tsv, json, jsonl or markdown"
+            "xml can hold one metric; use --metric NAME, or text, csv, tsv, json, jsonl or markdown"
         }
         _ => return Ok(()),
     };

@@ -1,7 +1,7 @@
 //! A table in GitHub's Markdown, to be pasted into an issue.
 //!
-//! Whatever Markdown or HTML would take for its own in a name is escaped; characters that cannot be
-//! seen are written as on a screen (`\n`, `\u{202e}`).
+//! Names and all lines above the table are code spans, so that nothing in them is markup, a mention or a link. Characters that
+//! cannot be seen are written as on a screen (`\n`, `\u{202e}`).
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use super::table::{Table, named_run, push_indent};
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::Kind;
-use crate::text::plain::plain;
+use crate::text::markdown::{code, code_cell, marked_cell};
 
 pub(super) fn write(
     answer: &mut Answer<'_>,
@@ -31,18 +31,18 @@ pub(super) fn write(
         Ok::<_, StoreError>(())
     })?;
     if let Some(title) = &layout.title {
-        writeln!(out, "{}\n", escaped(&plain(title)))?;
+        writeln!(out, "{}\n", code(title))?;
     }
     if let Some(run) = named_run(answer, layout) {
-        writeln!(out, "{}\n", escaped(&run))?;
+        writeln!(out, "{}\n", code(&run))?;
     }
     if let Some(subject) = &answer.subject {
         for line in table.totals(subject) {
-            writeln!(out, "{}\n", escaped(&line))?;
+            writeln!(out, "{}\n", code(&line))?;
         }
     }
     for line in answer.heading.iter().flat_map(|heading| &heading.lines) {
-        writeln!(out, "{}\n", escaped(&plain(line)))?;
+        writeln!(out, "{}\n", code(line))?;
     }
     let line = |cells: &mut dyn Iterator<Item = String>| {
         cells.fold("|".to_owned(), |line, cell| line + " " + &cell + " |")
@@ -50,7 +50,12 @@ pub(super) fn write(
     writeln!(
         out,
         "{}",
-        line(&mut table.columns.iter().map(|column| escaped(&column.title)))
+        line(
+            &mut table
+                .columns
+                .iter()
+                .map(|column| marked_cell(&column.title))
+        )
     )?;
     let rules = right
         .iter()
@@ -62,27 +67,11 @@ pub(super) fn write(
             // Blanks that begin a cell would be lost.
             push_indent(table.depth(row, column), "&nbsp;", &mut cell);
             table.push_cell(row, column, &mut text);
-            cell + &escaped(&text)
+            cell + &match column.kind {
+                Kind::Name | Kind::Node => code_cell(&text),
+                _ => marked_cell(&text),
+            }
         });
         Ok(writeln!(out, "{}", line(&mut cells))?)
     })
-}
-
-/// Text that Markdown shows as it is.
-fn escaped(text: &str) -> String {
-    let core = text.trim_matches(' ');
-    let before = text.len() - text.trim_start_matches(' ').len();
-    let behind = text.len() - core.len() - before;
-    let mut escaped = "&#32;".repeat(before);
-    for character in core.chars() {
-        match character {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | '|' | '~' | '$' => escaped.extend(['\\', character]),
-            _ => escaped.push(character),
-        }
-    }
-    // A text of blanks only has no core, and all its blanks are counted as before it.
-    escaped + &"&#32;".repeat(behind)
 }

@@ -6,14 +6,15 @@ use std::fmt::Write as _;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::layout::{DECIMALS, Layout, RenderError, shown};
+use super::dyalog::order_columns;
+use super::layout::{DECIMALS, Format, Layout, RenderError, shown};
 use crate::base::interner::{Table as ById, TextId, TextInterner};
 use crate::report::header::{Meaning, TitledMedium};
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
 use crate::text::number::{fixed, push_fixed, push_readable, push_signed};
-use crate::text::plain::{plain, push_plain_line};
+use crate::text::plain::{plain, push_plain_code, push_plain_line};
 use crate::text::scale::{self, Scale};
 
 /// Levels of a tree that are shown by indentation.
@@ -31,6 +32,8 @@ pub(super) struct Table {
     scaled_alone: Vec<(usize, String, String)>,
     depth: Option<usize>,
     names: SharedNames,
+    /// Adds a text of a cell without control characters and commands.
+    escape: fn(&str, &mut String),
 }
 
 impl Table {
@@ -48,6 +51,7 @@ impl Table {
         });
         let units: Vec<String> = units.collect();
         let mut columns = shown(answer, layout, TitledMedium::Text)?;
+        order_columns(answer, &mut columns);
         for column in &mut columns {
             let unit = units.get(column.metric).map_or("", String::as_str);
             column.title = plain(&column.title.replace('@', unit));
@@ -76,6 +80,10 @@ impl Table {
             scaled_alone,
             depth,
             names,
+            escape: match layout.format {
+                Format::Markdown => push_plain_code,
+                _ => push_plain_line,
+            },
         })
     }
 
@@ -85,7 +93,7 @@ impl Table {
         match (value, column.kind) {
             (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => {}
             (Value::Null, _) => text.push('-'),
-            (Value::Text(value), _) => push_plain_line(&cut(value), text),
+            (Value::Text(value), _) => (self.escape)(&cut(value), text),
             (Value::Integer(value), _) => push_signed(*value, text),
             (Value::Real(value), Kind::Percent) => {
                 push_fixed(*value, self.decimals.unwrap_or(DECIMALS), text);
@@ -113,7 +121,7 @@ impl Table {
             && let Some(apart) = self.names.apart(name, row)
         {
             text.push_str(" (");
-            push_plain_line(&cut(apart), text);
+            (self.escape)(&cut(apart), text);
             text.push(')');
         }
     }

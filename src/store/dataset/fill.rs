@@ -658,7 +658,7 @@ impl RowsOfRuns<'_> {
                         .connection
                         .query_row(sql, [run.number], |row| row.get(0))?;
                     return Ok(Some(format!(
-                        "run {uid} has other figures than those of its fingerprint"
+                        "the costs of run {uid} differ from its fingerprint"
                     )));
                 }
             }

@@ -47,7 +47,7 @@ fn guarded(connection: Connection) -> rusqlite::Result<Connection> {
     connection.busy_timeout(Duration::ZERO)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     // A view or a trigger could call functions with side effects, and files come from strangers
-    // (docs/reliability.md, "Hostile databases").
+    // (docs/reliability.md, "Untrusted databases").
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     for (limit, most) in LIMITS {
         connection.set_limit(limit, most)?;

@@ -115,7 +115,7 @@ impl DatabasePlace {
         let followed = follow_links(&std::path::absolute(path)?, |_| false)?;
         let Some(end) = followed.end else {
             return Err(io::Error::other(
-                "expected a file, found symbolic links that go in circles",
+                "expected a file, found a cycle of symbolic links",
             ));
         };
         let free = if followed.is_there {
@@ -145,7 +145,7 @@ fn in_its_folder(at: &Path, shown: &Path) -> io::Result<PathBuf> {
             .unwrap_or(folder);
         io::Error::new(
             error.kind(),
-            format!("there is no folder {}", shown.display()),
+            format!("the directory {} does not exist", shown.display()),
         )
     })?;
     Ok(folder.join(name))

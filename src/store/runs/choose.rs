@@ -166,8 +166,11 @@ impl Database {
         let runs = self.choose(set)?;
         // Another program may have deleted the run since.
         let run = self.run(runs.last().copied())?;
-        let run =
-            run.ok_or_else(|| NoRuns::yet(format!("there is no run {set}: see profdb runs")))?;
+        let run = run.ok_or_else(|| {
+            NoRuns::yet(format!(
+                "no run matches {set}; `profdb runs` lists the runs"
+            ))
+        })?;
         Ok((run, runs.len()))
     }
 }
@@ -262,31 +265,31 @@ fn unknown(connection: &Connection, set: &RunSet) -> rusqlite::Result<NoRuns> {
                 return Ok(several(&commit(start), &commits));
             }
             format!(
-                "there is no run {start}: no uid or commit begins so, and no run has this title or a tag of this value: see profdb runs"
+                "no run matches {start}: no uid or commit begins with it, and no title or tag equals it; `profdb runs` lists the runs"
             )
         }
         RunSet::File(path) => format!(
-            "expected runs of the database, found the name of a file, {}: `profdb import` makes a run of it",
+            "expected runs of the database, found the file {}; `profdb import` stores it as a run",
             path.display()
         ),
         RunSet::Word(word) if is_short_start_of_uid(word) => format!(
-            "there is no run {word}: see profdb runs; the start of a uid has {SHORTEST_UID} characters or more"
+            "no run matches {word}; `profdb runs` lists the runs. An abbreviated uid has {SHORTEST_UID} characters or more"
         ),
         RunSet::Name(name) | RunSet::Word(name) => {
             let sql = "SELECT COALESCE(title, source_name) FROM runs
                        UNION
                        SELECT value FROM run_tags";
             let near = suggestion("; the nearest: ", name, texts(connection, sql, &[])?);
-            format!("there is no run {set}: see profdb runs{near}")
+            format!("no run matches {set}; `profdb runs` lists the runs{near}")
         }
-        set => format!("there is no run {set}: see profdb runs"),
+        set => format!("no run matches {set}; `profdb runs` lists the runs"),
     }))
 }
 
 /// What to say of the start of a commit that several begin with.
 fn several(tag: &Tag, commits: &[String]) -> NoRuns {
     NoRuns::slip(format!(
-        "{tag} is the start of {} commits: {}",
+        "{tag} matches {} commits: {}",
         commits.len(),
         some(commits)
     ))
@@ -307,10 +310,12 @@ fn unknown_number(connection: &Connection, number: i64) -> rusqlite::Result<Stri
             key,
             value: number.to_string(),
         };
-        return Ok(format!("there is no run {number}; {tag} is the tag of one"));
+        return Ok(format!("there is no run {number}; {tag} is a tag of a run"));
     }
     if number.to_string().len() < SHORTEST_UID {
-        return Ok(format!("there is no run {number}: see profdb runs"));
+        return Ok(format!(
+            "there is no run {number}; `profdb runs` lists the runs"
+        ));
     }
     // Digits are always a number, but those of a uid are, too.
     let sql = "SELECT run_id, run_uid FROM runs WHERE run_uid GLOB ?1 || '*' ORDER BY run_id DESC LIMIT 1";
@@ -322,11 +327,13 @@ fn unknown_number(connection: &Connection, number: i64) -> rusqlite::Result<Stri
         Some((run, uid)) => {
             let letter = uid.find(|character: char| character.is_ascii_alphabetic());
             let start = &uid[..letter.map_or(uid.len(), |at| at + 1)];
-            format!("; the uid of run {run} begins with these digits: {start} means it")
+            format!("; the uid of run {run} begins with these digits: use {start}")
         }
         None => String::new(),
     };
-    Ok(format!("there is no run {number}: see profdb runs{hint}"))
+    Ok(format!(
+        "there is no run {number}; `profdb runs` lists the runs{hint}"
+    ))
 }
 
 /// A commit by its start.
@@ -431,7 +438,7 @@ fn untagged(connection: &Connection, tags: &[Tag]) -> rusqlite::Result<NoRuns> {
     Ok(NoRuns::yet(match tags.as_slice() {
         [] => NONE.to_owned(),
         tags => format!(
-            "no run has all of the tags {}: see profdb runs",
+            "no run has all of the tags {}; `profdb runs` lists the runs",
             tags.join(", ")
         ),
     }))
@@ -449,12 +456,12 @@ pub(super) fn unknown_key(connection: &Connection, key: &str) -> rusqlite::Resul
     }
     if keys.is_empty() {
         return Ok(Some(NoRuns::yet(format!(
-            "no run has the tag {key}, nor any other: `profdb tag` and `import --tag` give them"
+            "no run has the tag {key} or any other tag; `profdb tag` and `import --tag` set tags"
         ))));
     }
     let near = suggestion("; the nearest: ", key, keys.clone());
     let known = if near.is_empty() {
-        format!("; there are {}", some(&keys))
+        format!("; the tags are {}", some(&keys))
     } else {
         near
     };

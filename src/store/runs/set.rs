@@ -1,35 +1,39 @@
-//! Sets of runs: what is written where a command takes SET.
+//! Sets of runs, as SET on the command line selects them.
 //!
 //! | SET | runs |
 //! | --- | --- |
-//! | `latest` | the one that was imported last |
-//! | `3` | number 3: digits are always the number of a run |
-//! | `3,4,9` | these three; it is an error if one is not there |
-//! | `commit=abc` | those with the tag `commit` whose value is `abc` |
-//! | `commit=9f3a61b` | the start of the only commit that begins so, or of the only one that has no more than 0-9 and a-f (not `9f3a61b2-dirty`), 7 of these or more, means it, unless a run has the tag as it is written |
-//! | `commit=abc,host=red` | those with both tags |
-//! | `branch=main last 10` | of those with the tag, the 10 that were imported last |
-//! | `last 10` | the 10 that were imported last |
-//! | `9f3a` | those whose uid begins so: 4 characters or more, a letter among them; where there is none, as a name, else as `commit=9f3a` |
-//! | `'by night'` | in quotes: those with this title, those without a title whose file had this name, and those with a tag of this value |
-//! | `run.xml` | a name without quotes: the file, where the command reads files and there is one; else as in quotes |
-//! | `./3`, `/tmp/latest`, `-` | a file, also if its name could be a set; standard input |
+//! | `latest` | the run that was imported last |
+//! | `3` | the run with number 3; digits are always a number |
+//! | `3,4,9` | these three runs; a missing run is an error |
+//! | `commit=abc` | the runs whose tag `commit` has the value `abc` |
+//! | `commit=9f3a61b` | the runs of a commit that is abbreviated to 7 or more digits; see below |
+//! | `commit=abc,host=red` | the runs with both tags |
+//! | `branch=main last 10` | the 10 runs with this tag that were imported last |
+//! | `last 10` | the 10 runs that were imported last |
+//! | `9f3a` | the run whose uid begins with these 4 or more characters; at least one must be a letter |
+//! | `'by night'` | the runs with this title, with this file name if they have no title, or with a tag of this value |
+//! | `run.xml` | a file, if the command reads files and the file exists; otherwise like a name in quotes |
+//! | `./3`, `/tmp/latest`, `-` | a file even if its name could be a set; standard input |
 //!
-//! The order of runs is that in which they came into the database, by import or merge, which is that of their numbers: `latest` is
-//! the highest. Where a command takes one run and the set means several, it is the latest of them, which is said on standard
-//! error. A set that means no run ends the command with 4.
+//! Runs are in the order of their numbers, which is the order of import or merge. If a command takes one run and the set has several,
+//! the one with the highest number is used, and a message on standard error says so. A set without a run ends the command with
+//! exit code 4.
 //!
-//! A key or value with a blank, a comma or a quote at its start is put in single or double quotes, as in `host='big, blue'`; a quote
-//! within is doubled. So is a key with `=`. A value may be empty (`commit=`), and it is text: `n=3` and `n=03` differ.
+//! An abbreviated commit selects the only commit that begins with it. If several begin with it, the only one of plain hexadecimal digits
+//! is selected, and not, for example, `9f3a61b2-dirty`. A tag with exactly this value takes precedence. A word that could be a uid is
+//! compared with uids first, then with names, then with commits.
+//!
+//! Put a key or value in single or double quotes if it contains a blank or a comma, or begins with a quote, as in `host='big, blue'`. Double
+//! a quote inside. A key with `=` needs quotes too. A value can be empty (`commit=`). Values are text: `n=3` and `n=03` differ.
 //!
 //! ```text
 //! set    = "latest" | number { "," number } | tag { "," tag } [ "last" number ] | "last" number | uid | quoted | word | file
 //! tag    = key "=" value
-//! key    = quoted | one or more characters but blanks, commas, = and quotes
-//! value  = quoted | any characters but blanks and commas
+//! key    = quoted | one or more characters except blanks, commas, = and quotes
+//! value  = quoted | any characters except blanks and commas
 //! uid    = 4 to 32 of 0-9 and a-f, not only digits
-//! quoted = a text in single or double quotes
-//! word   = a text without = that is none of the above
+//! quoted = text in single or double quotes
+//! word   = text without = that is none of the above
 //! file   = ./NAME | ../NAME | /NAME | -
 //! ```
 
@@ -411,7 +415,7 @@ fn value(input: &str) -> Parsed<'_, String> {
     alt((
         preceded(
             peek(one_of("'\"")),
-            cut(context("a text with a quote at its end", quoted)),
+            cut(context("a text with a closing quote", quoted)),
         ),
         map(bare, str::to_owned),
     ))

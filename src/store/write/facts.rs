@@ -147,7 +147,7 @@ impl RunFacts<'_> {
                 .all(|known| known.name != *metric)
             {
                 let message = format!(
-                    "there is no metric {metric}, whose noise was said to be {}",
+                    "there is no metric {metric} for the noise model {}",
                     noise.name()
                 );
                 let place = None::<i64>;

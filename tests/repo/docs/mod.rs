@@ -40,7 +40,7 @@ const UPDATE: &str = "UPDATE_DOCS";
 /// First line of every document that is made here.
 const MADE: &str = "<!-- Made by tests/repo/docs/mod.rs. Do not edit: UPDATE_DOCS=1 cargo test --test repo docs:: -->\n\n";
 
-/// Columns of the help texts in `docs/cli.md`.
+/// The width of the help text in `docs/cli.md`.
 const WIDTH: usize = 100;
 
 /// Differing lines that a failure shows of each side.
@@ -85,17 +85,7 @@ fn schema_is_current() {
         faults.join("\n")
     );
     let mut text = format!(
-        "{MADE}# Tables and views\n\n\
-         A profdb database is an ordinary SQLite file. Ask it with `profdb sql`, with the `sqlite3` shell or with any\n\
-         library. This page is made from the comments in the database: `.schema` shows the same words.\n\n\
-         The views are for questions: their columns keep their names and meanings, new ones may come. The tables are\n\
-         what the views read.\n\n\
-         Units: times are in ns (nanoseconds), sizes in bytes, everything else is a count. Each metric has one\n\
-         unit, `metrics.unit`; most views repeat it as `unit`. Percentages are of the run's total. NULL means\n\
-         unknown, never 0.\n\n\
-         A metric is a quantity that a run measured. A function is what the profiler names. A node is one place in\n\
-         the tree of calls. Exclusive cost is that of the thing itself; cumulative cost includes what it\n\
-         called.\n"
+        "{MADE}# Tables and views\n\nA profdb database is an ordinary SQLite file. Ask it with `profdb sql`, with the `sqlite3` shell or with any\nlibrary. This page is made from the comments in the database: `.schema` shows the same words.\n\nThe views are for questions: their columns keep their names and meanings, new ones may come. The tables are\nwhat the views read.\n\nUnits: times are in ns (nanoseconds), sizes in bytes, everything else is a count. Each metric has one\nunit, `metrics.unit`; most views repeat it as `unit`. Percentages are of the run's total. NULL means\nunknown, never 0.\n\nA metric is a quantity that a run measured. A function is what the profiler names. A node is one place in\nthe call tree. Exclusive cost is that of the thing itself; cumulative cost includes what it\ncalled.\n"
     );
     for (kind, title) in [("view", "Views"), ("table", "Tables")] {
         let _ = write!(text, "\n## {title}\n\n");
@@ -195,38 +185,7 @@ fn reports_are_current() {
         let _ = writeln!(text, "| `{}` | {} |", usage(argument), cell(&help));
     }
     text.push_str(
-        "\n## Where the answer goes\n\n\
-         The end of the name of `--outfile` says the format, capital letters or not. `--format` overrules it. Lists (`runs`, `show`,\n\
-         `check`, `sql`) have the same formats but XML.\n\n\
-         | name of the file | format |\n| --- | --- |\n\
-         | `.txt`, `.text` | text |\n\
-         | `.csv` | CSV |\n\
-         | `.tsv`, `.tab` | TSV: no quotes; tab, end of line and backslash in a text are `\\t`, `\\n`, `\\r`, `\\\\` |\n\
-         | `.json` | JSON |\n\
-         | `.jsonl`, `.ndjson` | lines of JSON |\n\
-         | `.md` | Markdown |\n\
-         | `.xml` | XML |\n\
-         | no ending | text, as on the screen |\n\
-         | another ending | refused: `--format` says what is meant |\n\
-         | no ending or another one, written as `]PROFILE` has it (`-outfile=FILE`) | XML |\n\n\
-         On a terminal, an answer that is longer than the screen goes through a pager: `$PROFDB_PAGER`, else `$PAGER`, else\n\
-         `less -FRX`. There is none with `--no-pager`, where the variable is empty, or on a terminal that is `dumb`. A pager that\n\
-         cannot be run is named, and the answer comes without it. Ctrl-C ends what is sent to the pager, and the program ends when\n\
-         the user leaves it. Text is shortened in its middle to the width of the terminal, the longest first; with `--wide` it is\n\
-         whole, and `less` moves sideways. Into files and pipes everything is written as it is; on a terminal, control characters\n\
-         are shown as escapes in every format.\n\n\
-         ## Kinds of columns\n\n\
-         Costs are stored in ns, bytes or as a count. Tables for people (text, Markdown) show times and memory in the\n\
-         unit in which the run's total is at least 1: ns, us, msec, s; bytes, KiB, MiB, GiB. They have one decimal, or as\n\
-         many as it takes that a thousandth of the total is not 0, and where that would not show a hundredth of what is\n\
-         selected, unit and decimals are those of the selection. Counts are not scaled. Averages have a unit each, unless\n\
-         `--unit` or `--decimal` is given. CSV and XML show times in milliseconds and memory in bytes; tables and CSV\n\
-         show costs in what `--unit` asks for; JSON gives every figure in its stored unit. In titles of tables\n\
-         `@` stands for the unit: `msec`, `bytes`, or the name of the metric. In CSV, `Time` becomes metric and unit\n\
-         where it is no time in milliseconds: `Alloc(bytes)`, `ExclusiveTime(us)`. In XML, `Time` stands for\n\
-         `InclusiveTime`, or `ExclusiveTime` with `--exclusive`. A column that is left out when empty has no value in\n\
-         any row of this run.\n\n\
-         | kind | values |\n| --- | --- |\n",
+        "\n## Where the answer goes\n\nThe end of the name of `--outfile` says the format, capital letters or not. `--format` overrules it. Lists (`runs`, `show`,\n`check`, `sql`) have the same formats but XML.\n\n| name of the file | format |\n| --- | --- |\n| `.txt`, `.text` | text |\n| `.csv` | CSV |\n| `.tsv`, `.tab` | TSV: no quotes; tab, end of line and backslash in a text are `\\t`, `\\n`, `\\r`, `\\\\` |\n| `.json` | JSON |\n| `.jsonl`, `.ndjson` | lines of JSON |\n| `.md` | Markdown |\n| `.xml` | XML |\n| no ending | text, as on the screen |\n| another ending | refused: `--format` says what is meant |\n| no ending or another one, written as `]PROFILE` has it (`-outfile=FILE`) | XML |\n\nOn a terminal, an answer that is longer than the screen goes through a pager: `$PROFDB_PAGER`, else `$PAGER`, else\n`less -FRX`. There is none with `--no-pager`, where the variable is empty, or on a terminal that is `dumb`. A pager that\ncannot be run is named, and the answer comes without it. Ctrl-C ends what is sent to the pager, and the program ends when\nthe user leaves it. Text is shortened in its middle to the width of the terminal, the longest first; with `--wide` it is\nwhole, and `less` moves sideways. Into files and pipes everything is written as it is; on a terminal, control characters\nare shown as escapes in every format.\n\n## Kinds of columns\n\nCosts are stored in ns, bytes or as a count. Tables for people (text, Markdown) show times and memory in the\nunit in which the run's total is at least 1: ns, us, msec, s; bytes, KiB, MiB, GiB. They have one decimal, or as\nmany as it takes that a thousandth of the total is not 0, and where that would not show a hundredth of what is\nselected, unit and decimals are those of the selection. Counts are not scaled. Averages have a unit each, unless\n`--unit` or `--decimal` is given. CSV and XML show times in milliseconds and memory in bytes; tables and CSV\nshow costs in what `--unit` asks for; JSON gives every figure in its stored unit. In titles of tables\n`@` stands for the unit: `msec`, `bytes`, or the name of the metric. In CSV, `Time` becomes metric and unit\nwhere it is not a time in milliseconds: `Alloc(bytes)`, `ExclusiveTime(us)`. In XML, `Time` stands for\n`InclusiveTime`, or `ExclusiveTime` with `--exclusive`. A column that is left out when empty has no value in\nany row of this run.\n\n| kind | values |\n| --- | --- |\n",
     );
     for (kind, about) in KINDS {
         let _ = writeln!(text, "| {} | {about} |", kind_name(*kind));
@@ -647,46 +606,22 @@ fn help_of_a_report_says_what_it_is_about() {
 
 #[test]
 fn cli_is_current() {
-    let mut program = cli::program();
-    program.build();
     let mut text = format!(
-        "{MADE}# Command line\n\nWhat `profdb help` and `--help` print. Data go to standard output, everything else to \
-         standard error.\n"
+        "{MADE}# Command line\n\nResults are printed on standard output, messages on standard error. The help of \
+         each command (`--help`) and the manual pages (`profdb man DIR`) describe the flags.\n\n## Sets of runs\n\n"
     );
-    text += "\n## Sets of runs\n\n";
     text += &module_page("src/store/runs/set.rs");
-    write_help(&mut text, &program);
-    compare("docs/cli.md", &text);
-}
-
-fn write_help(text: &mut String, command: &clap::Command) {
-    let name = command
-        .get_bin_name()
-        .unwrap_or_else(|| command.get_name())
-        .to_owned();
-    let help = command
-        .clone()
+    let help = cli::program()
         .term_width(WIDTH)
         .max_term_width(WIDTH)
         .render_long_help()
         .to_string();
-    let _ = write!(text, "\n## {name}\n\n```text\n");
-    // What is at the end of every help text is said once.
-    let help = if name == "profdb" {
-        &help
-    } else {
-        help.split("\nExit codes:\n").next().unwrap_or_default()
-    };
+    let _ = write!(text, "\n## Commands\n\n```text\n");
     for line in help.trim_end().lines() {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push_str("```\n");
-    for command in command
-        .get_subcommands()
-        .filter(|command| command.get_name() != "help")
-    {
-        write_help(text, command);
-    }
+    compare("docs/cli.md", &text);
 }
 
 #[test]

@@ -84,7 +84,6 @@ const PRINTING: &[&str] = &[
     "println!",
     "eprint!",
     "eprintln!",
-    "dbg!",
     "std::io::stdout",
     "std::io::stderr",
     "io::stdout",
@@ -1256,13 +1255,15 @@ fn readme_names_all_formats_and_reports() {
         "README.md names every format and report in backticks.",
         &missing.collect::<Vec<_>>(),
     );
+    let number = format!("{} formats", FORMATS.len());
+    assert!(readme.contains(&number), "README.md: expected {number}");
 }
 
 /// The table of README.md begins with the most common languages, and has a row for each recipe.
 #[test]
 fn readme_lists_common_languages_first() {
     let readme = read("README.md");
-    let section = "\n## From your profiler to an answer\n";
+    let section = "\n## Record a profile\n";
     let (_, table) = readme.split_once(section).expect("the table of languages");
     let table = table.split("\n## ").next().unwrap_or_default();
     let linked: Vec<&str> = table

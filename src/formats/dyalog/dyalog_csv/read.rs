@@ -39,6 +39,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Note, Severity, Sink};
 use crate::formats::common::buffered::available;
+use crate::formats::common::ending::note_unfinished;
 use crate::formats::dyalog::apl_numbers::{count, known, line_number, nanoseconds};
 use crate::formats::dyalog::row::{Layout, Pair, Row};
 use crate::formats::dyalog::rows::{Bias, Rows, refuse_report};
@@ -61,7 +62,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
         OptionDef {
             name: SEPARATORS,
             takes: Takes::Separators,
-            meaning: "Decimal mark and field separator, such as \",;\", of a CSV file of Dyalog's [default: as its header shows]",
+            meaning: "decimal mark and field separator, such as \",;\". For CSV files of Dyalog [default: as the header shows]",
         },
     ],
     import,
@@ -138,6 +139,7 @@ fn import(
         rows.row(&columns.row(&table)?)?;
     }
     rows.sink().at(table.input.record_start());
+    note_unfinished(table.unfinished, rows.sink());
     rows.finish(table.position, Bias::default())
 }
 
@@ -150,6 +152,8 @@ struct Table<'r, 'a> {
     begun: bool,
     /// Where the record starts.
     position: Position,
+    /// The position of the last record, if the input ended before the line did.
+    unfinished: Option<Position>,
     /// Text of the record, and where its fields are in it.
     text: Vec<u8>,
     fields: Vec<Range<usize>>,
@@ -171,6 +175,7 @@ impl<'r, 'a> Table<'r, 'a> {
             delimiter,
             begun: false,
             position,
+            unfinished: None,
             text,
             fields,
             ends,
@@ -253,6 +258,7 @@ impl<'r, 'a> Table<'r, 'a> {
         let (mut written, mut ended) = (0, 0);
         let read = loop {
             let chunk = available(self.input)?;
+            let is_at_end = chunk.is_empty();
             let text = self.text.get_mut(written..).unwrap_or_default();
             let ends = self.ends.get_mut(ended..).unwrap_or_default();
             let (result, taken, wrote, new) = self.reader.read_record(chunk, text, ends);
@@ -269,7 +275,10 @@ impl<'r, 'a> Table<'r, 'a> {
                 ReadRecordResult::OutputEndsFull => {
                     self.ends.resize((2 * self.ends.len()).max(16), 0);
                 }
-                ReadRecordResult::Record => break true,
+                ReadRecordResult::Record => {
+                    self.unfinished = is_at_end.then_some(self.position);
+                    break true;
+                }
                 ReadRecordResult::End => break false,
             }
         };

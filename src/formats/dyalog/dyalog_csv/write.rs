@@ -43,7 +43,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
     options: &[OptionDef {
         name: SEPARATORS,
         takes: Takes::Separators,
-        meaning: "Decimal mark and field separator, such as \",;\", of a CSV file that is written [default: \".,\"]",
+        meaning: "decimal mark and field separator, such as \",;\". For CSV files [default: \".,\"]",
     }],
     packing: Packing::Plain,
     losses: &LOSSES,
@@ -81,7 +81,6 @@ fn write(
         scales: vec![
             Scale::of(&table.time().name, &table.time().unit, None).map_err(ReportError::Usage)?,
         ],
-        decimals: None,
         separators,
         dialect: Dialect::Dyalog(table.style(), table.rows()),
     };

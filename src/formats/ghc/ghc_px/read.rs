@@ -75,7 +75,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
         OptionDef {
             name: "word-size",
             takes: Takes::Word(&["1", "4", "8"]),
-            meaning: "bytes of a machine word where the program ran, in which its log counts allocation; 1 shows words, as the log does [default: 8]",
+            meaning: "bytes per machine word of the profiled program. The log counts allocation in words; 1 keeps words [default: 8]",
         },
         WITH_BUILTINS,
     ],

@@ -36,15 +36,7 @@ pub(in super::super) fn write(
     };
     let scale =
         Scale::of(&subject.metric.name, &subject.metric.unit, None).map_err(RenderError::Usage)?;
-    let timer = Timer {
-        readings: subject.timer_readings,
-        applied: subject.bias,
-    };
-    let style = if is_usual(subject) {
-        Style::of(timer)
-    } else {
-        Style::New
-    };
+    let style = style_of(subject);
     let has = |name: &str| columns.iter().any(|column| column.title == name);
     let (rows, ticks) = (
         if has("Depth") {
@@ -62,6 +54,18 @@ pub(in super::super) fn write(
     let table = Table::new(columns, style, scale);
     answer.each(|row| Ok::<_, RenderError>(table.row(row, out)?))?;
     Ok(end(out)?)
+}
+
+/// Returns the version of `]PROFILE` whose files can hold what is known of the timer.
+pub(super) fn style_of(subject: &Subject) -> Style {
+    if is_usual(subject) {
+        Style::of(Timer {
+            readings: subject.timer_readings,
+            applied: subject.bias,
+        })
+    } else {
+        Style::New
+    }
 }
 
 /// Whether the costs are what `]PROFILE` measures.
