@@ -211,7 +211,7 @@ impl File {
         } else {
             0
         };
-        // Of a file that is cut before its first stack, the functions have the only figures.
+        // A file that is cut before its first stack has figures of functions only.
         let has_stacks = |raw: &Runs| !raw.runs.is_empty() || !json.ends_early();
         if let Some(raw) = self.raw.take().filter(has_stacks) {
             let metrics = self.metrics(at, samples, sink);
