@@ -580,7 +580,7 @@ const HOSTILE_RUN: Format = Format {
     revision: 1,
     sniff: |_| Confidence::No,
     has_empty_recordings: true,
-    salvage: Salvage::Nothing,
+    salvage: Salvage::Importer,
     options: &[],
     import: |_, _, sink| {
         hostile_run(sink);

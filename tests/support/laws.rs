@@ -1,5 +1,6 @@
-//! Laws of changed files: text in another encoding, files that are cut, without costs, or there twice.
+//! Laws of changed files: text in another encoding, files that are cut, without costs, with a broken reference, or there twice.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use libtest_mimic::Failed;
@@ -14,11 +15,19 @@ use profdb::store::WholeRun;
 
 use super::case_inputs::{Property, Sample, ensure, equal};
 
-/// The laws, which cost about 100 imports of a sample.
-pub(crate) const LAWS: [(&str, Property); 5] = [
+/// The laws, which cost about 150 imports of a sample.
+pub(crate) const LAWS: [(&str, Property); 7] = [
     ("encodings_change_nothing", encodings_change_nothing),
     ("line_ends_change_nothing", line_ends_change_nothing),
     ("cut_file_is_refused_or_noted", cut_file_is_refused_or_noted),
+    (
+        "kept_costs_are_part_of_the_whole",
+        kept_costs_are_part_of_the_whole,
+    ),
+    (
+        "broken_reference_is_refused_or_noted",
+        broken_reference_is_refused_or_noted,
+    ),
     (
         "file_without_costs_is_reported",
         file_without_costs_is_reported,
@@ -51,6 +60,45 @@ const ENDLESS: [&str; 9] = [
 
 /// Formats of binary records without an end: a cut between two of them is not seen.
 const MAY_END: [&str; 1] = ["business_rules"];
+
+/// References of text formats: the text around them, and the numbers in it that refer to something. Cases hold the
+/// references of binary formats and of `ghc_px`.
+const REFERENCES: [(&str, &str, &str); 8] = [
+    (
+        "callgrind",
+        r"(?m)^c?(fn|fl|fi|fe|ob|file)=\(\d+\)$",
+        r"\d+",
+    ),
+    ("chrome_trace", r#""(sf|parent)":\s*"?\d+"#, r"\d+"),
+    ("cpuprofile", r#""(samples|children)":\s*\[[^\]]*"#, r"\d+"),
+    (
+        "firefox",
+        r#""(stack|prefix|frame|func|resource|source|lib)":\s*\[[^\]{]*|"name":\s*\[[^\]{]*\],\s*"isJS"#,
+        r"\b\d+",
+    ),
+    ("ghc_json", r#""id":\s*\d+,\s*"entries"#, r"\d+"),
+    ("heapprofile", r#""nodeId":\s*\d+"#, r"\d+"),
+    (
+        "speedscope",
+        r#""(samples|frame)":\s*(\d+|\[[^\]]*\])"#,
+        r"\d+",
+    ),
+    (
+        "stackprof",
+        r#""edges":\s*\{[^}]*|"raw":\s*\[[^\]]*"#,
+        r"\b10\d\b|\d{6,}",
+    ),
+];
+
+/// Maximum number of references of a sample that are broken, each by itself.
+const REFERENCES_BROKEN: usize = 20;
+
+/// A number that refers to nothing.
+const NOTHING: &str = "987654321";
+
+/// Formats in which a cut file can have more exclusive cost of a function than the whole file: slices within slices come later, and the
+/// frames of a stack begin with the innermost one. The sums are right.
+const MOVES_COSTS: [&str; 2] = ["chrome_trace", "perf_script"];
 
 const KEEP: &str = "keep-before-error";
 
@@ -185,8 +233,12 @@ fn keep() -> Options {
     options
 }
 
-/// Makes a run of a file; `None` if it is refused.
-fn run_of(format: &Format, bytes: &[u8], options: &Options) -> Result<Option<WholeRun>, Failed> {
+/// Makes a run of a file, or returns the message that refuses the file.
+fn run_or_refusal(
+    format: &Format,
+    bytes: &[u8],
+    options: &Options,
+) -> Result<Result<WholeRun, String>, Failed> {
     let stop = Stop::default();
     let input = Input::seekable(Cursor::new(bytes), Limits::default(), stop.clone());
     let parsed = input.map_err(Failure::from).and_then(|input| {
@@ -195,11 +247,16 @@ fn run_of(format: &Format, bytes: &[u8], options: &Options) -> Result<Option<Who
         })
     });
     match parsed {
-        Ok(Parsed::Whole(run, _)) => Ok(Some(*run)),
+        Ok(Parsed::Whole(run, _)) => Ok(Ok(*run)),
         Ok(Parsed::Large) => Err("a run of more nodes than fit".into()),
         Err(Failure::Input(ImportError::Stopped)) => Err("stopped without a cause".into()),
-        Err(_) => Ok(None),
+        Err(failure) => Ok(Err(failure.to_string())),
     }
+}
+
+/// Makes a run of a file; `None` if it is refused.
+fn run_of(format: &Format, bytes: &[u8], options: &Options) -> Result<Option<WholeRun>, Failed> {
+    Ok(run_or_refusal(format, bytes, options)?.ok())
 }
 
 /// Exclusive costs of all functions, by metric.
@@ -209,6 +266,119 @@ fn totals(run: &WholeRun) -> Vec<f64> {
         totals[row.metric.0 as usize] += row.figures.exclusive.unwrap_or(0.0);
     }
     totals
+}
+
+/// Calls, exclusive and cumulative cost.
+type Figures = [f64; 3];
+
+const EXCLUSIVE: usize = 1;
+
+/// Returns the figures of a run by metric and function. Functions of one name are added up; the empty name has the sums of the metric.
+fn figures(run: &WholeRun) -> BTreeMap<(&str, &str), Figures> {
+    let names: BTreeMap<_, _> = run
+        .rows
+        .functions
+        .iter()
+        .map(|(id, function)| (id.0, function.name()))
+        .collect();
+    let mut figures = BTreeMap::<_, Figures>::new();
+    for row in run.totals.functions.iter() {
+        let metric = run.totals.metrics[row.metric.0 as usize].name.as_str();
+        let exclusive = row.figures.exclusive.unwrap_or(0.0);
+        let calls = row.figures.calls.unwrap_or(0);
+        let cumulative = row.figures.cumulative.unwrap_or(0.0);
+        let name = names.get(&row.function.0).copied().unwrap_or_default();
+        let function = figures.entry((metric, name)).or_default();
+        function[0] += calls as f64;
+        function[EXCLUSIVE] += exclusive;
+        function[2] += cumulative;
+        figures.entry((metric, "")).or_default()[EXCLUSIVE] += exclusive;
+    }
+    figures
+}
+
+/// Checks that no function of a damaged file costs more than that of the whole file. Functions that only the damaged file has, such as
+/// `[missing frame]`, are checked by the sums.
+fn ensure_part(
+    format: &Format,
+    what: &str,
+    part: &WholeRun,
+    whole: &WholeRun,
+) -> Result<(), Failed> {
+    let whole = figures(whole);
+    // Negative costs that are lost raise the sum.
+    if whole.values().flatten().any(|figure| *figure < 0.0) {
+        return Ok(());
+    }
+    for (key, part) in figures(part) {
+        let Some(whole) = whole.get(&key) else {
+            continue;
+        };
+        let may_move = !key.1.is_empty() && MOVES_COSTS.contains(&format.name);
+        for (at, (part, whole)) in part.iter().zip(whole).enumerate() {
+            if at == EXCLUSIVE && may_move {
+                continue;
+            }
+            ensure(*part <= whole * (1.0 + 1e-9), || {
+                format!("{what}: {key:?} costs {part} instead of at most {whole}")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn kept_costs_are_part_of_the_whole(sample: &Sample) -> Result<(), Failed> {
+    let whole = run_of(sample.format, &sample.bytes, &Options::default())?;
+    let whole = whole.ok_or("the sample is no profile")?;
+    for_cuts(sample, |end, bytes| {
+        let kept = run_of(sample.format, bytes, &keep())?;
+        kept.map_or(Ok(()), |kept| {
+            let what = format!("the first {end} bytes");
+            ensure_part(sample.format, &what, &kept, &whole)
+        })
+    })
+}
+
+fn broken_reference_is_refused_or_noted(sample: &Sample) -> Result<(), Failed> {
+    let mut formats = REFERENCES.iter();
+    let (Some((_, around, number)), Some(text)) = (
+        formats.find(|(format, ..)| *format == sample.format.name),
+        text(sample),
+    ) else {
+        return Ok(());
+    };
+    let [around, number] = [around, number].map(|pattern| regex::Regex::new(pattern));
+    let (around, number) = (around.expect("a pattern"), number.expect("a pattern"));
+    let places: Vec<_> = around
+        .find_iter(text)
+        .flat_map(|part| {
+            let numbers = number.find_iter(part.as_str());
+            numbers.map(move |one| part.start() + one.start()..part.start() + one.end())
+        })
+        .collect();
+    let whole = run_of(sample.format, text.as_bytes(), &Options::default())?;
+    let whole = whole.ok_or("the sample is no profile")?;
+    let step = places.len().div_ceil(REFERENCES_BROKEN).max(1);
+    for place in places.into_iter().step_by(step) {
+        let what = format!("byte {}", place.start);
+        let mut broken = text.to_owned();
+        broken.replace_range(place, NOTHING);
+        let read = run_or_refusal(sample.format, broken.as_bytes(), &Options::default())?;
+        match read {
+            Err(refusal) => ensure(refusal.contains("byte "), || {
+                format!("{what}: no position in {refusal:?}")
+            })?,
+            Ok(part) => {
+                let has_note = part.totals.notes.iter().any(|note| {
+                    let is_known = |known: &NoteRow| known.message == note.message;
+                    note.severity == Severity::Warning && !whole.totals.notes.iter().any(is_known)
+                });
+                ensure(has_note, || format!("{what}: read without a note"))?;
+                ensure_part(sample.format, &what, &part, &whole)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn file_without_costs_is_reported(sample: &Sample) -> Result<(), Failed> {

@@ -44,7 +44,7 @@ const RANDOM: Format = Format {
     revision: 1,
     sniff: |_| Confidence::No,
     has_empty_recordings: true,
-    salvage: Salvage::Nothing,
+    salvage: Salvage::Importer,
     options: &[],
     import: |_, _, sink| {
         STREAM.with_borrow(|stream| stream.iter().for_each(|stream| stream.say(sink)));
