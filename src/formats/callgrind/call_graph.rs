@@ -197,6 +197,15 @@ impl CallGraph {
             .sum()
     }
 
+    /// Returns the own costs that a damaged file leaves out: those of all functions that have none.
+    pub(super) fn unknown_own_costs(&self) -> OwnCosts {
+        let is_unknown = |function: &usize| !self.stated.get(*function).copied().unwrap_or(false);
+        OwnCosts {
+            unknown: (0..self.functions.keys.len()).filter(is_unknown).collect(),
+            ..OwnCosts::default()
+        }
+    }
+
     /// Own cost that the file leaves out although calls of the function cost more than what it
     /// called: the difference, or, where functions call each other in a circle, unknown. It is also
     /// unknown of functions without a caller, if the writer tells own costs of functions that are

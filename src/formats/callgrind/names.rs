@@ -130,6 +130,11 @@ impl NumberedNames {
         name
     }
 
+    /// Returns true if a number has no name.
+    pub(super) fn has_unnamed(&self) -> bool {
+        self.unnamed.count() > 0
+    }
+
     /// Adds a note about numbers without a name.
     pub(super) fn note_unnamed(&self, sink: &mut dyn Sink) {
         self.unnamed

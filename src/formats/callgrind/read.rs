@@ -149,7 +149,8 @@ fn import(
     profile.read(input)?;
     note_unfinished_line(input, profile.sink);
     let end = input.position();
-    let Some(tree) = profile.finish(end)? else {
+    let is_cut = input.ends_early() || input.unfinished_line().is_some();
+    let Some(tree) = profile.finish(end, is_cut)? else {
         return Ok(());
     };
     input.restart()?;
@@ -647,7 +648,7 @@ impl<'s> Profile<'s> {
 
     /// Says what has been added up; or, if a second reading can say more, no more than what is
     /// needed before it.
-    fn finish(&mut self, end: Position) -> Result<Option<ExitTree>, ImportError> {
+    fn finish(&mut self, end: Position, is_cut: bool) -> Result<Option<ExitTree>, ImportError> {
         if self.context.call.is_some() {
             return Err(ImportError::malformed(
                 end,
@@ -663,7 +664,7 @@ impl<'s> Profile<'s> {
             ));
         }
         // Of other writers it is not known that they always write `totals:` at the end.
-        let is_cut = self.creator == Creator::Callgrind && !self.part.has_totals;
+        let lacks_totals = self.creator == Creator::Callgrind && !self.part.has_totals;
         self.end_part(end);
         let proof = self.order.take().map(ExitOrder::proof);
         if !matches!(proof, Some(Ok(_))) {
@@ -690,7 +691,11 @@ impl<'s> Profile<'s> {
         if let (Some(metric), true) = (metrics.get(1), self.oddities.calls_alone.count() > 0) {
             self.sink.run(RunFact::DefaultMetric(*metric));
         }
-        let own = self.graph.own_costs(self.creator.call_cost());
+        let own = if is_cut || lacks_totals || self.names.has_unnamed() {
+            self.graph.unknown_own_costs()
+        } else {
+            self.graph.own_costs(self.creator.call_cost())
+        };
         self.totals(&metrics, &own);
         let tree = match proof {
             Some(Ok(marks)) => {
@@ -711,7 +716,7 @@ impl<'s> Profile<'s> {
                 None
             }
         };
-        if is_cut {
+        if lacks_totals {
             let message =
                 "expected a line `totals:` before the end of the file: the file may be cut";
             self.sink.note(Note {

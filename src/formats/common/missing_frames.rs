@@ -31,6 +31,11 @@ impl MissingFrames {
         })
     }
 
+    /// Returns the function that takes the place of frames, if any is missing.
+    pub(in crate::formats) fn known(&self) -> Option<FunctionId> {
+        self.function
+    }
+
     /// Adds a note with the number of references.
     ///
     /// # Errors

@@ -17,6 +17,8 @@ pub(super) struct MissingEntries {
     /// Number of references to stacks, frames and functions.
     references: u64,
     texts: Counted,
+    /// References of functions to resources and sources.
+    places: Counted,
     pub(super) categories: Counted,
 }
 
@@ -27,7 +29,11 @@ impl MissingEntries {
     /// When most references to stacks, frames and functions lead nowhere.
     pub(super) fn note(&self, sink: &mut dyn Sink) -> Result<(), ImportError> {
         self.frames.note(self.references, sink)?;
-        for (missing, entry) in [(&self.texts, "text"), (&self.categories, "category")] {
+        for (missing, entry) in [
+            (&self.texts, "text"),
+            (&self.places, "resource or source"),
+            (&self.categories, "category"),
+        ] {
             missing.note_with(sink, Severity::Warning, |count, first| {
                 let references = many(count, "reference");
                 format!(
@@ -146,8 +152,16 @@ impl StackNodes<'_> {
             let missing = self.missing(self.at, number).function;
             return Ok(missing);
         };
-        let resource = at(&functions.resource, number).and_then(|resource| at(resources, resource));
-        let source = at(&functions.source, number).and_then(|source| at(sources, source));
+        let places = &mut self.missing.places;
+        let mut at_place = |column: &[u32], place: Option<u32>| {
+            let place = place?;
+            if !column.is_empty() && place as usize >= column.len() {
+                places.add_with(self.at, || place.to_string());
+            }
+            at(column, place)
+        };
+        let resource = at_place(resources, at(&functions.resource, number));
+        let source = at_place(sources, at(&functions.source, number));
         let file = at(&functions.file, number).or(source);
         let mut text = |number| {
             self.view.text(number).unwrap_or_else(|number| {

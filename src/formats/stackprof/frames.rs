@@ -223,11 +223,14 @@ impl Frames {
         Ok(lines)
     }
 
-    /// Returns the frames by their numbers, with a note about those that are not in the table.
+    /// Returns the frames by their numbers, with a note about those that are not in the table, and the function that takes their place.
     ///
     /// # Errors
     /// When most of them are not in the table.
-    pub(super) fn all(&mut self, sink: &mut dyn Sink) -> Result<Vec<Frame>, ImportError> {
+    pub(super) fn all(
+        &mut self,
+        sink: &mut dyn Sink,
+    ) -> Result<(Vec<Frame>, Option<FunctionId>), ImportError> {
         let mut missing = MissingFrames::default();
         let frames = (0_usize..).zip(std::mem::take(&mut self.frames));
         let frames = frames.map(|(number, (at, frame))| {
@@ -245,7 +248,7 @@ impl Frames {
         });
         let frames: Vec<Frame> = frames.collect();
         missing.note(frames.len() as u64, sink)?;
-        Ok(frames)
+        Ok((frames, missing.known()))
     }
 }
 

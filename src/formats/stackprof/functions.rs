@@ -28,11 +28,13 @@ pub(super) struct Functions {
     /// Whether totals count a function once per sample. Where all of them are what every level
     /// adds up to, nothing says so.
     counts_once: bool,
+    /// A callee is not in the file.
+    lacks_callees: bool,
 }
 
 impl Functions {
-    /// Adds up the table of frames.
-    pub(super) fn of(frames: &[Frame]) -> Self {
+    /// Adds up the table of frames. `missing` takes the place of frames that are not in the file.
+    pub(super) fn of(frames: &[Frame], missing: Option<FunctionId>) -> Self {
         let mut functions: BTreeMap<FunctionId, Function> = BTreeMap::new();
         // By function and not by frame: ids are addresses, and several may be one function (case
         // `stackprof/same-function`).
@@ -59,13 +61,22 @@ impl Functions {
                 add(own, line.own);
             }
         }
-        let recurs = recurring(&functions, &calls);
         let has_callees = !calls.is_empty();
+        // A frame that is not in the file may have called any function.
+        let lacks_callees = missing.is_some_and(|missing| {
+            let mut callees = calls.iter().map(|(_, callee)| *callee);
+            callees.any(|callee| callee == missing.0)
+        });
+        if let Some(missing) = missing {
+            calls.extend(functions.keys().map(|callee| (missing.0, callee.0)));
+        }
+        let recurs = recurring(&functions, &calls);
         Self {
             functions,
             recurs,
             has_callees,
             counts_once,
+            lacks_callees,
         }
     }
 
@@ -165,6 +176,10 @@ pub(super) fn say_callees(
                 say_edge(caller, callee.function, *count, metrics, sink);
             }
         }
+    }
+    // Where callees are not in the file, it is unknown which functions began a stack.
+    if functions.lacks_callees {
+        return;
     }
     for (id, function) in &functions.functions {
         let called = called.get(id).copied().unwrap_or_default();

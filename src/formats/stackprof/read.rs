@@ -197,8 +197,8 @@ impl File {
     /// Says it all at last, as members come in any order.
     fn say(mut self, json: &mut Reader<'_, '_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
         // First, because all that follows names frames by their numbers.
-        let frames = self.frames.all(sink)?;
-        let functions = Functions::of(&frames);
+        let (frames, missing) = self.frames.all(sink)?;
+        let functions = Functions::of(&frames, missing);
         let (at, samples) = self.samples.unwrap_or((json.position(), 0));
         let mut own = 0;
         for frame in &frames {
