@@ -23,7 +23,7 @@
 //! - What calls within such circles cost, as the writer means it: every level; of yappi and of Go's pprof a pair of functions
 //!   once; of NYTProf the outermost call of a function. docs/conformance.md has a table of writers.
 //! - Own costs that are not in the file, as stackprof writes none for functions in C: what the callers paid, less what was
-//!   called; unknown in circles. A note counts them.
+//!   called; unknown in circles and in damaged files. A note counts them.
 //! - Every event as a metric. A unit in its name (`Time_(10ns)`, `cpu(ms)`) is taken off, times are nanoseconds and sizes
 //!   bytes; bare `Time` and `Memory` of Xdebug are microseconds and bytes.
 //! - Files of old versions of Xdebug, which call their format 0.9.6 and do not say who wrote them: such a file is taken for
@@ -86,7 +86,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "callgrind",
     summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
-    revision: 7,
+    revision: 8,
     sniff,
     has_empty_recordings: true,
     salvage: Salvage::Lines,

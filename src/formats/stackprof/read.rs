@@ -64,7 +64,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "stackprof",
     summary: "stackprof, the sampling profiler of Ruby (JSON)",
-    revision: 2,
+    revision: 3,
     sniff,
     has_empty_recordings: true,
     salvage: Salvage::Json,
