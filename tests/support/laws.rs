@@ -301,7 +301,8 @@ fn figures(run: &WholeRun) -> BTreeMap<(&str, [&str; 3]), Figures> {
                 *sum = sum.zip(figure).map(|(sum, figure)| sum + figure);
             }
         };
-        let calls = calls.map(|calls| calls as f64);
+        let calls = calls.and_then(|calls| u32::try_from(calls).ok());
+        let calls = calls.map(f64::from);
         add(name, [calls, exclusive, cumulative]);
         add([""; 3], [None, exclusive, None]);
     }
