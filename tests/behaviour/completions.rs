@@ -205,14 +205,25 @@ fn threads_and_labels_are_those_of_the_run() {
             .output();
         assert!(imported.expect("it runs").status.success(), "{sample}");
     }
+    // A forked process has the thread id of its parent.
+    let forks = "# austin: 3.6.0\n\nP100;T0x7f21;a.py:f:1 3\nP101;T0x7f21;a.py:f:1 5\n";
+    fs::write(folder.path().join("forks.austin"), forks).expect("a file");
+    let imported = profdb(folder.path())
+        .args(["import", "forks.austin"])
+        .output();
+    assert!(imported.expect("it runs").status.success());
     let workers: &[&str] = &["worker=0", "worker=1", "worker=2", "worker=3"];
-    let table: [(&str, &[&str]); 6] = [
+    let table: [(&str, &[&str]); 7] = [
         ("report --run 1 --label w", workers),
         ("report --run 1 --label t", &["tier=gold"]),
         ("report summary 1 --label=worker=2", &["worker=2"]),
         ("report --run 2 --label ", &[]),
         ("report --run 2 --thread T0:11749", &["T0:11749"]),
         ("report --run 1 --thread ", &[]),
+        (
+            "report --run 3 --thread P10",
+            &["P100/T0x7f21", "P101/T0x7f21"],
+        ),
     ];
     for (line, expected) in table {
         let found = asked(folder.path(), &[&format!("profdb {line}")]);

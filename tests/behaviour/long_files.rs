@@ -48,7 +48,7 @@ const TREE: Format = Format {
     revision: 1,
     sniff: |_| Confidence::No,
     has_empty_recordings: true,
-    salvage: Salvage::Nothing,
+    salvage: Salvage::Importer,
     options: &[],
     import: |_, _, sink| {
         say_tree(sink);
