@@ -9,7 +9,7 @@ import { Unanswered, inOrder, lineName, plain, shown } from './texts.js';
 import { statement } from './statement.js';
 
 /** @typedef {{report: string, fn?: string, metric?: string, exclusive?: boolean, percentOf?: string, label?: string[]}} Question */
-/** @typedef {{question: Question, metric: import('./profile.js').Metric, total: number, selected: number | null, exclusive: boolean, remarks: string[], isExclusiveLeft: boolean, callers?: number | null, shape: string, steps: {operator: ',' | '>', name: string, isCode: boolean}[]}} Header */
+/** @typedef {{question: Question, metric: import('./profile.js').Metric, total: number, selected: number | null, exclusive: boolean, remarks: string[], isExclusiveLeft: boolean, callers?: number | null, shape: string, steps: {operator: ',' | '>', name: string, isCode: boolean, ids: number[] | null}[]}} Header */
 /** @typedef {{columns: string[], rows: any[][], header: Header, functions: number[], elements: string[], many?: Many}} Answer Functions and elements are those of the rows: -1 for none, and what a row is called. */
 /** @typedef {{count: number, first: Answer, own: Float64Array, hasCalls: boolean}} Many What is known of many rows before they are made: how many they are, the first of them, all own costs in any order, and whether calls are known. */
 
@@ -38,7 +38,9 @@ async function understand(run, question) {
   const steps = path.map(({ operator, name }) => {
     const functions = run.named(name);
     if (functions.length === 0) throw new Unanswered(`Run ${run.number} has no function ${shown(name)}.`);
-    return { operator, name, functions, isCode: run.isCode(functions[0]) };
+    // A thread that is named with its process is found by its number.
+    const ids = run.names.name[functions[0]] === name ? null : functions.map((at) => run.names.id[at]);
+    return { operator, name, functions, isCode: run.isCode(functions[0]), ids };
   });
   const isAbout = ABOUT_FUNCTIONS.includes(question.report);
   const isOne = steps.length === 1 && steps[0].functions.length === 1;
@@ -113,7 +115,7 @@ export function orNull(value) {
 async function begin(run, question) {
   const seen = isServed() ? { ...(await understand(run, question)), selected: null } : await look(run, question);
   const { metric, shape } = seen;
-  const steps = seen.steps.map(({ operator, name, isCode }) => ({ operator, name, isCode }));
+  const steps = seen.steps.map(({ operator, name, isCode, ids }) => ({ operator, name, isCode, ids }));
   // Own costs are what callees leave of places then, though the file itself states those of functions.
   const isExclusiveLeft = Boolean(run.isTree && metric.recorded && (shape === 'nodes' || question.report === 'tree' || (question.label ?? []).length > 0));
   return { seen, header: { question, metric, total: metric.total, selected: seen.selected, exclusive: question.exclusive ?? false, remarks: [], isExclusiveLeft, shape, steps } };

@@ -118,3 +118,26 @@ fn labels_leave_the_same_as_the_command() {
         shown.was_quiet();
     }
 }
+
+/// A forked process has the thread id of its parent: the page offers both threads, each with its process.
+#[test]
+fn threads_of_processes_are_chosen_apart() {
+    let mut shown = browser("threads");
+    let forks = "# austin: 3.6.0\n\nP100;T0x7f21;a.py:f:1 3\nP101;T0x7f21;a.py:g:1 5\n";
+    let file = shown.folder.join("forks.austin");
+    std::fs::write(&file, forks).expect("a file");
+    shown.import(&file, &[]);
+    shown.write(&[]);
+    shown.open(&[("functions", "table")]);
+    let choice = ".tools select:has(option[value='P101/T0x7f21'])";
+    let offered = shown.texts(&format!("{choice} option"));
+    assert_eq!(
+        offered,
+        ["all", "P100", "P100/T0x7f21", "P101", "P101/T0x7f21"]
+    );
+    shown.select(choice, "P101/T0x7f21");
+    let answer = shown.is_as_said(".pane.functions");
+    assert_eq!(answer["selected"], 5000);
+    assert_eq!(shown.rows(".pane.functions"), [["g", "5.00", "62.5"]]);
+    shown.was_quiet();
+}
