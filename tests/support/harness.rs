@@ -58,13 +58,11 @@ pub(crate) fn run(program: &str, trials: impl FnOnce() -> Vec<Trial>) -> ExitCod
     if is_end && !arguments.list {
         skipped::print();
     }
-    match status.code() {
-        Some(code) => u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from),
-        None => {
-            eprintln!("{program}: {status}");
-            ExitCode::FAILURE
-        }
+    if let Some(code) = status.code() {
+        return u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from);
     }
+    eprintln!("{program}: {status}");
+    ExitCode::FAILURE
 }
 
 fn run_trials(program: &str, arguments: &Arguments, trials: Vec<Trial>) -> ExitCode {
