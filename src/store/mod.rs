@@ -3,6 +3,7 @@
 //! code besides [`crate::report`] that uses rusqlite.
 
 mod check;
+mod combine;
 mod compact;
 mod database;
 mod dataset;
@@ -37,6 +38,7 @@ mod walk;
 mod write;
 
 pub use check::{CHECKS, Finding};
+pub use combine::{Combination, CombineError, CombinedRun, CombinedRuns};
 pub use compact::Compacted;
 pub use database::Database;
 pub use dataset::{Cell, DatasetRun, FillError, OwnedCell, RowsOfRuns};
