@@ -157,8 +157,8 @@ pub(super) fn find_run(
     stop: &Stop,
 ) -> Result<RunInfo, Failure> {
     let set = set.unwrap_or(&RunSet::Latest);
-    let found = source.choose_one(set);
-    let (run, several) = found.map_err(|error| none_chosen(set, error, stop))?;
+    let chosen = source.choose_one(set);
+    let (run, several) = chosen.map_err(|error| none_chosen(set, error, stop))?;
     if several > 1 {
         let RunInfo { run_id, .. } = run;
         say(format!(
@@ -170,8 +170,8 @@ pub(super) fn find_run(
 
 /// Returns the runs of a set, at least one.
 pub(super) fn find_runs(source: &Database, set: &RunSet, stop: &Stop) -> Result<Vec<i64>, Failure> {
-    let found = source.choose(set);
-    found.map_err(|error| none_chosen(set, error, stop))
+    let runs = source.choose(set);
+    runs.map_err(|error| none_chosen(set, error, stop))
 }
 
 /// Reports why a set has no run.

@@ -10,7 +10,7 @@ use super::failure::{Failure, complain, database, explain, output, say, unanswer
 use super::inputs::Inputs;
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
-use super::source::{Several, SourceArgs};
+use super::source::{SeveralRuns, SourceArgs};
 use crate::base::error::Stop;
 use crate::page::{self, Content, PageError, Request, Source, Sql};
 use crate::store::{ChooseError, Combination, Database, RunInfo, RunSet};
@@ -95,7 +95,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             (source, runs)
         }
         _ => {
-            let several = Several::Combine(combination.unwrap_or_default());
+            let several = SeveralRuns::Combine(combination);
             let (source, run) = page.source.open_run(several, stop)?;
             (source, vec![run])
         }

@@ -50,15 +50,16 @@ pub(super) struct CombineArgs {
 
 impl CombineArgs {
     /// Combines several runs as asked for.
-    pub(super) fn several(self) -> Several {
-        Several::Combine(self.runs.unwrap_or_default())
+    pub(super) fn several(self) -> SeveralRuns {
+        SeveralRuns::Combine(self.runs)
     }
 }
 
 /// What to do where a set that is to be one run has several.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Several {
-    Combine(Combination),
+pub(super) enum SeveralRuns {
+    /// Combine them; without a word, show their sum and say so.
+    Combine(Option<Combination>),
     /// Refuse, for this reason.
     Refuse(&'static str),
 }
@@ -93,7 +94,7 @@ impl SourceArgs {
     /// The run to ask about, and where it is.
     pub(super) fn open_run(
         &self,
-        several: Several,
+        several: SeveralRuns,
         stop: &Stop,
     ) -> Result<(Database, RunInfo), Failure> {
         open_run(
@@ -250,7 +251,7 @@ pub(super) fn open_run(
     database: &DatabaseArgs,
     from: Option<&'static Format>,
     options: &Options,
-    several: Several,
+    several: SeveralRuns,
     stop: &Stop,
 ) -> Result<(Database, RunInfo), Failure> {
     if let Some(file) = file(set) {
@@ -282,11 +283,11 @@ pub(super) fn open_run(
             let run = find_run(&source, Some(&RunSet::Numbers(numbers)), stop)?;
             Ok((source, run))
         }
-        (runs, Several::Refuse(reason)) => {
+        (runs, SeveralRuns::Refuse(reason)) => {
             let message = format!("{set} matches {} runs, expected one: {reason}", runs.len());
             Err(complain(message, Failure::Usage))
         }
-        (runs, Several::Combine(combination)) => combine(&source, runs, combination, set, stop),
+        (runs, SeveralRuns::Combine(combination)) => combine(&source, runs, combination, set, stop),
     }
 }
 
@@ -294,10 +295,17 @@ pub(super) fn open_run(
 fn combine(
     source: &Database,
     runs: &[i64],
-    combination: Combination,
+    combination: Option<Combination>,
     set: &RunSet,
     stop: &Stop,
 ) -> Result<(Database, RunInfo), Failure> {
+    if combination.is_none() {
+        say(format!(
+            "{set} matches {} runs; using their sum (`--runs mean` for their mean)",
+            runs.len()
+        ));
+    }
+    let combination = combination.unwrap_or_default();
     let combined = source.combine_runs(runs, combination, &set.to_string(), &temporary_folder());
     let combined = combined.map_err(|error| match error {
         CombineError::Unpaired(message) => {

@@ -3,6 +3,7 @@
 //! code besides [`crate::report`] that uses rusqlite.
 
 mod check;
+mod combination;
 mod combine;
 mod compact;
 mod database;
@@ -38,7 +39,8 @@ mod walk;
 mod write;
 
 pub use check::{CHECKS, Finding};
-pub use combine::{Combination, CombineError, CombinedRun, CombinedRuns};
+pub use combination::{Combination, CombinedRuns};
+pub use combine::{CombineError, CombinedRun};
 pub use compact::Compacted;
 pub use database::Database;
 pub use dataset::{Cell, DatasetRun, FillError, OwnedCell, RowsOfRuns};

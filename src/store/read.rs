@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row};
 
-use super::combine::CombinedRuns;
+use super::combination::CombinedRuns;
 use super::database::Database;
 use super::error::StoreError;
 use super::file::lock_wait::READING;

@@ -1,11 +1,11 @@
-//! Groups of functions: those of several runs that are one.
+//! FunctionGroups of functions: those of several runs that are one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 use rusqlite::Connection;
 
-use super::{Failed, Part};
+use super::part::{CombinedPart, SourceFailure};
 use crate::events::FunctionDef;
 use crate::store::walk::FunctionRow;
 
@@ -18,19 +18,22 @@ const FUNCTIONS: &str =
                          WHERE i.metric_id = ?1
                          ORDER BY f.function_id";
 
-/// Groups of functions.
+/// FunctionGroups of functions.
 ///
 /// Functions of one identity are one group, whatever their build or process. But if one run has all of them, the runs
 /// are of one build, and each function is a group: two functions of one file and name that differ in their lines.
-pub(super) struct Groups {
+pub(super) struct FunctionGroups {
     group_of: HashMap<i64, usize>,
     /// The function that gives each group its name and place.
     named_after: Vec<FunctionRow>,
 }
 
-impl Groups {
-    /// Groups the functions of runs. A group has the name that its function has in the last run.
-    pub(super) fn of(connection: &Connection, parts: &[Part]) -> Result<Self, Failed> {
+impl FunctionGroups {
+    /// FunctionGroups the functions of runs. A group has the name that its function has in the last run.
+    pub(super) fn of(
+        connection: &Connection,
+        parts: &[CombinedPart],
+    ) -> Result<Self, SourceFailure> {
         let mut functions = BTreeMap::new();
         let mut identities: BTreeMap<i64, Vec<BTreeSet<i64>>> = BTreeMap::new();
         let mut statement = connection.prepare(FUNCTIONS)?;
@@ -72,7 +75,7 @@ impl Groups {
     }
 
     /// Returns the group of a function.
-    pub(super) fn group(&self, function_id: i64) -> Result<usize, Failed> {
+    pub(super) fn group(&self, function_id: i64) -> Result<usize, SourceFailure> {
         let group = self.group_of.get(&function_id).copied();
         Ok(group.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
     }

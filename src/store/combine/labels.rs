@@ -1,30 +1,33 @@
-//! Labels of samples: costs of merged nodes by their labels.
+//! CombinedLabels of samples: costs of merged nodes by their labels.
 
 use std::collections::BTreeMap;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
-use super::Failed;
+use super::part::SourceFailure;
+use super::tree::MergedNodeId;
 
 /// Costs of merged nodes in samples with equal labels.
 #[derive(Default)]
-pub(super) struct Labels {
+pub(super) struct CombinedLabels {
     /// Sets of labels by key, kind and text of the value, and unit.
     sets: Vec<Vec<(String, Value, String)>>,
+    /// Places of sets by their labels as text.
+    by_text: BTreeMap<String, usize>,
     /// By metric, merged node and set.
-    costs: BTreeMap<(usize, usize, usize), f64>,
+    costs: BTreeMap<(usize, MergedNodeId, usize), f64>,
 }
 
-impl Labels {
+impl CombinedLabels {
     /// Adds those of a run. `places` has the merged node of each of its nodes.
     pub(super) fn add(
         &mut self,
         connection: &Connection,
         run_id: i64,
         metrics: &[i64],
-        places: &[usize],
-    ) -> Result<(), Failed> {
+        places: &[MergedNodeId],
+    ) -> Result<(), SourceFailure> {
         let mut of_run: BTreeMap<i64, Vec<(String, Value, String)>> = BTreeMap::new();
         let sql = "SELECT set_id, key, value, unit
                    FROM label_sets
@@ -41,11 +44,11 @@ impl Labels {
         }
         let mut numbers = BTreeMap::new();
         for (number, set) in of_run {
-            let known = self.sets.iter().position(|known| *known == set);
-            let at = known.unwrap_or_else(|| {
+            let next = self.sets.len();
+            let at = *self.by_text.entry(format!("{set:?}")).or_insert(next);
+            if at == next {
                 self.sets.push(set);
-                self.sets.len() - 1
-            });
+            }
             numbers.insert(number, at);
         }
         let sql = "SELECT l.node_id - r.first_node, l.set_id, l.exclusive
@@ -70,7 +73,11 @@ impl Labels {
     }
 
     /// Writes them into the database of the combined run. `numbers` has the number of each merged node in its run.
-    pub(super) fn write(&self, connection: &Connection, numbers: &[i64]) -> Result<(), Failed> {
+    pub(super) fn write(
+        &self,
+        connection: &Connection,
+        numbers: &[i64],
+    ) -> Result<(), SourceFailure> {
         if self.sets.is_empty() {
             return Ok(());
         }
@@ -92,7 +99,7 @@ impl Labels {
         drop(insert);
         let mut insert = transaction.prepare_cached(sql)?;
         for ((metric, node, set), cost) in &self.costs {
-            let node = first + numbers[*node] - 1;
+            let node = first + numbers[node.index()] - 1;
             insert.execute(params![number(*metric), node, number(*set), cost])?;
         }
         drop(insert);

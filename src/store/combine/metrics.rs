@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Combination, CombineError, Part};
+use super::part::{CombineError, CombinedPart};
 use crate::events::{MetricId, Noise, RunFact, Sink, Unit};
+use crate::store::combination::Combination;
 use crate::store::database::Database;
 use crate::store::read::MetricInfo;
 
-/// Runs that a message names one by one, at most.
+/// Maximum number of runs that a message names one by one.
 const MOST_NAMED: usize = 3;
 
 /// Metrics that all runs have, and those that only some have or that differ.
@@ -32,7 +33,7 @@ impl PairedMetrics {
     ///
     /// # Errors
     /// When the default metric of some run has no partner in another one.
-    pub(super) fn of(database: &Database, parts: &[Part]) -> Result<Self, CombineError> {
+    pub(super) fn of(database: &Database, parts: &[CombinedPart]) -> Result<Self, CombineError> {
         let mut of_runs: Vec<Vec<MetricInfo>> = Vec::with_capacity(parts.len());
         for part in parts {
             of_runs.push(database.metrics(part.info.run_id)?);
@@ -46,23 +47,23 @@ impl PairedMetrics {
         let numbers: Vec<i64> = parts.iter().map(|part| part.info.run_id).collect();
         let (mut paired, mut unpaired) = (Vec::new(), Vec::new());
         for name in &names {
-            let found: Vec<Option<&MetricInfo>> = of_runs
+            let metrics: Vec<Option<&MetricInfo>> = of_runs
                 .iter()
                 .map(|metrics| metrics.iter().find(|metric| metric.name == *name))
                 .collect();
-            match pair(&found) {
+            match pair(&metrics) {
                 Some(noise) => {
-                    let of_runs: Vec<MetricInfo> = found.into_iter().flatten().cloned().collect();
+                    let of_runs: Vec<MetricInfo> = metrics.into_iter().flatten().cloned().collect();
                     paired.push(PairedMetric {
                         is_stated: is_stated(database, &of_runs)?,
                         of_runs,
                         noise,
                     });
                 }
-                None => unpaired.push(describe(name, &found, &numbers)),
+                None => unpaired.push(describe(name, &metrics, &numbers)),
             }
         }
-        let place = |part: &Part| {
+        let place = |part: &CombinedPart| {
             let default = part.info.default_metric.as_deref();
             let mut paired = paired.iter();
             paired.position(|metric: &PairedMetric| Some(metric.name()) == default)
@@ -92,7 +93,7 @@ impl PairedMetrics {
     }
 
     /// Remarks on figures that are left out.
-    pub(super) fn remarks(&self, parts: &[Part]) -> Vec<String> {
+    pub(super) fn remarks(&self, parts: &[CombinedPart]) -> Vec<String> {
         let mut remarks = Vec::new();
         if !self.unpaired.is_empty() {
             remarks.push(format!(
@@ -100,7 +101,7 @@ impl PairedMetrics {
                 self.unpaired.join("; ")
             ));
         }
-        let bias = |part: &Part| part.info.bias_applied;
+        let bias = |part: &CombinedPart| part.info.bias_applied;
         let has_timer = self.timer().is_some();
         if has_timer && parts.iter().any(|part| bias(part) != bias(&parts[0])) {
             remarks.push(
@@ -175,9 +176,8 @@ impl PairedMetric {
 
     fn unit(&self) -> Unit {
         let units = [Unit::Nanoseconds, Unit::Bytes, Unit::Count];
-        let mut units = units.into_iter();
-        let found = units.find(|unit| unit.name() == self.of_runs[0].unit);
-        found.unwrap_or(Unit::Count)
+        let is_it = |unit: &Unit| unit.name() == self.of_runs[0].unit;
+        units.into_iter().find(is_it).unwrap_or(Unit::Count)
     }
 
     fn total(&self) -> f64 {
@@ -195,27 +195,27 @@ impl PairedMetric {
 }
 
 /// Returns how the figures of a metric vary if all runs have it in one unit and of one kind.
-fn pair(found: &[Option<&MetricInfo>]) -> Option<Noise> {
-    let first = found.first().copied().flatten()?;
-    let mut known = Noise::Unknown;
-    for metric in found {
+fn pair(metrics: &[Option<&MetricInfo>]) -> Option<Noise> {
+    let first = metrics.first().copied().flatten()?;
+    let mut kind = Noise::Unknown;
+    for metric in metrics {
         let metric = metric.filter(|metric| metric.unit == first.unit)?;
-        match (known, metric.noise) {
+        match (kind, metric.noise) {
             (_, Noise::Unknown) => {}
-            (Noise::Unknown, noise) => known = noise,
-            (known, noise) if known == noise => {}
+            (Noise::Unknown, noise) => kind = noise,
+            (kind, noise) if kind == noise => {}
             _ => return None,
         }
     }
     Some(Noise::common(
-        found.iter().flatten().map(|metric| metric.noise),
+        metrics.iter().flatten().map(|metric| metric.noise),
     ))
 }
 
 /// Describes a metric that does not pair: `alloc: bytes, exact in runs 1, 2; none in run 3`.
-fn describe(name: &str, found: &[Option<&MetricInfo>], numbers: &[i64]) -> String {
+fn describe(name: &str, metrics: &[Option<&MetricInfo>], numbers: &[i64]) -> String {
     let mut kinds: BTreeMap<Option<(&str, &str)>, Vec<i64>> = BTreeMap::new();
-    for (metric, number) in found.iter().zip(numbers) {
+    for (metric, number) in metrics.iter().zip(numbers) {
         let kind = metric.map(|metric| (metric.unit.as_str(), metric.noise.name()));
         kinds.entry(kind).or_default().push(*number);
     }

@@ -6,6 +6,7 @@
 mod functions;
 mod labels;
 mod metrics;
+mod part;
 mod totals;
 mod tree;
 
@@ -13,54 +14,24 @@ use std::path::Path;
 
 use rusqlite::{Connection, named_params};
 
-use self::functions::Groups;
-use self::labels::Labels;
+use self::functions::FunctionGroups;
+use self::labels::CombinedLabels;
 use self::metrics::PairedMetrics;
-use self::totals::Totals;
+pub use self::part::CombineError;
+use self::part::{CombinedPart, SourceFailure};
+use self::totals::StatedTotals;
 use self::tree::MergedTree;
+use super::combination::{Combination, CombinedRuns};
 use super::database::Database;
 use super::error::StoreError;
 use super::identity::RunMeta;
 use super::read::RunInfo;
 use super::write::RunWriter;
-use crate::base::error::{ImportError, Stop};
+use crate::base::error::Stop;
 use crate::events::{Fidelity, FunctionId, RunFact, Sink};
 use crate::input::Fingerprint;
 use crate::profile::{Batch, Output, TreeBuilder};
 use crate::source::SourceLines;
-
-/// How figures of several runs become one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Combination {
-    /// The sum of all runs.
-    #[default]
-    Sum,
-    /// The sum of all runs, divided by their number: a run without a function counts as 0.
-    Mean,
-}
-
-impl Combination {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Sum, Self::Mean];
-
-    /// Its name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sum => "sum",
-            Self::Mean => "mean",
-        }
-    }
-}
-
-/// The runs that a combined run is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CombinedRuns {
-    /// How their figures become one.
-    pub combination: Combination,
-    /// Their numbers.
-    pub runs: Vec<i64>,
-}
 
 /// Several runs as one.
 #[derive(Debug)]
@@ -71,36 +42,6 @@ pub struct CombinedRun {
     pub run: RunInfo,
     /// Remarks about figures that are not combined.
     pub remarks: Vec<String>,
-}
-
-/// Why runs cannot be combined.
-#[derive(Debug, thiserror::Error)]
-pub enum CombineError {
-    /// They measure different things.
-    #[error("{0}")]
-    Unpaired(String),
-    /// Their sums are too large.
-    #[error("the runs cannot be combined: {0}")]
-    Refused(ImportError),
-    /// The database failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<rusqlite::Error> for Failed {
-    fn from(error: rusqlite::Error) -> Self {
-        Self(error)
-    }
-}
-
-/// A failure of SQLite in the database that has the runs.
-struct Failed(rusqlite::Error);
-
-/// A run to combine.
-struct Part {
-    info: RunInfo,
-    /// Its usual metric, in which each of its functions has a row.
-    usual: i64,
 }
 
 impl Database {
@@ -127,11 +68,11 @@ impl Database {
             let usual = self.usual_metric(*run)?.ok_or_else(|| {
                 CombineError::Unpaired(format!("run {run} has no metric to combine"))
             })?;
-            parts.push(Part { info, usual });
+            parts.push(CombinedPart { info, usual });
         }
         let metrics = PairedMetrics::of(self, &parts)?;
-        let failed = |error: Failed| self.failed(error.0);
-        let groups = Groups::of(&self.connection, &parts).map_err(failed)?;
+        let failed = |error: SourceFailure| self.failed(error.0);
+        let groups = FunctionGroups::of(&self.connection, &parts).map_err(failed)?;
         let fidelity = least_fidelity(&parts);
         let mut remarks = metrics.remarks(&parts);
         if fidelity != Fidelity::Tree && parts.iter().any(|part| part.info.fidelity == "tree") {
@@ -140,9 +81,9 @@ impl Database {
                 combination.name()
             ));
         }
-        let mut totals = Totals::default();
+        let mut totals = StatedTotals::default();
         let mut tree = MergedTree::new(metrics.paired.len());
-        let mut labels = Labels::default();
+        let mut labels = CombinedLabels::default();
         for (at, part) in parts.iter().enumerate() {
             let ids = metrics.ids(at);
             totals
@@ -168,7 +109,7 @@ impl Database {
         builder.run(RunFact::Fidelity(fidelity));
         metrics.announce(&mut builder, combination);
         self.state_facts(&parts, &mut builder)?;
-        let has_other_fidelity = |part: &Part| part.info.fidelity != fidelity.name();
+        let has_other_fidelity = |part: &CombinedPart| part.info.fidelity != fidelity.name();
         if parts.iter().any(has_other_fidelity) {
             metrics.state_totals(&mut builder);
         }
@@ -177,7 +118,7 @@ impl Database {
         let numbers = tree.write(&mut builder, &functions);
         totals.write(&mut builder, &functions, fidelity, metrics.default);
         finish(builder, &meta(combination, runs.len(), set))?;
-        let failed = |error: Failed| database.failed(error.0);
+        let failed = |error: SourceFailure| database.failed(error.0);
         labels
             .write(&database.connection, &numbers)
             .map_err(failed)?;
@@ -201,7 +142,11 @@ impl Database {
     }
 
     /// States the facts that are equal in all runs.
-    fn state_facts(&self, parts: &[Part], sink: &mut impl Sink) -> Result<(), CombineError> {
+    fn state_facts(
+        &self,
+        parts: &[CombinedPart],
+        sink: &mut impl Sink,
+    ) -> Result<(), CombineError> {
         let first = &parts[0].info;
         let common = |of: fn(&RunInfo) -> Option<f64>| {
             let value = of(first)?;
@@ -279,7 +224,7 @@ fn meta(combination: Combination, runs: usize, set: &str) -> RunMeta {
 }
 
 /// Returns the detail that all runs have.
-fn least_fidelity(parts: &[Part]) -> Fidelity {
+fn least_fidelity(parts: &[CombinedPart]) -> Fidelity {
     let has = |name: &str| parts.iter().any(|part| part.info.fidelity == name);
     [Fidelity::Flat, Fidelity::Edges]
         .into_iter()
@@ -288,14 +233,14 @@ fn least_fidelity(parts: &[Part]) -> Fidelity {
 }
 
 /// Returns whether the mean of some number of calls is no whole number.
-fn has_fractions(connection: &Connection, runs: usize) -> Result<bool, Failed> {
+fn has_fractions(connection: &Connection, runs: usize) -> Result<bool, SourceFailure> {
     let sql = "SELECT EXISTS (SELECT 1 FROM function_info WHERE calls % ?1 <> 0)";
     let runs = i64::try_from(runs).unwrap_or(i64::MAX);
     Ok(connection.query_row(sql, [runs], |row| row.get(0))?)
 }
 
 /// Divides all figures of the run by a number of runs. Numbers of calls are rounded.
-fn divide(connection: &Connection, runs: usize) -> Result<(), Failed> {
+fn divide(connection: &Connection, runs: usize) -> Result<(), SourceFailure> {
     const STATEMENTS: [&str; 7] = [
         "UPDATE nodes SET calls = CAST(ROUND(calls / :runs) AS INTEGER), exclusive = exclusive / :runs,
                           cumulative_other = cumulative_other / :runs",

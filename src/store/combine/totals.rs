@@ -1,12 +1,13 @@
-//! Figures of functions, lines and edges as the runs have them, added up.
+//! SummedFigures of functions, lines and edges as the runs have them, added up.
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row};
 
-use super::functions::Groups;
+use super::functions::FunctionGroups;
+use super::part::{CombinedPart, SourceFailure};
 use super::tree::{add_calls, event_line};
-use super::{Failed, Part};
+
 use crate::events::{Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionId, Info, MetricId, Sink};
 use crate::store::walk::{LinePlace, count};
 
@@ -28,42 +29,42 @@ const EDGES: &str =
      WHERE metric_id = ?1
      ORDER BY callee_id, back, caller_id, line_file, caller_line, caller_col";
 
-/// Figures of functions, lines and edges.
+/// SummedFigures of functions, lines and edges.
 #[derive(Default)]
-pub(super) struct Totals {
-    functions: BTreeMap<Subject, Figures>,
-    edges: BTreeMap<EdgeKey, EdgeFigures>,
+pub(super) struct StatedTotals {
+    functions: BTreeMap<FigureSubject, SummedFigures>,
+    edges: BTreeMap<CombinedEdge, SummedEdge>,
 }
 
 /// A group of functions, or a line of it: file, line and column.
-type Subject = (usize, Option<(String, i64, i64)>);
+type FigureSubject = (usize, Option<(String, i64, i64)>);
 
 /// Callee, kind and caller of an edge.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct EdgeKey {
+struct CombinedEdge {
     callee: usize,
     is_back: bool,
-    caller: Option<Subject>,
+    caller: Option<FigureSubject>,
 }
 
 #[derive(Default)]
-struct Figures {
-    calls: Sum<u64>,
-    primitive: Sum<u64>,
-    costs: Vec<Option<[Sum<f64>; 3]>>,
+struct SummedFigures {
+    calls: KnownSum<u64>,
+    primitive: KnownSum<u64>,
+    costs: Vec<Option<[KnownSum<f64>; 3]>>,
     /// The file of some run states a figure.
     is_recorded: bool,
 }
 
 #[derive(Default)]
-struct EdgeFigures {
-    calls: Sum<u64>,
-    costs: Vec<Option<[Sum<f64>; 4]>>,
+struct SummedEdge {
+    calls: KnownSum<u64>,
+    costs: Vec<Option<[KnownSum<f64>; 4]>>,
 }
 
 /// A sum, which is unknown as soon as one part is.
 #[derive(Clone, Copy, Default)]
-enum Sum<T> {
+enum KnownSum<T> {
     /// Nothing was added.
     #[default]
     Empty,
@@ -71,7 +72,7 @@ enum Sum<T> {
     Unknown,
 }
 
-impl<T: Copy> Sum<T> {
+impl<T: Copy> KnownSum<T> {
     fn get(self) -> Option<T> {
         match self {
             Self::Known(sum) => Some(sum),
@@ -89,30 +90,30 @@ impl<T: Copy> Sum<T> {
     }
 }
 
-impl Sum<u64> {
+impl KnownSum<u64> {
     fn add_count(&mut self, part: Option<u64>) {
         self.add(part, |sum, part| add_calls(Some(sum), Some(part)));
     }
 }
 
-impl Sum<f64> {
+impl KnownSum<f64> {
     fn add_cost(&mut self, part: Option<f64>) {
         self.add(part, |sum, part| Some(sum + part));
     }
 }
 
-impl Totals {
+impl StatedTotals {
     /// Adds the figures of a run.
     pub(super) fn add(
         &mut self,
         connection: &Connection,
-        part: &Part,
+        part: &CombinedPart,
         metrics: &[i64],
-        groups: &Groups,
-    ) -> Result<(), Failed> {
+        groups: &FunctionGroups,
+    ) -> Result<(), SourceFailure> {
         for (sql, has_lines) in [(FUNCTIONS, false), (LINES, true)] {
             let mut statement = connection.prepare_cached(sql)?;
-            let subject = |row: &Row<'_>| -> Result<Subject, Failed> {
+            let subject = |row: &Row<'_>| -> Result<FigureSubject, SourceFailure> {
                 let group = groups.group(row.get(0)?)?;
                 let line = (row.get(7), row.get(8), row.get(9));
                 Ok(match (has_lines, line) {
@@ -139,7 +140,7 @@ impl Totals {
             }
         }
         let mut statement = connection.prepare_cached(EDGES)?;
-        let key = |row: &Row<'_>| -> Result<EdgeKey, Failed> {
+        let key = |row: &Row<'_>| -> Result<CombinedEdge, SourceFailure> {
             let caller: i64 = row.get(1)?;
             let line: i64 = row.get(4)?;
             let place = if line < 0 {
@@ -147,7 +148,7 @@ impl Totals {
             } else {
                 Some((row.get(3)?, line, row.get(5)?))
             };
-            Ok(EdgeKey {
+            Ok(CombinedEdge {
                 callee: groups.group(row.get(0)?)?,
                 is_back: row.get(2)?,
                 caller: match caller {
@@ -182,7 +183,7 @@ impl Totals {
         default: usize,
     ) {
         let is_tree = fidelity == Fidelity::Tree;
-        let place = |subject: &Subject| {
+        let place = |subject: &FigureSubject| {
             let (group, line) = subject;
             let line = line.as_ref().map(|(file, line, col)| LinePlace {
                 file: file.clone(),
@@ -205,12 +206,12 @@ impl Totals {
                 .enumerate()
                 .take(figures.costs.len().max(default + 1))
             {
-                let known = figures.costs.get(at).copied().flatten();
-                if known.is_none() && at != default {
+                let costs = figures.costs.get(at).copied().flatten();
+                if costs.is_none() && at != default {
                     continue;
                 }
                 let [exclusive, cumulative, seen] =
-                    known.map_or([Some(0.0); 3], |costs| costs.map(Sum::get));
+                    costs.map_or([Some(0.0); 3], |costs| costs.map(KnownSum::get));
                 sink.info(Info {
                     frame,
                     metric,
@@ -233,7 +234,8 @@ impl Totals {
             let costs = figures.costs.iter().zip((0..).map(MetricId));
             let costs: Vec<EdgeCost> = costs
                 .filter_map(|(costs, metric)| {
-                    let [exclusive, cumulative, outermost, seen] = costs.as_ref()?.map(Sum::get);
+                    let [exclusive, cumulative, outermost, seen] =
+                        costs.as_ref()?.map(KnownSum::get);
                     Some(EdgeCost {
                         metric,
                         exclusive,
@@ -263,7 +265,7 @@ impl Totals {
 
 /// Adds the costs of a row, which are in columns from one on, to those of a metric.
 fn add_costs<const N: usize>(
-    costs: &mut Vec<Option<[Sum<f64>; N]>>,
+    costs: &mut Vec<Option<[KnownSum<f64>; N]>>,
     metric: usize,
     row: &Row<'_>,
     from: usize,
@@ -271,7 +273,7 @@ fn add_costs<const N: usize>(
     if costs.len() <= metric {
         costs.resize(metric + 1, None);
     }
-    let of_metric = costs[metric].get_or_insert([Sum::Empty; N]);
+    let of_metric = costs[metric].get_or_insert([KnownSum::Empty; N]);
     for (at, sum) in of_metric.iter_mut().enumerate() {
         sum.add_cost(row.get(from + at)?);
     }

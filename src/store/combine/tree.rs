@@ -1,49 +1,72 @@
 //! The merged call tree of several runs: a place is one of each run if the paths to it are.
 
+use std::num::NonZero;
+
 use hashbrown::HashMap;
 
-use super::CombineError;
-use super::functions::Groups;
+use super::functions::FunctionGroups;
+use super::part::CombineError;
 use crate::events::{Cost, Frame, FunctionId, Line, MetricId, Sink};
 use crate::store::database::Database;
 use crate::store::walk::LinePlace;
 
-/// The merged call tree.
+/// The merged call tree. It is in memory, so numbers are small.
 pub(super) struct MergedTree {
-    nodes: Vec<Node>,
+    nodes: Vec<MergedNode>,
     /// One per node and metric.
-    costs: Vec<NodeCost>,
+    costs: Vec<MergedCost>,
     metrics: usize,
     /// Nodes by the node above and the frame.
-    known: HashMap<(Option<usize>, MergedFrame), usize>,
+    by_path: HashMap<(Option<MergedNodeId>, MergedFrame), MergedNodeId>,
     lines: Vec<LinePlace>,
-    line_numbers: HashMap<LinePlace, usize>,
-    roots: Children,
+    line_numbers: HashMap<LinePlace, NonZero<u32>>,
+    roots: MergedChildren,
 }
+
+/// A node of the merged tree: its place in the list, and 1.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct MergedNodeId(NonZero<u32>);
 
 /// A group of functions, or a line of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct MergedFrame {
-    group: usize,
-    line: Option<usize>,
+    group: u32,
+    /// Place of the line, and 1.
+    line: Option<NonZero<u32>>,
 }
 
-struct Node {
+struct MergedNode {
     frame: MergedFrame,
     calls: Option<u64>,
-    children: Children,
-    next: Option<usize>,
+    children: MergedChildren,
+    next: Option<MergedNodeId>,
 }
 
 /// The first and the last child of a node.
 #[derive(Clone, Copy, Default)]
-struct Children(Option<(usize, usize)>);
+struct MergedChildren {
+    first: Option<MergedNodeId>,
+    last: Option<MergedNodeId>,
+}
 
 #[derive(Clone, Copy)]
-struct NodeCost {
+struct MergedCost {
     exclusive: f64,
-    /// `None` if it is unknown in some run.
-    cumulative: Option<f64>,
+    /// Not a number if it is unknown in some run.
+    cumulative: f64,
+}
+
+impl MergedNodeId {
+    /// Returns the place in the list of nodes.
+    pub(super) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// Returns a place in a list, and 1.
+fn numbered(at: usize) -> NonZero<u32> {
+    let number = u32::try_from(at + 1).ok().and_then(NonZero::new);
+    number.expect("fewer than 2^32 places fit into memory")
 }
 
 impl MergedTree {
@@ -52,10 +75,10 @@ impl MergedTree {
             nodes: Vec::new(),
             costs: Vec::new(),
             metrics,
-            known: HashMap::new(),
+            by_path: HashMap::new(),
             lines: Vec::new(),
             line_numbers: HashMap::new(),
-            roots: Children::default(),
+            roots: MergedChildren::default(),
         }
     }
 
@@ -65,9 +88,9 @@ impl MergedTree {
         database: &Database,
         run_id: i64,
         metrics: &[i64],
-        groups: &Groups,
-    ) -> Result<Vec<usize>, CombineError> {
-        let mut open: Vec<usize> = Vec::new();
+        groups: &FunctionGroups,
+    ) -> Result<Vec<MergedNodeId>, CombineError> {
+        let mut open: Vec<MergedNodeId> = Vec::new();
         let mut places = Vec::new();
         database.each_node_in::<CombineError>(run_id, metrics, |rows| {
             let Some(row) = rows.first() else {
@@ -76,105 +99,116 @@ impl MergedTree {
             let group = groups
                 .group(row.function_id)
                 .map_err(|error| database.failed(error.0))?;
-            let line = row.line.as_ref().map(|place| self.line(place));
+            let frame = MergedFrame {
+                group: numbered(group).get() - 1,
+                line: row.line.as_ref().map(|place| self.line(place)),
+            };
             open.truncate(row.depth);
-            let above = open.last().copied();
-            let at = self.node(above, MergedFrame { group, line }, row.calls);
-            for (metric, row) in rows.iter().enumerate() {
-                let cost = &mut self.costs[at * self.metrics + metric];
+            let node = self.node(open.last().copied(), frame, row.calls);
+            let costs = &mut self.costs[node.index() * self.metrics..][..self.metrics];
+            for (cost, row) in costs.iter_mut().zip(rows) {
                 cost.exclusive += row.exclusive;
-                cost.cumulative = cost
-                    .cumulative
-                    .zip(row.cumulative)
-                    .map(|(sum, cost)| sum + cost);
+                cost.cumulative += row.cumulative.unwrap_or(f64::NAN);
             }
-            open.push(at);
-            places.push(at);
+            open.push(node);
+            places.push(node);
             Ok(())
         })?;
         Ok(places)
     }
 
-    fn line(&mut self, place: &LinePlace) -> usize {
-        if let Some(known) = self.line_numbers.get(place) {
-            return *known;
+    fn line(&mut self, place: &LinePlace) -> NonZero<u32> {
+        if let Some(number) = self.line_numbers.get(place) {
+            return *number;
         }
-        let number = self.lines.len();
+        let number = numbered(self.lines.len());
         self.lines.push(place.clone());
         self.line_numbers.insert(place.clone(), number);
         number
     }
 
     /// Finds or makes a node, and adds calls to it.
-    fn node(&mut self, above: Option<usize>, frame: MergedFrame, calls: Option<u64>) -> usize {
-        if let Some(known) = self.known.get(&(above, frame)) {
-            let node = &mut self.nodes[*known];
+    fn node(
+        &mut self,
+        above: Option<MergedNodeId>,
+        frame: MergedFrame,
+        calls: Option<u64>,
+    ) -> MergedNodeId {
+        if let Some(id) = self.by_path.get(&(above, frame)) {
+            let node = &mut self.nodes[id.index()];
             node.calls = add_calls(node.calls, calls);
-            return *known;
+            return *id;
         }
-        let at = self.nodes.len();
-        self.nodes.push(Node {
+        let id = MergedNodeId(numbered(self.nodes.len()));
+        self.nodes.push(MergedNode {
             frame,
             calls,
-            children: Children::default(),
+            children: MergedChildren::default(),
             next: None,
         });
-        let nothing = NodeCost {
+        let nothing = MergedCost {
             exclusive: 0.0,
-            cumulative: Some(0.0),
+            cumulative: 0.0,
         };
         self.costs
             .extend(std::iter::repeat_n(nothing, self.metrics));
-        self.known.insert((above, frame), at);
+        self.by_path.insert((above, frame), id);
         let siblings = match above {
-            Some(above) => &mut self.nodes[above].children,
+            Some(above) => &mut self.nodes[above.index()].children,
             None => &mut self.roots,
         };
-        let last = siblings.0.map(|(_, last)| last);
-        siblings.0 = Some((siblings.0.map_or(at, |(first, _)| first), at));
-        if let Some(last) = last {
-            self.nodes[last].next = Some(at);
+        siblings.first.get_or_insert(id);
+        if let Some(last) = siblings.last.replace(id) {
+            self.nodes[last.index()].next = Some(id);
         }
-        at
+        id
     }
 
     /// Writes the tree. Returns the number of each merged node in it, from 1.
     pub(super) fn write(&self, sink: &mut impl Sink, functions: &[FunctionId]) -> Vec<i64> {
         let mut numbers = vec![0; self.nodes.len()];
         let mut number = 0;
-        let mut open: Vec<usize> = Vec::new();
-        let mut next = self.roots.0.map(|(first, _)| first);
+        let mut open: Vec<MergedNodeId> = Vec::new();
+        let mut next = self.roots.first;
         loop {
-            if let Some(at) = next {
+            if let Some(id) = next {
                 number += 1;
-                numbers[at] = number;
-                self.enter(at, sink, functions);
-                open.push(at);
-                next = self.nodes[at].children.0.map(|(first, _)| first);
+                numbers[id.index()] = number;
+                self.enter(id, sink, functions);
+                open.push(id);
+                next = self.nodes[id.index()].children.first;
             } else if let Some(closed) = open.pop() {
                 sink.leave();
-                next = self.nodes[closed].next;
+                next = self.nodes[closed.index()].next;
             } else {
                 return numbers;
             }
         }
     }
 
-    fn enter(&self, at: usize, sink: &mut impl Sink, functions: &[FunctionId]) {
-        let Node { frame, calls, .. } = &self.nodes[at];
-        let line = frame.line.map(|line| event_line(&self.lines[line]));
-        let function = functions[frame.group];
-        sink.enter(Frame { function, line }, *calls);
-        let costs = &self.costs[at * self.metrics..][..self.metrics];
+    fn enter(&self, id: MergedNodeId, sink: &mut impl Sink, functions: &[FunctionId]) {
+        let MergedNode { frame, calls, .. } = &self.nodes[id.index()];
+        let line = frame.line.map(|line| &self.lines[line.get() as usize - 1]);
+        let frame = Frame {
+            function: functions[frame.group as usize],
+            line: line.map(event_line),
+        };
+        sink.enter(frame, *calls);
+        let costs = &self.costs[id.index() * self.metrics..][..self.metrics];
         for (metric, cost) in (0..).map(MetricId).zip(costs) {
-            let exclusive = cost.exclusive;
-            let cost = match cost.cumulative {
-                Some(cumulative) => Cost::Both {
+            let MergedCost {
+                exclusive,
+                cumulative,
+            } = *cost;
+            let cost = if !cumulative.is_nan() {
+                Cost::Both {
                     exclusive,
                     cumulative,
-                },
-                None if line.is_some() => Cost::ExclusiveOnly(exclusive),
-                None => Cost::Exclusive(exclusive),
+                }
+            } else if frame.line.is_some() {
+                Cost::ExclusiveOnly(exclusive)
+            } else {
+                Cost::Exclusive(exclusive)
             };
             sink.cost(metric, cost);
         }
