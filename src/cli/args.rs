@@ -11,7 +11,7 @@ use crate::formats::{self, EXPORTS, Format};
 use crate::report::Dialect;
 use crate::report::header::LABEL_KEY;
 use crate::report::render::{Format as OutputFormat, Unit};
-use crate::store::{RunSet, SetError, Tag};
+use crate::store::{Combination, RunSet, SetError, Tag};
 use crate::text::separators::Separators;
 
 /// More decimals than a number has digits.
@@ -65,6 +65,14 @@ pub(super) fn output_format(name: &str) -> Result<OutputFormat, String> {
 /// Reads a set of runs. Whether it is the name of a file may depend on bytes that are no text.
 pub(super) fn run_set() -> impl TypedValueParser<Value = RunSet> {
     OsStringValueParser::new().try_map(|text| RunSet::read(&text))
+}
+
+/// Reads how several runs become one.
+pub(super) fn combination() -> impl TypedValueParser<Value = Combination> {
+    PossibleValuesParser::new(Combination::ALL.map(Combination::name)).map(|name| {
+        let mut all = Combination::ALL.into_iter();
+        all.find(|known| known.name() == name).unwrap_or_default()
+    })
 }
 
 /// Reads a tag, an argument of its own, in which nothing needs quotes.

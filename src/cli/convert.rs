@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::inputs::Inputs;
 use super::options::FormatOptions;
 use super::outfile_name::unknown;
-use super::source::{file, is_no_folder, open_run};
+use super::source::{CombineArgs, file, is_no_folder, open_run};
 use crate::base::error::Stop;
 use crate::formats::Format;
 use crate::formats::export::Export;
@@ -32,6 +32,8 @@ pub(super) struct Convert {
     #[arg(long, value_name = "FORMAT", value_parser = export_format())]
     to: Option<&'static Export>,
     #[command(flatten)]
+    combined: CombineArgs,
+    #[command(flatten)]
     written: WrittenArgs,
     #[command(flatten)]
     options: FormatOptions,
@@ -53,6 +55,14 @@ pub(super) fn run(convert: &Convert, stop: &Stop) -> Result<(), Failure> {
     // The targets are looked at before the file is read, which may take long.
     let inputs = Inputs::of(&convert.database).with_files(file(&set), convert.from);
     let targets = convert.written.targets(&inputs)?;
-    let (mut source, run) = open_run(&set, &convert.database, convert.from, &options, stop)?;
+    let several = convert.combined.several();
+    let (mut source, run) = open_run(
+        &set,
+        &convert.database,
+        convert.from,
+        &options,
+        several,
+        stop,
+    )?;
     written.write(to, &mut source, &run, &targets, stop)
 }

@@ -160,7 +160,26 @@ pub(super) fn find_run(
     stop: &Stop,
 ) -> Result<RunInfo, Failure> {
     let set = set.unwrap_or(&RunSet::Latest);
-    let (run, several) = source.choose_one(set).map_err(|error| match error {
+    let chosen = source.choose_one(set);
+    let (run, several) = chosen.map_err(|error| none_chosen(set, error, stop))?;
+    if several > 1 {
+        let RunInfo { run_id, .. } = run;
+        say(format!(
+            "{set} matches {several} runs; using run {run_id}, which was imported last"
+        ));
+    }
+    Ok(run)
+}
+
+/// Returns the runs of a set, at least one.
+pub(super) fn find_runs(source: &Database, set: &RunSet, stop: &Stop) -> Result<Vec<i64>, Failure> {
+    let runs = source.choose(set);
+    runs.map_err(|error| none_chosen(set, error, stop))
+}
+
+/// Reports why a set has no run.
+fn none_chosen(set: &RunSet, error: ChooseError, stop: &Stop) -> Failure {
+    match error {
         ChooseError::NoRuns(message) => {
             let written = set.to_string();
             let hint = if Path::new(&written).is_file() {
@@ -171,12 +190,5 @@ pub(super) fn find_run(
             complain(format!("{message}{hint}"), Failure::NothingSelected)
         }
         error @ ChooseError::Store(_) => unchosen(error, stop),
-    })?;
-    if several > 1 {
-        let RunInfo { run_id, .. } = run;
-        say(format!(
-            "{set} matches {several} runs; using run {run_id}, which was imported last"
-        ));
     }
-    Ok(run)
 }

@@ -24,7 +24,7 @@ use super::progress::Progress;
 #[cfg(feature = "parquet")]
 use super::sides::is_stored;
 use super::sides::{ComparedArgs, file_of, not_compared, open_two};
-use super::source::{file, open_run};
+use super::source::{CombineArgs, file, open_run};
 use crate::base::error::Stop;
 use crate::base::threads;
 use crate::compare::judge::Verdict;
@@ -46,8 +46,8 @@ pub(super) struct Export {
     /// Run: latest, number, KEY=VALUE, uid, title or file
     ///
     /// A run is named by `latest`, its number, tags `KEY=VALUE,...`, the first 4 or more characters
-    /// of its uid, its title, or its file. If several runs match, the one imported last is used. A
-    /// dataset has all matching runs. [default: latest; all runs in a dataset]
+    /// of its uid, its title, or its file. A dataset has all matching runs. [default: latest; all
+    /// runs in a dataset]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     set: Option<RunSet>,
     /// Alias of SET
@@ -58,6 +58,8 @@ pub(super) struct Export {
     /// Formats folded, pprof and flamegraph can hold both costs of a node.
     #[arg(long, value_names = ["BASE", "NEW"], num_args = 2, value_parser = run_set(), conflicts_with_all = ["set", "run"])]
     diff: Vec<RunSet>,
+    #[command(flatten)]
+    combined: CombineArgs,
     #[command(flatten)]
     database: DatabaseArgs,
     /// Format of the output [default: by the name of --output]
@@ -168,6 +170,12 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
         .with_files(file(set), None)
         .with_files(export.diff.iter().filter_map(file_of), None);
     let targets = export.written.targets(&inputs)?;
+    if !export.diff.is_empty() && export.combined.runs.is_some() {
+        return Err(complain(
+            "--runs: --diff compares the mean of each side; omit --runs",
+            Failure::Usage,
+        ));
+    }
     if let [base, new] = export.diff.as_slice() {
         return export.difference(format, base, new, &targets, stop);
     }
@@ -177,7 +185,8 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
             Failure::Usage,
         ));
     }
-    let (mut source, run) = open_run(set, &export.database, None, &Options::default(), stop)?;
+    let (several, options) = (export.combined.several(), Options::default());
+    let (mut source, run) = open_run(set, &export.database, None, &options, several, stop)?;
     let mut written = export.written.clone();
     // The format says that they are about two costs.
     written.options.0.extend(&export.difference.options.0);
@@ -187,6 +196,12 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
 impl Export {
     /// Writes runs into a dataset.
     fn dataset(&self, out: &Path, stop: &Stop) -> Result<(), Failure> {
+        if self.combined.runs.is_some() {
+            return Err(complain(
+                "--runs: a dataset has every run of SET itself, not their sum or mean; omit --runs",
+                Failure::Usage,
+            ));
+        }
         let is_plain = self.diff.is_empty()
             && self.difference.compared.are_usual()
             && self.difference.options.0.given().next().is_none()
@@ -202,8 +217,8 @@ impl Export {
             let set = self.set.as_ref().or(self.run.as_ref());
             let file = set.filter(|set| !is_stored(set));
             let (source, runs) = if let Some(file) = file {
-                let (source, run) =
-                    open_run(file, &self.database, None, &Options::default(), stop)?;
+                let (several, options) = (self.combined.several(), Options::default());
+                let (source, run) = open_run(file, &self.database, None, &options, several, stop)?;
                 (source, vec![run.run_id])
             } else {
                 let source = open_to_read(&self.database, stop)?;

@@ -22,8 +22,9 @@ use super::inputs::STDIN;
 use super::known::{Asked, Known, Source};
 use super::options::FormatOptions;
 use super::output::{is_among, places};
-use super::parsers::{Begun, Parsers, Reading, file_name};
-use super::source::{Given, format, not_imported, open, warn};
+use super::parsers::{Begun, Parsers, Reading};
+use super::path_tags::{NamedPath, PathPattern};
+use super::source::{Given, format, is_profile, not_imported, open, warn};
 use super::walk::{Hidden, PassedOver, walk};
 use crate::base::error::{ImportError, Stop};
 use crate::formats::Format;
@@ -74,6 +75,14 @@ pub(super) struct Import {
     /// Tag of the run, such as commit=abc123; repeatable
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<Tag>,
+    /// Tags from the path of each file, such as '{commit}/*'
+    ///
+    /// The pattern is compared with the path below the directory, or with the end of the path of a
+    /// file. {NAME} matches one or more characters of one component and sets the tag NAME, * matches
+    /// any characters of one component. A profile that does not match is an error. `--tag` takes
+    /// precedence.
+    #[arg(long, value_name = "PATTERN", value_parser = PathPattern::read)]
+    tag_from: Option<PathPattern>,
     #[command(flatten)]
     git: GitArgs,
     /// Noise model: exact, timed, sampled or unknown
@@ -124,14 +133,53 @@ fn check_tags(tags: &[Tag]) -> Result<(), Failure> {
     Err(complain(message, Failure::Usage))
 }
 
-/// The tags that are given, and those of git besides.
-fn all_tags(import: &Import, stop: &Stop) -> Result<Vec<Tag>, Failure> {
-    let mut tags = match &import.git.folder {
-        Some(folder) => git::tags(folder, &import.tags, stop)?,
-        None => Vec::new(),
+/// Refuses files that the pattern for tags does not match, before anything is stored.
+fn check_paths(
+    import: &Import,
+    folders: &[PathBuf],
+    from: Option<&'static Format>,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let Some(pattern) = &import.tag_from else {
+        return Ok(());
     };
-    tags.extend(import.tags.iter().cloned());
-    Ok(tags)
+    let mut files = Vec::new();
+    for given in &import.files {
+        if folders.contains(given) {
+            let walked = walk(given, Hidden::LeftOut, stop)?;
+            let listed = walked.files.into_iter().chain(walked.links);
+            // Others are skipped.
+            let listed = listed.map(|(_, path)| path);
+            files.extend(listed.filter(|path| {
+                pattern.tags(&NamedPath::of(path, folders)).is_none() && is_profile(path, from)
+            }));
+        } else {
+            files.push(given.clone());
+        }
+    }
+    for file in files {
+        if pattern.tags(&NamedPath::of(&file, folders)).is_none() {
+            let message = format!(
+                "--tag-from: expected a path like {}, found {}",
+                pattern.text(),
+                file.display()
+            );
+            return Err(complain(message, Failure::Usage));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the tags of git, and those of the path of a file, and those that were given: later ones take precedence.
+fn tags_of(import: &Import, of_git: &[Tag], path: &NamedPath) -> Vec<(String, String)> {
+    let of_path = import
+        .tag_from
+        .iter()
+        .filter_map(|pattern| pattern.tags(path));
+    let all = of_git.iter().cloned().chain(of_path.flatten());
+    all.chain(import.tags.iter().cloned())
+        .map(|Tag { key, value }| (key, value))
+        .collect()
 }
 
 /// Imports the files in their order. A file that fails leaves the others imported; the first
@@ -143,33 +191,41 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let mut outcome = Ok(());
     check_tags(&import.tags)?;
     joined(&import.tags).iter().for_each(say);
-    let tags = all_tags(import, stop)?;
+    let of_git = match &import.git.folder {
+        Some(folder) => git::tags(folder, &import.tags, stop)?,
+        None => Vec::new(),
+    };
+    let from = match import.from {
+        Some(From::Format(format)) => Some(format),
+        _ => None,
+    };
+    let is_folder = |file: &PathBuf| file != Path::new(STDIN) && file.is_dir();
+    let folders = import.files.iter().filter(|file| is_folder(file));
+    let folders: Vec<PathBuf> = folders.cloned().collect();
+    check_paths(import, &folders, from, stop)?;
     remove_abandoned(&import.database.path());
     let source: Source = match &import.source {
         Some(folder) => Some(Arc::new(Sources::open(folder, stop)?)),
         None => None,
     };
-    let describe = |format: &Format, name: &str, fingerprint| RunMeta {
-        title: import.title.clone(),
-        tags: tags
-            .iter()
-            .map(|Tag { key, value }| (key.clone(), value.clone()))
-            .collect(),
-        noise: import
-            .noise
-            .iter()
-            .map(|MetricNoise { metric, noise }| (metric.clone(), *noise))
-            .collect(),
-        again: import.again,
-        source: source.clone(),
-        source_lines: import.source_lines,
-        ..pipeline::meta(format, &import.options.0, name, fingerprint)
+    let describe = |format: &Format, file: &Path, fingerprint| {
+        let path = NamedPath::of(file, &folders);
+        RunMeta {
+            title: import.title.clone(),
+            tags: tags_of(import, &of_git, &path),
+            noise: import
+                .noise
+                .iter()
+                .map(|MetricNoise { metric, noise }| (metric.clone(), *noise))
+                .collect(),
+            again: import.again,
+            source: source.clone(),
+            source_lines: import.source_lines,
+            ..pipeline::meta(format, &import.options.0, path.name(), fingerprint)
+        }
     };
     let reading = Reading {
-        from: match import.from {
-            Some(From::Format(format)) => Some(format),
-            _ => None,
-        },
+        from,
         options: &import.options.0,
         describe: &describe,
         stop: stop.clone(),
@@ -183,7 +239,6 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
         database: None,
         reader: None,
     };
-    let is_folder = |file: &PathBuf| file != Path::new(STDIN) && file.is_dir();
     // Files that are given one after the other are read ahead of each other, as those of a folder.
     for given in import.files.chunk_by(|a, b| !is_folder(a) && !is_folder(b)) {
         let imported = match given {
@@ -207,6 +262,7 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
 fn import_datasets(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let is_plain = import.title.is_none()
         && import.tags.is_empty()
+        && import.tag_from.is_none()
         && import.git.folder.is_none()
         && import.noise.is_empty()
         && !import.again
@@ -482,12 +538,7 @@ impl Imports<'_> {
         }
         let input = open(file, stop)?;
         let format = format(&input, self.reading.from, given)?;
-        let name = if file == Path::new(STDIN) {
-            STDIN.to_owned()
-        } else {
-            file_name(file)
-        };
-        let describe = |fingerprint| (self.reading.describe)(format, &name, fingerprint);
+        let describe = |fingerprint| (self.reading.describe)(format, file, fingerprint);
         let lock_wait = self.import.wait.lock_wait(stop);
         if !self.import.again && file != Path::new(STDIN) {
             let asked = Asked {
@@ -538,11 +589,7 @@ impl Imports<'_> {
         let known = asked.known(file, &self.source, |fingerprint| {
             let input = open(file, stop)?;
             let format = format(&input, self.reading.from, given)?;
-            Ok((self.reading.describe)(
-                format,
-                &file_name(file),
-                fingerprint,
-            ))
+            Ok((self.reading.describe)(format, file, fingerprint))
         });
         match known {
             // Whatever is wrong with the file is reported when it is imported.

@@ -45,6 +45,7 @@ mod output;
 mod page;
 mod pager;
 mod parsers;
+mod path_tags;
 mod program;
 mod progress;
 mod report;

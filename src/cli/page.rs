@@ -10,10 +10,10 @@ use super::failure::{Failure, complain, database, explain, output, say, unanswer
 use super::inputs::Inputs;
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
-use super::source::SourceArgs;
+use super::source::{SeveralRuns, SourceArgs};
 use crate::base::error::Stop;
 use crate::page::{self, Content, PageError, Request, Source, Sql};
-use crate::store::{ChooseError, Database, RunInfo, RunSet};
+use crate::store::{ChooseError, Combination, Database, RunInfo, RunSet};
 
 /// The name of the report that is a page.
 pub(super) const PAGE: &str = "page";
@@ -28,8 +28,11 @@ struct Page {
     /// HTML file to write
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     html: PathBuf,
-    /// Runs to include; the page opens with the newest import
-    #[arg(long, value_name = "SET", conflicts_with_all = ["input", "run"], value_parser = run_set())]
+    /// Runs to include, or sum or mean of the runs of SET
+    ///
+    /// The page opens with the newest import. With a SET that matches several runs, the page shows
+    /// their sum, or with `--runs mean` their mean.
+    #[arg(long, value_name = "SET|WORD", value_parser = run_set())]
     runs: Option<RunSet>,
     /// Maximum size of the page, such as 500kB or 8MiB
     ///
@@ -45,6 +48,27 @@ struct Page {
     /// Do not include SQLite (about 0.5 MB) for SQL in the page
     #[arg(long)]
     no_sql: bool,
+}
+
+impl Page {
+    /// Returns how several runs become one, if `--runs` has a word for it and a run or a file is named; else `--runs`
+    /// has the runs to include.
+    ///
+    /// # Errors
+    /// When runs to include are given beside a run or a file.
+    fn combination(&self) -> Result<Option<Combination>, Failure> {
+        let Some(set) = self.runs.as_ref().filter(|_| self.source.names_a_run()) else {
+            return Ok(None);
+        };
+        let mut all = Combination::ALL.into_iter();
+        let named = all.find(|known| known.name() == set.to_string());
+        named.map(Some).ok_or_else(|| {
+            let message = format!(
+                "--runs: expected sum or mean beside a run or file, found {set}; use only --runs to include runs one by one"
+            );
+            complain(message, Failure::Usage)
+        })
+    }
 }
 
 /// The command.
@@ -63,20 +87,22 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let page = Page::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let target = Target::named(HTML, Some(&page.html))?;
     target.spares(HTML, &page.source.inputs())?;
+    let combination = page.combination()?;
     let (mut source, runs) = match &page.runs {
-        None => {
-            let (source, run) = page.source.open_run(stop)?;
-            (source, vec![run])
-        }
-        Some(set) => {
+        Some(set) if combination.is_none() => {
             let source = page.source.open(stop)?;
             let runs = chosen(&source, set, stop)?;
             (source, runs)
         }
+        _ => {
+            let several = SeveralRuns::Combine(combination);
+            let (source, run) = page.source.open_run(several, stop)?;
+            (source, vec![run])
+        }
     };
     let progress = Progress::of_walks(&mut source);
     let request = Request {
-        command: page.source.words(),
+        command: page.source.words(runs.first()),
         max_size: page.max_size,
         source: if page.without_source {
             Source::Left

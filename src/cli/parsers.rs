@@ -31,8 +31,8 @@ const LIMITS: Limits = Limits {
 pub(super) struct Reading<'i> {
     pub(super) from: Option<&'static Format>,
     pub(super) options: &'i Options,
-    /// What is known of the run of a file, by its format, its name and its content.
-    pub(super) describe: &'i (dyn Fn(&Format, &str, Fingerprint) -> RunMeta + Sync),
+    /// Describes the run of a file by its format, its path and its content.
+    pub(super) describe: &'i (dyn Fn(&Format, &Path, Fingerprint) -> RunMeta + Sync),
     pub(super) stop: Stop,
 }
 
@@ -160,7 +160,7 @@ fn parse(reading: &Reading<'_>, file: &Path, given: Given) -> Outcome {
         let input = Input::seekable(opened, LIMITS, stop.clone())?;
         let format = format(&input, reading.from, given)?;
         pipeline::parse(input, format, reading.options, &stop, |fingerprint| {
-            (reading.describe)(format, &file_name(file), fingerprint)
+            (reading.describe)(format, file, fingerprint)
         })
     };
     match parsed() {
@@ -170,12 +170,4 @@ fn parse(reading: &Reading<'_>, file: &Path, given: Given) -> Outcome {
         }
         parsed => parsed,
     }
-}
-
-/// How a run calls its file.
-pub(super) fn file_name(file: &Path) -> String {
-    file.file_name().map_or_else(
-        || file.display().to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    )
 }

@@ -16,8 +16,8 @@ use super::failure::{Failure, complain, database, explain, say, unanswered};
 use super::folder::Sources;
 use super::output::{ListArgs, OutputArgs, print};
 use super::page;
-use super::source::{SourceArgs, warn_some};
-use super::state::tell;
+use super::source::{CombineArgs, SourceArgs, warn_some};
+use super::state::{ONE_STATE, tell};
 use crate::base::error::Stop;
 use crate::report::header::{Header, Parameter, ParameterDef};
 use crate::report::render::Format;
@@ -25,9 +25,13 @@ use crate::report::{
     self, ALL_LINES, Argument, Base, Dialect, NameSyntax, REPORTS, Report, Request, shows_code,
 };
 use crate::source::SourceLines;
+use crate::store::{Combination, RunInfo};
 
 /// The flag for the source of every line.
 const CODE: &str = "code";
+
+/// The flag for costs per call.
+const AVERAGE: &str = "avg";
 
 /// The flag for labels of samples, as it was called before runs had tags.
 const OLD_LABEL: &str = "tag";
@@ -145,7 +149,7 @@ fn subcommand(report: &'static Report) -> Command {
 .long_help("With --show-sql: SQL for an engine that reads datasets.\n\nRun the statements of `profdb schema --dialect` first."),
         );
     // The arguments bring a text of their own, which is not what the report is about.
-    let command = OutputArgs::augment_args(command)
+    let command = OutputArgs::augment_args(CombineArgs::augment_args(command))
         .about(about.to_owned())
         .long_about(more)
         .after_help(SHORTER);
@@ -339,7 +343,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let Some(report) = report::by_name(name) else {
         let list = ListArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
         let target = list.target(&source.inputs())?;
-        let (database, run) = source.open_run(stop)?;
+        let (database, run) = source.open_run(ONE_STATE, stop)?;
         return tell(&database, &run, &list, &target, stop);
     };
     let output = OutputArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
@@ -368,10 +372,12 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
-    let (mut asked_of, run) = source.open_run(stop)?;
+    let combined = CombineArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
+    let (mut asked_of, run) = source.open_run(combined.several(), stop)?;
+    can_be_combined(&run, &request, matches.get_flag("show_sql"))?;
     let heeded = asked_of.heed(stop.clone());
     heeded.map_err(|error| database(error, stop))?;
-    layout.names_run = source.has_choice(&asked_of, stop)?;
+    layout.names_run = source.has_choice(&asked_of, &run, stop)?;
     // Only reports with `--code` have the flag: others give an error here, which means none.
     let folder = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten();
     if let Some(folder) = folder {
@@ -428,6 +434,21 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         }
     }
     print(&mut answer, &layout, &target, stop)
+}
+
+/// Refuses flags whose answer would be wrong for several runs.
+fn can_be_combined(run: &RunInfo, request: &Request, shows_sql: bool) -> Result<(), Failure> {
+    let Some(combined) = &run.combined else {
+        return Ok(());
+    };
+    let fault = if shows_sql {
+        "--show-sql: several runs are combined in a temporary database, which no statement can ask; name one run"
+    } else if combined.combination == Combination::Mean && request.has(AVERAGE) {
+        "--avg: the cost per call needs exact numbers of calls, and means are rounded; use --runs sum"
+    } else {
+        return Ok(());
+    };
+    Err(complain(fault, Failure::Usage))
 }
 
 /// Names of the flags that are set.

@@ -8,6 +8,7 @@ use super::failure::Failure;
 use super::inputs::Inputs;
 use super::output::ListArgs;
 use super::source::{file, open_run};
+use super::state::ONE_STATE;
 use super::state::tell;
 use crate::base::error::Stop;
 use crate::formats::Options;
@@ -18,8 +19,7 @@ pub(super) struct Show {
     /// Run: latest, number, KEY=VALUE, uid, title or file
     ///
     /// A run is named by `latest`, its number, tags `KEY=VALUE,...`, the first 4 or more characters
-    /// of its uid, its title, or its file. If several runs match, the one imported last is used.
-    /// [default: latest]
+    /// of its uid, its title, or its file. [default: latest]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     set: Option<RunSet>,
     /// Alias of SET
@@ -36,6 +36,7 @@ pub(super) fn run(show: &Show, stop: &Stop) -> Result<(), Failure> {
     let set = set.unwrap_or(&RunSet::Latest);
     let inputs = Inputs::of(&show.database).with_files(file(set), None);
     let target = show.list.target(&inputs)?;
-    let (source, run) = open_run(set, &show.database, None, &Options::default(), stop)?;
+    let options = Options::default();
+    let (source, run) = open_run(set, &show.database, None, &options, ONE_STATE, stop)?;
     tell(&source, &run, &show.list, &target, stop)
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::args::{input_format, run_set};
-use super::database::{DatabaseArgs, find_run, open_to_read};
+use super::args::{combination, input_format, run_set};
+use super::database::{DatabaseArgs, find_run, find_runs, open_to_read};
 use super::failure::{self, Failure, complain, say, store, unread};
 use super::inputs::{Inputs, STDIN};
 use super::options::FormatOptions;
@@ -25,7 +25,9 @@ use crate::page::Command;
 use crate::pipeline;
 use crate::pipeline::Imported;
 use crate::report::render::Format as OutputFormat;
-use crate::store::{ChooseError, Database, Outcome, RunInfo, RunSet, StoreError};
+use crate::store::{
+    ChooseError, Combination, CombineError, Database, Outcome, RunInfo, RunSet, StoreError,
+};
 use crate::text::separators::Separators;
 use crate::text::shell::quoted;
 
@@ -34,6 +36,33 @@ const SHOWN_WARNINGS: usize = 5;
 
 /// The option that is for reading as well as for writing.
 const SEPARATORS: &str = "separators";
+
+/// How several runs become one.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct CombineArgs {
+    /// Combine the runs if SET matches several [default: sum]
+    ///
+    /// mean divides the sum by the number of runs: a run without a function counts as 0. Functions are
+    /// combined by their identities, and call paths by those of all their functions.
+    #[arg(long, value_name = "WORD", value_parser = combination())]
+    pub(super) runs: Option<Combination>,
+}
+
+impl CombineArgs {
+    /// Combines several runs as asked for.
+    pub(super) fn several(self) -> SeveralRuns {
+        SeveralRuns::Combine(self.runs)
+    }
+}
+
+/// What to do where a set that is to be one run has several.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SeveralRuns {
+    /// Combine them; without a word, show their sum and say so.
+    Combine(Option<Combination>),
+    /// Refuse, for this reason.
+    Refuse(&'static str),
+}
 
 /// Which run, and where it is.
 #[derive(Clone, Debug, Args)]
@@ -51,8 +80,7 @@ pub(super) struct SourceArgs {
     /// Run: latest, number, KEY=VALUE, uid, title or file
     ///
     /// A run is named by `latest`, its number, tags `KEY=VALUE,...`, the first 4 or more characters
-    /// of its uid, its title, or its file. If several runs match, the one imported last is used.
-    /// [default: latest]
+    /// of its uid, its title, or its file. [default: latest]
     #[arg(long, value_name = "SET", conflicts_with = "input", value_parser = run_set())]
     run: Option<RunSet>,
     /// Format of FILE, instead of detecting it
@@ -64,14 +92,24 @@ pub(super) struct SourceArgs {
 
 impl SourceArgs {
     /// The run to ask about, and where it is.
-    pub(super) fn open_run(&self, stop: &Stop) -> Result<(Database, RunInfo), Failure> {
+    pub(super) fn open_run(
+        &self,
+        several: SeveralRuns,
+        stop: &Stop,
+    ) -> Result<(Database, RunInfo), Failure> {
         open_run(
             &self.set(),
             &self.database,
             self.from,
             &self.options.0,
+            several,
             stop,
         )
+    }
+
+    /// Whether the user has named a run or a file.
+    pub(super) fn names_a_run(&self) -> bool {
+        self.asked.is_some() || self.infile.is_some() || self.run.is_some()
     }
 
     /// What is read, which no output may replace.
@@ -115,8 +153,13 @@ impl SourceArgs {
 
     /// Whether more than one run could be meant, so that the answer says which one is: the database
     /// has several, or the word for the latest one was given.
-    pub(super) fn has_choice(&self, source: &Database, stop: &Stop) -> Result<bool, Failure> {
-        if [&self.asked, &self.run].contains(&&Some(RunSet::Latest)) {
+    pub(super) fn has_choice(
+        &self,
+        source: &Database,
+        run: &RunInfo,
+        stop: &Stop,
+    ) -> Result<bool, Failure> {
+        if run.combined.is_some() || [&self.asked, &self.run].contains(&&Some(RunSet::Latest)) {
             return Ok(true);
         }
         source
@@ -124,10 +167,20 @@ impl SourceArgs {
             .map_err(|error| failure::database(error, stop))
     }
 
-    /// The words that ask the same source once more, after the name of a report. A database that no flag names is found
+    /// The words that ask the same run once more, after the name of a report. A database that no flag names is found
     /// again without one.
-    pub(super) fn words(&self) -> Command {
+    pub(super) fn words(&self, run: Option<&RunInfo>) -> Command {
         let set = self.set();
+        if let Some(combined) = run.and_then(|run| run.combined.as_ref()) {
+            let mut words = self.database.words();
+            let name = combined.combination.name();
+            let flags = ["--run", &set.to_string(), "--runs", name].map(str::to_owned);
+            words.extend(flags);
+            return Command {
+                words,
+                names_run: true,
+            };
+        }
         let Some(file) = file(&set) else {
             return Command {
                 words: self.database.words(),
@@ -198,6 +251,7 @@ pub(super) fn open_run(
     database: &DatabaseArgs,
     from: Option<&'static Format>,
     options: &Options,
+    several: SeveralRuns,
     stop: &Stop,
 ) -> Result<(Database, RunInfo), Failure> {
     if let Some(file) = file(set) {
@@ -222,8 +276,55 @@ pub(super) fn open_run(
             "no run has this name; `profdb runs` lists the runs",
         ));
     }
-    let run = find_run(&source, Some(set), stop)?;
-    Ok((source, run))
+    let runs = find_runs(&source, set, stop)?;
+    match (runs.as_slice(), several) {
+        ([run], _) => {
+            let numbers = [*run].into();
+            let run = find_run(&source, Some(&RunSet::Numbers(numbers)), stop)?;
+            Ok((source, run))
+        }
+        (runs, SeveralRuns::Refuse(reason)) => {
+            let message = format!("{set} matches {} runs, expected one: {reason}", runs.len());
+            Err(complain(message, Failure::Usage))
+        }
+        (runs, SeveralRuns::Combine(combination)) => combine(&source, runs, combination, set, stop),
+    }
+}
+
+/// Combines several runs of a database into one.
+fn combine(
+    source: &Database,
+    runs: &[i64],
+    combination: Option<Combination>,
+    set: &RunSet,
+    stop: &Stop,
+) -> Result<(Database, RunInfo), Failure> {
+    if combination.is_none() {
+        say(format!(
+            "{set} matches {} runs; using their sum (`--runs mean` for their mean)",
+            runs.len()
+        ));
+    }
+    let combination = combination.unwrap_or_default();
+    let combined = source.combine_runs(runs, combination, &set.to_string(), &temporary_folder());
+    let combined = combined.map_err(|error| match error {
+        CombineError::Unpaired(message) => {
+            complain(format!("{set}: {message}"), Failure::NothingSelected)
+        }
+        error @ CombineError::Refused(_) => complain(format!("{set}: {error}"), Failure::Input),
+        CombineError::Store(error) => failure::database(error, stop),
+    })?;
+    combined.remarks.iter().for_each(say);
+    Ok((combined.database, combined.run))
+}
+
+/// Returns the folder for temporary files.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the environment says where temporary files go"
+)]
+fn temporary_folder() -> PathBuf {
+    std::env::temp_dir()
 }
 
 /// Refuses flags that say how a file is read, where a run of the database is asked about.
@@ -345,11 +446,7 @@ fn opened(
     open(file, stop).and_then(|input| {
         let format = format(&input, from, given)?;
         let describe = |fingerprint| pipeline::meta(format, options, &name, fingerprint);
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the environment says where temporary files go"
-        )]
-        let open = || Database::temporary(&std::env::temp_dir());
+        let open = || Database::temporary(&temporary_folder());
         pipeline::import(input, format, options, stop, describe, open)
     })
 }

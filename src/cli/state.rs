@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::failure::{Failure, complain, database};
 use super::output::{ListArgs, Target, Unwritten, print};
+use super::source::SeveralRuns;
 use crate::base::error::Stop;
 use crate::report::render::{self, Format};
 use crate::report::{Value, table};
@@ -29,6 +30,10 @@ const NANOSECONDS: &str = " ns";
 
 /// Version of the JSON object: raised when a name or a meaning changes.
 const SCHEMA: u32 = 1;
+
+/// Refuses several runs.
+pub(super) const ONE_STATE: SeveralRuns =
+    SeveralRuns::Refuse("every run has metadata of its own; `profdb runs` lists the runs");
 
 /// Writes all that is known of a run.
 pub(super) fn tell(

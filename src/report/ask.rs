@@ -20,7 +20,7 @@ use super::question::{Argument, Base, Groups, Question, Request, SORT, has_tree}
 use super::selection::{Selection, Target};
 use super::statement::{OfRun, Parts};
 use crate::events::ROUNDING;
-use crate::store::{Cell, Database, MetricInfo, RunInfo, StoreError};
+use crate::store::{Cell, Combination, Database, MetricInfo, RunInfo, StoreError};
 use crate::text::cell::Value;
 
 const RECORDED: &str = include_str!("../../queries/remarks/recorded.sql");
@@ -258,7 +258,7 @@ fn answer<'d>(
             None => parts.shown(question.report.sql),
             Some(dialect) => portable(database, &question, &parts, dialect)?,
         },
-        columns: question.header.columns.clone(),
+        columns: columns(&question),
         remarks: selection.remarks.clone(),
         dispensable: Vec::new(),
         rows,
@@ -288,6 +288,19 @@ fn answer<'d>(
         answer.remarks.push(remark);
     }
     Ok((answer, known))
+}
+
+/// Returns the columns of an answer. Costs per call are left out of a mean, whose numbers of calls are rounded.
+fn columns(question: &Question<'_>) -> Vec<Column<'static>> {
+    let mut columns = question.header.columns.clone();
+    let combined = question.run.combined.as_ref();
+    if combined.is_some_and(|combined| combined.combination == Combination::Mean) {
+        let averages = columns.iter_mut();
+        averages
+            .filter(|column| column.shows == Some(Meaning::Average))
+            .for_each(|column| column.media.clear());
+    }
+    columns
 }
 
 /// What there is to say of a report that shows nothing but cumulative costs, where it knows none.

@@ -3,6 +3,8 @@
 //! code besides [`crate::report`] that uses rusqlite.
 
 mod check;
+mod combination;
+mod combine;
 mod compact;
 mod database;
 mod dataset;
@@ -37,6 +39,8 @@ mod walk;
 mod write;
 
 pub use check::{CHECKS, Finding};
+pub use combination::{Combination, CombinedRuns};
+pub use combine::{CombineError, CombinedRun};
 pub use compact::Compacted;
 pub use database::Database;
 pub use dataset::{Cell, DatasetRun, FillError, OwnedCell, RowsOfRuns};

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row};
 
+use super::combination::CombinedRuns;
 use super::database::Database;
 use super::error::StoreError;
 use super::file::lock_wait::READING;
@@ -38,6 +39,8 @@ pub struct RunInfo {
     pub file: Option<String>,
     /// The format of its file.
     pub format: String,
+    /// The runs that it combines, if it does.
+    pub combined: Option<CombinedRuns>,
 }
 
 impl RunInfo {
@@ -181,6 +184,7 @@ impl Database {
                 knows_lines: row.get(8)?,
                 file: self.temporary.as_ref().map(|_| row.get(9)).transpose()?,
                 format: row.get(10)?,
+                combined: None,
             })
         };
         let found = self.connection.query_row(sql, [number], read).optional();

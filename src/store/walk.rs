@@ -205,7 +205,7 @@ impl Database {
         metrics: &[i64],
         each: impl FnMut(&[FunctionRow]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.side_by_side(FUNCTIONS, run_id, metrics, function, each)
+        self.side_by_side(FUNCTIONS, run_id, metrics, FunctionRow::read, each)
     }
 
     /// Calls a function for every line that a run knows of a function, by function, until it fails:
@@ -287,7 +287,7 @@ impl Database {
             statement
                 .query_map(
                     named_params! {":run": run_id, ":metric": metric_id},
-                    function,
+                    FunctionRow::read,
                 )?
                 .collect()
         };
@@ -372,21 +372,24 @@ fn edge(row: &Row<'_>) -> rusqlite::Result<EdgeRow> {
     })
 }
 
-fn function(row: &Row<'_>) -> rusqlite::Result<FunctionRow> {
-    let kind: String = row.get(1)?;
-    Ok(FunctionRow {
-        function_id: row.get(0)?,
-        kind: Kind::by_name(&kind).unwrap_or_default(),
-        name: row.get(2)?,
-        module: row.get(3)?,
-        file: row.get(4)?,
-        place: (row.get(5)?, row.get(6)?),
-        raw_name: row.get(7)?,
-        calls: count(row, 8)?,
-        exclusive: row.get(9)?,
-        cumulative: row.get(10)?,
-        seen: row.get(11)?,
-    })
+impl FunctionRow {
+    /// Reads a row of a statement that gives functions with their figures.
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let kind: String = row.get(1)?;
+        Ok(Self {
+            function_id: row.get(0)?,
+            kind: Kind::by_name(&kind).unwrap_or_default(),
+            name: row.get(2)?,
+            module: row.get(3)?,
+            file: row.get(4)?,
+            place: (row.get(5)?, row.get(6)?),
+            raw_name: row.get(7)?,
+            calls: count(row, 8)?,
+            exclusive: row.get(9)?,
+            cumulative: row.get(10)?,
+            seen: row.get(11)?,
+        })
+    }
 }
 
 /// A count; `None` if unknown. None is below 0.

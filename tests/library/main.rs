@@ -8,6 +8,7 @@ mod budgets;
 mod call_paths;
 mod call_tree;
 mod changed_trees;
+mod combined_runs;
 mod command_words;
 mod comparisons;
 mod databases;
@@ -60,6 +61,7 @@ mod support {
         reason = "an allocator that counts can be written in no other way"
     )]
     pub(crate) mod allocation;
+    pub(crate) mod case_files;
     pub(crate) mod described_runs;
     pub(crate) mod harness;
     pub(crate) mod http;

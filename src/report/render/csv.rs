@@ -69,7 +69,7 @@ fn quantity(metric: &Measure, scale: &Scale) -> String {
 }
 
 /// `Alloc` for `alloc`.
-fn capitalized(name: &str) -> String {
+pub(super) fn capitalized(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).collect()

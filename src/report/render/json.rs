@@ -16,7 +16,7 @@ use std::io::Write;
 use super::layout::{Layout, RenderError};
 use crate::report::header::Medium;
 use crate::report::{Answer, Callers, Pruned, Subject, Value};
-use crate::store::MetricInfo;
+use crate::store::{CombinedRuns, MetricInfo};
 use crate::text::json::compact;
 use crate::text::number::shortest;
 
@@ -52,11 +52,20 @@ pub(super) fn write(
                 .map_or("null".to_owned(), text)
         )?;
         let (name, fidelity) = (text(&run.name), text(&run.fidelity));
+        let number = match &run.combined {
+            None => run.run_id.to_string(),
+            Some(_) => "null".to_owned(),
+        };
         write!(
             out,
-            ",\"run\":{{\"run_id\":{},\"name\":{name},\"fidelity\":{fidelity}}}",
-            run.run_id
+            ",\"run\":{{\"run_id\":{number},\"name\":{name},\"fidelity\":{fidelity}"
         )?;
+        if let Some(CombinedRuns { combination, runs }) = &run.combined {
+            let runs: Vec<String> = runs.iter().map(i64::to_string).collect();
+            let (word, runs) = (combination.name(), runs.join(","));
+            write!(out, ",\"combined\":\"{word}\",\"runs\":[{runs}]")?;
+        }
+        write!(out, "}}")?;
         match beside {
             None => write!(out, ",{}", measured(metric, *selected))?,
             Some(others) => {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::csv::capitalized;
 use super::dyalog::order_columns;
 use super::layout::{DECIMALS, Format, Layout, RenderError, shown};
 use crate::base::interner::{Table as ById, TextId, TextInterner};
@@ -197,10 +198,13 @@ impl Table {
     }
 }
 
-/// Which run the answer is about, if that is to be said: `Run 3: shop.xml`.
+/// Returns the run that the answer is about, if it is to be named: `Run 3: shop.xml`, or `Sum of 2 runs (1,2)`.
 pub(super) fn named_run(answer: &Answer<'_>, layout: &Layout) -> Option<String> {
     let subject = answer.subject.as_ref().filter(|_| layout.names_run)?;
     let run = &subject.run;
+    if run.combined.is_some() {
+        return Some(plain(&capitalized(&cut(&run.name))));
+    }
     Some(format!("Run {}: {}", run.run_id, plain(&cut(&run.name))))
 }
 

@@ -15,9 +15,19 @@
 //! | `run.xml` | a file, if the command reads files and the file exists; otherwise like a name in quotes |
 //! | `./3`, `/tmp/latest`, `-` | a file even if its name could be a set; standard input |
 //!
-//! Runs are in the order of their numbers, which is the order of import or merge. If a command takes one run and the set has several,
-//! the one with the highest number is used, and a message on standard error says so. A set without a run ends the command with
-//! exit code 4.
+//! Runs are in the order of their numbers, which is the order of import or merge. A set without a run ends the command with exit
+//! code 4.
+//!
+//! Reports, exports and pages of a set that has several runs show the sum of the runs, or with `--runs mean` the mean:
+//!
+//! - Functions are one if their identities are equal (table `identities`), and places of the call tree if the paths to them are.
+//!   Functions of one name and file that differ in their lines stay apart if one of the runs has all of them.
+//! - A run without a function counts as 0. A figure that is unknown in one run is unknown.
+//! - A mean is the sum divided by the number of runs. Means of calls are rounded to whole numbers, so `--avg` needs `--runs sum`.
+//! - Metrics pair by name, unit and kind (exact, timed, sampled). Others are left out with a message. If the default metric of a run
+//!   is among them, the command ends with exit code 4.
+//! - If some runs have no call paths or callers, the answer has none.
+//! - `--show-sql` and `show` need one run. `serve --run SET` opens with the run that was imported last.
 //!
 //! An abbreviated commit selects the only commit that begins with it. If several begin with it, the only one of plain hexadecimal digits
 //! is selected, and not, for example, `9f3a61b2-dirty`. A tag with exactly this value takes precedence. A word that could be a uid is
