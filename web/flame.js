@@ -238,7 +238,8 @@ export async function flameView(context) {
     found.textContent = pictures.map((picture) => find(picture, text)).filter((text) => text !== '').join('; ');
   };
   const element = make('section', { class: 'flame', 'aria-label': 'Flame graph' }, bar);
-  const select = (/** @type {string} */ name) => go({ function: name }, true);
+  const select = (/** @type {number} */ of) => (of >= 0 ? go({ function: run.textOf(of) }, true) : undefined);
+  const labelOf = (/** @type {number} */ of) => (of >= 0 ? run.labelOf(of) : LEFT_OUT);
   if (state.layout === 'sandwich') {
     if (state.fn === '') {
       element.append(note('A sandwich is about a function: double-click one in another picture or table first.'));
@@ -260,8 +261,8 @@ export async function flameView(context) {
         label: `${label} of ${shown(state.fn)}: ${boxes.count} boxes; the tables of callers and callees have the same figures`,
         isUp,
         levels: 12,
-        handle: handleOf(context, functionOf, (at) => select(boxes.name(arranged.index[at]))),
-        describe: (at) => say(arranged.name(at), boxes.cost[arranged.index[at]], null, NaN),
+        handle: handleOf(context, functionOf, (at) => select(functionOf(at))),
+        describe: (at) => say(labelOf(functionOf(at)), boxes.cost[arranged.index[at]], null, NaN),
         zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
       });
       element.append(make('h2', { text: label }), picture.element);
@@ -299,8 +300,8 @@ export async function flameView(context) {
   const picture = new Picture({
     label: `${isUp ? 'Flame graph' : 'Icicle graph'} of ${metric.name}: ${extent.count} places, ${extent.depths} levels; the view Tree has the same as a table`,
     isUp,
-    handle: handleOf(context, functionOf, (at) => select(arranged.name(at))),
-    describe: (at) => say(arranged.name(at), costs.all[placeOf(at)], costs.own[placeOf(at)], tree.calls[placeOf(at)]),
+    handle: handleOf(context, functionOf, (at) => select(functionOf(at))),
+    describe: (at) => say(labelOf(functionOf(at)), costs.all[placeOf(at)], costs.own[placeOf(at)], tree.calls[placeOf(at)]),
     zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
     pixels: isPart ? most : Infinity,
     whole: (at) => {

@@ -193,7 +193,7 @@ async function start() {
       if (!(error instanceof Unanswered)) console.error(error);
       made = { element: note(/** @type {Error} */ (error).message) };
     }
-    let root = null;
+    let root = -1;
     try {
       if (run?.metrics.length > 0) {
         header = await askTotal(run, questionOf(state, 'summary'));
@@ -217,7 +217,7 @@ async function start() {
     if (header && run.isTree && !isServed()) /** @type {any} */ (globalThis).requestIdleCallback?.(() => void unpack(run, run.metrics.indexOf(header.metric)));
   };
 
-  const head = (/** @type {any} */ now, /** @type {any} */ header, /** @type {string | null} */ root) => {
+  const head = (/** @type {any} */ now, /** @type {any} */ header, /** @type {number} */ root) => {
     const { state, run } = now;
     const entries = views.map(([name, [title]]) => button(title, () => go({ view: name }), { 'aria-current': state.view === name ? 'page' : null }));
     const tools = div('tools');
@@ -240,7 +240,7 @@ async function start() {
     const threads = threadsOf(run);
     if (threads.length > 1) {
       // A thread is the first step of a path: `--fn` finds what happened within it.
-      const known = (/** @type {string} */ name) => run.byName.has(name);
+      const known = (/** @type {string} */ name) => run.knows(name);
       const { steps } = actionsOf(now);
       const isChosen = steps.length > 0 && threads.includes(steps[0].name);
       const rest = isChosen ? steps.slice(1) : steps;
@@ -276,7 +276,7 @@ async function start() {
       crumbs(now, header, root),
       button('Up 1 Level', () => actions.up(), { disabled: state.fn === '' }),
       button('Reset', () => actions.reset(), { disabled: state.fn === '' }),
-      button('Show Calls', () => actions.calls(run.named(actions.steps.at(-1)?.name ?? '')[0]), { disabled: actions.steps.length === 0 || run.isFlat || state.report === 'calls' }),
+      button('Show Calls', () => actions.showCalls(), { disabled: actions.steps.length === 0 || run.isFlat || state.report === 'calls' }),
     );
     const missing = leftOut(run).length > 0 ? note('Parts of the run are not in this page: Overview says which.') : '';
     top.replaceChildren(nav, title, helps, tools, path, missing);
@@ -358,12 +358,12 @@ function labelsToChoose({ about: { labels = [], left } }) {
   return [...values].flatMap(([key, all]) => [key, ...all]).slice(0, 200);
 }
 
-/** The one function in which everything happened, if there is one. @param {Run} run @returns {Promise<string | null>} */
+/** The one function in which everything happened, -1 if there is none. @param {Run} run @returns {Promise<number>} */
 async function rootOf(run) {
-  if (!run.isTree) return null;
+  if (!run.isTree) return -1;
   const tree = await run.tree();
   const isOne = tree.count > 0 && tree.last[0] === tree.count - 1 && run.isCode(tree.function[0]);
-  return isOne ? run.names.name[tree.function[0]] : null;
+  return isOne ? tree.function[0] : -1;
 }
 
 void start();

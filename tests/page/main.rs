@@ -29,6 +29,8 @@ mod from_file {
     mod equal;
     #[path = "gestures.rs"]
     mod gestures;
+    #[path = "identity.rs"]
+    mod identity;
     #[path = "keyboard.rs"]
     mod keyboard;
     #[path = "labels.rs"]
@@ -58,6 +60,8 @@ mod served {
     mod equal;
     #[path = "gestures.rs"]
     mod gestures;
+    #[path = "identity.rs"]
+    mod identity;
     #[path = "labels.rs"]
     mod labels;
     #[path = "rows.rs"]
