@@ -27,10 +27,9 @@ export function actionsOf(context) {
     go({ ...away, fn: path.length === 0 ? '' : writePath(path, known), report }, isInstead);
   /** The same from a view that may show nothing of it. @type {typeof to} */
   const look = (path, report, isInstead = false) => {
-    const isSandwich = state.view === 'flame' && state.layout === 'sandwich';
-    const isSeen = report === 'calls' ? isSandwich || ['panes', 'calls'].includes(state.view) : state.view !== 'overview';
+    const isSeen = report === 'calls' ? ['panes', 'calls', 'flame'].includes(state.view) : state.view !== 'overview';
     if (isSeen) return to(path, report, isInstead);
-    go({ ...away, fn: writePath(path, known), report, view: 'panes' }, isInstead);
+    go({ ...away, fn: writePath(path, known), report, view: '' }, isInstead);
   };
   const step = (/** @type {number} */ of, /** @type {',' | '>'} */ operator) => ({ operator, name: run.textOf(of) });
   const isStep = (/** @type {import('./path.js').Step | undefined} */ step, /** @type {number} */ of) => {
@@ -44,8 +43,8 @@ export function actionsOf(context) {
       if (isCalls) say('There is no way down from callers: go up one level first.');
       else if (isDirect && steps.length === 0) say('A direct call needs a caller: drill down first.');
       else if (isStep(steps.at(-1), of) && !isDirect) say('This is what is shown already.');
-      else if (steps.length > 0 && !run.isTree) say('The file knows no paths: it cannot tell what happened within which call.');
-      else look([...steps, step(of, isDirect ? '>' : ',')], 'summary', isInstead);
+      // Without paths nothing is known of calls within calls.
+      else look([...(run.isTree ? steps : []), step(of, isDirect ? '>' : ',')], 'summary', isInstead);
     },
     /** @param {number} of */
     root(of) {

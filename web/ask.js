@@ -57,7 +57,7 @@ async function understand(run, question) {
   }
   if (!run.isTree && (shape === 'nodes' || isLabelled || question.report === 'tree')) {
     throw new Unanswered(
-      `The file of run ${run.number} knows ${run.isFlat ? 'totals only' : 'who called whom, but no paths'}: there is no ${
+      `The file of run ${run.number} knows ${run.isFlat ? 'totals only' : 'callers and callees, but no call paths'}: there is no ${
         question.report === 'tree' ? 'tree of calls' : 'way to tell what happened within which call'
       }.`,
     );

@@ -7,7 +7,7 @@ import { pie } from './pie.js';
 import { costTable, offers } from './rows.js';
 import { linesOf, sourceTable } from './source.js';
 import { questionOf } from './state.js';
-import { shown } from './texts.js';
+import { isOfFunctions, labelOfText } from './views.js';
 
 /** Where the splitters are at first, in percent. */
 const FIRST = { '--left': 50, '--functions': 62, '--lines': 62 };
@@ -67,7 +67,8 @@ export async function panesView(context) {
   const { state } = context;
   const isCalls = state.report === 'calls';
   const asked = (/** @type {string} */ report, /** @type {string} */ display) => ask(run, questionOf(state, report, { exclusive: display === 'pie' || state.exclusive !== '' }));
-  const [functions, lines] = await Promise.all([asked(isCalls ? 'calls' : 'summary', state.functions), asked(isCalls ? 'call_lines' : 'lines', state.lines)]);
+  const hasLines = run.about.lines !== 'none';
+  const [functions, lines] = await Promise.all([asked(isCalls ? 'calls' : 'summary', state.functions), hasLines ? asked(isCalls ? 'call_lines' : 'lines', state.lines) : null]);
   const isSingle = !isCalls && state.fn === '' && countOf(functions) === 1 && run.names.kind.filter((_, of) => run.isCode(of)).length === 1;
   const box = make('section', { class: 'panes', 'aria-label': 'Functions and lines' });
   const functionOf = (/** @type {import('./ask.js').Answer} */ answer, /** @type {number} */ row) => sideOf(answer, row).functions[row];
@@ -79,9 +80,9 @@ export async function panesView(context) {
     const { state: now } = context;
     const functions_ = new Set(meant(now[which === 'functions' ? 'function' : 'line-of']));
     if (which === 'functions') return (row) => functions_.has(functionOf(functions, row));
-    return (row) => functions_.has(functionOf(lines, row)) && String(cell(lines, row, lineAt) ?? '') === now.line;
+    return (row) => lines !== null && functions_.has(functionOf(lines, row)) && String(cell(lines, row, lineAt) ?? '') === now.line;
   };
-  const lineAt = lines.columns.indexOf(isCalls ? 'caller_line' : 'line');
+  const lineAt = lines?.columns.indexOf(isCalls ? 'caller_line' : 'line') ?? -1;
 
   /** @param {string} title @param {string} preset @param {...Element} tools */
   const paneHead = (title, preset, ...tools) =>
@@ -131,12 +132,12 @@ export async function panesView(context) {
     const name = now[which === 'function' ? 'function' : 'line-of'] || (isSingle ? textOf(functions, 0) : '');
     const pane = details[which];
     const key = JSON.stringify([name, now.line, now.blank, now.uncalled]);
-    if (pane.shown === key) return;
+    if (pane.shown === key || pane.box.parentElement === null) return;
     pane.shown = key;
     const head = pane.box.previousElementSibling;
     const offered = head.querySelector('.offers');
     offered.disabled = true;
-    head.querySelector('h2').textContent = name === '' ? (which === 'function' ? 'Function' : 'Line') : shown(meant(name).length === 1 ? run.labelOf(meant(name)[0]) : name);
+    head.querySelector('h2').textContent = name === '' ? (which === 'function' ? 'Function' : 'Line') : labelOfText(run, name);
     answers[which] = null;
     if (name === '') {
       pane.box.replaceChildren(note('Click a row or a piece above to see it line by line.'));
@@ -163,18 +164,23 @@ export async function panesView(context) {
   const content = (/** @type {...Element} */ ...children) => div('content', ...children);
   box.append(
     pane('functions', paneHead(title[0], 'functions', display('functions'), offers(context, isCalls ? 'calls' : 'summary', () => functions)), content(...remark, breakdown(functions, 'functions', title[0]))),
-    splitter(box, '--functions', 'Between functions and their source'),
-    pane('function-details', paneHead('Function', 'function-details', ...tools('function')), details.function.box),
-    splitter(box, '--left', 'Between functions and lines'),
-    pane('lines', paneHead(title[1], 'lines', display('lines'), offers(context, isCalls ? 'call_lines' : 'lines', () => lines)), content(breakdown(lines, 'lines', title[1]))),
-    splitter(box, '--lines', 'Between lines and their source'),
-    pane('line-details', paneHead('Line', 'line-details', ...tools('line')), details.line.box),
+    ...(isOfFunctions(run) ? [] : [splitter(box, '--functions', 'Between functions and their source'), pane('function-details', paneHead('Function', 'function-details', ...tools('function')), details.function.box)]),
+    ...(lines === null
+      ? []
+      : [
+          splitter(box, '--left', 'Between functions and lines'),
+          pane('lines', paneHead(title[1], 'lines', display('lines'), offers(context, isCalls ? 'call_lines' : 'lines', () => lines)), content(breakdown(lines, 'lines', title[1]))),
+          splitter(box, '--lines', 'Between lines and their source'),
+          pane('line-details', paneHead('Line', 'line-details', ...tools('line')), details.line.box),
+        ]),
   );
 
   /** Marks what is selected, and shows it below. */
   const update = () => {
     const { state: now } = context;
-    box.className = ['panes', now.window === '' ? '' : `only-${now.window}`, isSingle ? 'single' : ''].join(' ').trim();
+    // Without lines the functions have all the room.
+    const only = hasLines ? now.window : isOfFunctions(run) ? 'alone' : 'functions';
+    box.className = ['panes', only === '' ? '' : `only-${only}`, isSingle ? 'single' : ''].join(' ').trim();
     const mark = (/** @type {string} */ which, /** @type {(row: number) => boolean} */ isIt) => {
       for (const element of box.querySelectorAll(`.pane.${which} [data-row]`)) {
         const row = Number(element.getAttribute('data-row'));

@@ -18,6 +18,44 @@ const KNOWS = {
   flat: 'totals of functions only: who called whom is unknown',
 };
 
+/** Returns why a run cannot fill a view; '' if it can. @param {import('./profile.js').Run} run @param {string} view */
+export function missingIn(run, view) {
+  const { lines, source } = run.about;
+  if (view === 'flame' || view === 'tree') return run.isTree ? '' : `The file has ${run.isFlat ? 'totals only' : 'callers and callees only'}, and no call paths.`;
+  if (view === 'calls' && run.isFlat) return 'The file has totals only, and no callers.';
+  return view === 'source' && lines === 'none' && !source ? 'The file has no lines, and no source is stored with the run.' : '';
+}
+
+/** Returns whether a run has functions only: no lines, and no source. @param {import('./profile.js').Run} run */
+export function isOfFunctions(run) {
+  return missingIn(run, 'source') !== '';
+}
+
+/** Returns the view that a run opens on: the panes of lines if lines were counted, else the first one that its calls fill.
+ * @param {import('./profile.js').Run} run */
+export function firstView(run) {
+  if (run.metrics.length === 0) return 'overview';
+  if (run.about.lines === 'counted') return 'panes';
+  return run.isTree ? 'flame' : run.isFlat ? 'panes' : 'calls';
+}
+
+/** Returns the functions, or the callers, of what a path leads to as a table beside another part of a view.
+ * @param {import('./actions.js').Context & {command: any}} context @param {string | undefined} fn
+ * @param {() => string} chosenOf Returns the text of the function that is marked. */
+export async function functionList(context, fn, chosenOf) {
+  const { run, state, go } = context;
+  const report = fn !== undefined && state.report === 'calls' ? 'calls' : 'summary';
+  const answer = await ask(run, questionOf(state, report, { fn, exclusive: state.exclusive !== '' }));
+  const functionOf = (/** @type {number} */ row) => sideOf(answer, row).functions[row];
+  const handle = handleOf(context, functionOf, (row) => functionOf(row) >= 0 && go({ function: run.textOf(functionOf(row)) }, true));
+  const isSelected = (/** @type {number} */ row) => chosenOf() !== '' && run.named(chosenOf()).includes(functionOf(row));
+  const title = report === 'calls' ? 'Callers' : 'Functions';
+  const rows = costTable(run, answer, title, handle, isSelected, title);
+  const remarks = answer.header.remarks.map(note);
+  const element = make('section', { class: 'list', 'aria-label': title }, make('header', {}, make('h2', { text: title }), offers(context, report, () => answer)), ...remarks, rows);
+  return { element, refresh: () => /** @type {any} */ (rows).refresh() };
+}
+
 /** Names and values, one below the other. @param {[string, string][]} facts */
 function list(facts) {
   return make('dl', {}, ...facts.flatMap(([name, value]) => [make('dt', { text: plain(name) }), make('dd', { text: plain(value) })]));
@@ -139,14 +177,12 @@ function chooser({ run, go, say }, name) {
   return div('bar-of-view', make('label', { class: 'choice' }, make('span', { text: 'Function' }), input), options);
 }
 
-/** @param {import('./actions.js').Context & {command: any}} context */
-export async function callsView(context) {
+/** Returns callers and callees of a function as two tables. @param {import('./actions.js').Context & {command: any}} context @param {string} name */
+export async function callTables(context, name) {
   const { run, state, go } = context;
-  const name = await chosen(context);
-  const element = make('section', { class: 'calls', 'aria-label': 'Callers and callees' }, chooser(context, name));
   const known = (/** @type {string} */ of) => run.knows(of);
   const fn = state.function !== '' || state.fn === '' ? writePath([{ operator: ',', name }], known) : state.fn;
-  const columns = div('columns');
+  const element = div('columns');
   let main = null;
   for (const [report, title] of [['calls', 'Called by'], ['callees', 'Calls']]) {
     /** @type {import('./ask.js').Answer} */
@@ -156,24 +192,50 @@ export async function callsView(context) {
     } catch (error) {
       if (!(error instanceof Unanswered)) throw error;
       // The name may be of another run: another one can be chosen.
-      element.append(note(error.message));
-      return { element };
+      return { element: note(error.message), answer: null };
     }
     main ??= answer;
     const handle = handleOf(context, (row) => answer.functions[row], (row) => answer.functions[row] >= 0 && go({ function: run.textOf(answer.functions[row]) }), true);
     const { metric } = answer.header;
     const cost = answer.header.selected === null ? '' : `: ${figure(metric.name, metric.unit, answer.header.selected)} in all`;
-    columns.append(
+    element.append(
       make(
         'section',
         { 'aria-label': title },
-        make('header', {}, make('h2', { title: shown(name) }, span('name', shown(name)), report === 'calls' ? ' is called by' : `${cost}, and calls`), offers(context, report, () => answer)),
+        make('header', {}, make('h2', { title: shown(name) }, span('name', labelOfText(run, name)), report === 'calls' ? ' is called by' : `${cost}, and calls`), offers(context, report, () => answer)),
         answer.rows.length === 0 ? note(report === 'calls' ? 'No call of it is known.' : 'It calls nothing that is known.') : costTable(run, answer, title, handle, () => false, 'Function'),
       ),
     );
   }
-  element.append(columns);
-  return { element, answer: () => main };
+  return { element, answer: main };
+}
+
+/** Returns a text that means a function as it is shown. @param {import('./profile.js').Run} run @param {string} text */
+export function labelOfText(run, text) {
+  const meant = run.named(text);
+  return shown(meant.length === 1 ? run.labelOf(meant[0]) : text);
+}
+
+/** Functions, and callers and callees of one of them. @param {import('./actions.js').Context & {command: any}} context */
+export async function callsView(context) {
+  const right = div('right');
+  /** @type {any} */
+  let main = null;
+  let name = '';
+  const list = await functionList(context, undefined, () => name);
+  const update = async () => {
+    const { state } = context;
+    const of = await chosen(context);
+    const tables = await callTables(context, of);
+    if (state !== context.state) return;
+    name = of;
+    main = tables.answer;
+    right.replaceChildren(chooser(context, name), tables.element);
+    list.refresh();
+  };
+  await update();
+  const element = make('section', { class: 'calls', 'aria-label': 'Callers and callees' }, div('with-list', list.element, right));
+  return { element, answer: () => main, small: ['function'], update };
 }
 
 /** @param {import('./actions.js').Context & {command: any}} context */
@@ -203,18 +265,16 @@ export function crumbs(context, header, root) {
   const { run, state } = context;
   const actions = actionsOf(context);
   const { steps } = actions;
-  const meant = (/** @type {string} */ text) => run.named(text);
-  const isRoot = (/** @type {import('./path.js').Step | undefined} */ step) => root >= 0 && step !== undefined && meant(step.name).join() === String(root);
-  const labelOf = (/** @type {string} */ text) => (meant(text).length === 1 ? run.labelOf(meant(text)[0]) : text);
+  const isRoot = (/** @type {import('./path.js').Step | undefined} */ step) => root >= 0 && step !== undefined && run.named(step.name).join() === String(root);
   const box = make('nav', { class: 'crumbs', 'aria-label': 'Path' });
   const crumb = (/** @type {string} */ kind, /** @type {string} */ sign, /** @type {string} */ text, /** @type {() => void} */ act) =>
-    box.append(make('button', { type: 'button', class: `crumb ${kind}`, onclick: act }, make('span', { class: 'sign', role: 'img', 'aria-label': kind, text: sign }), shown(text)));
+    box.append(make('button', { type: 'button', class: `crumb ${kind}`, onclick: act }, make('span', { class: 'sign', role: 'img', 'aria-label': kind, text: sign }), text));
   if (root < 0) crumb('all', '', 'all', () => actions.reset());
-  else if (!isRoot(steps[0])) crumb('direct', '>', run.labelOf(root), () => actions.reset());
+  else if (!isRoot(steps[0])) crumb('direct', '>', shown(run.labelOf(root)), () => actions.reset());
   steps.forEach((step, at) => {
     const isCalls = state.report === 'calls' && at === steps.length - 1;
     const isDirect = at === 0 ? isRoot(step) : step.operator === '>';
-    crumb(isCalls ? 'calls' : isDirect ? 'direct' : 'indirect', isCalls ? '<' : isDirect ? '>' : '*', labelOf(step.name), () => (isCalls ? undefined : actions.crumb(at + 1)));
+    crumb(isCalls ? 'calls' : isDirect ? 'direct' : 'indirect', isCalls ? '<' : isDirect ? '>' : '*', labelOfText(run, step.name), () => (isCalls ? undefined : actions.crumb(at + 1)));
   });
   if (header) {
     const { metric, selected, total } = header;

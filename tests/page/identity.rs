@@ -36,12 +36,12 @@ fn share(row: &Value) -> String {
 
 /// Returns the name in a row of the page, without its place.
 fn name_of<'r>(label: &'r str, names: &BTreeMap<String, usize>) -> &'r str {
-    let known = |name: &str| names.contains_key(name);
-    if known(label) {
+    let is_name = |name: &str| names.contains_key(name);
+    if is_name(label) {
         return label;
     }
     let (name, _) = label.rsplit_once(" (").expect("a place");
-    assert!(known(name), "{label}");
+    assert!(is_name(name), "{label}");
     name
 }
 

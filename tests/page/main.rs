@@ -27,6 +27,8 @@ mod from_file {
     mod compared;
     #[path = "equal.rs"]
     mod equal;
+    #[path = "first.rs"]
+    mod first;
     #[path = "gestures.rs"]
     mod gestures;
     #[path = "identity.rs"]
@@ -58,6 +60,8 @@ mod served {
     mod address;
     #[path = "equal.rs"]
     mod equal;
+    #[path = "first.rs"]
+    mod first;
     #[path = "gestures.rs"]
     mod gestures;
     #[path = "identity.rs"]
