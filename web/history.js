@@ -48,15 +48,16 @@ function subjectsOf(answer) {
   return subjects;
 }
 
-/** Returns the name of a position; a hash is shortened to the given number of characters. @param {any} answer @param {number} position @param {number} [letters] */
-function positionName(answer, position, letters) {
+/** Returns the name of a position. @param {any} answer @param {number} position */
+function positionName(answer, position) {
   const { commit_id: commit, runs } = answer.positions[position];
-  return commit === null ? `run ${runs[0]}` : plain(shortCommit(commit, letters));
+  return commit === null ? `run ${runs[0]}` : plain(shortCommit(commit));
 }
 
 /** Returns a label of the axis. @param {any} answer @param {number} position */
 function axisLabel(answer, position) {
-  const name = positionName(answer, position, 7);
+  const name = positionName(answer, position);
+  if (/^[0-9A-Fa-f]+$/.test(name)) return name.slice(0, 7);
   return name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS - 1)}…` : name;
 }
 
