@@ -12,7 +12,7 @@ usage: page.py [--rows N,N] [--kinds K,K] [--rounds N] [--update] PROFDB GENERAT
 GENERATOR is what `cargo bench --bench generate --no-run` makes. Printed are medians of processor time, user and system: of
 programs, and of the thread of the page in the browser, from the request for the page until the picture is there. Targets are
 ours. `done ahead` is what the start page unpacks while it rests. `frame` draws the whole flame graph again, `drill` goes one function
-deeper in it, and `drill in tables` on the start page.
+deeper in it, and `drill in tables` in the panes.
 
 Needs Linux, python3 (3.10) and chromium. Exit codes: 0 done, 1 over a target, 2 usage.
 """
@@ -178,7 +178,7 @@ def opened(browser, html, function):
     target = browser.page()
     cost("start page", lambda: browser.ask("Page.navigate", url=f"file://{html}"))
     cost("done ahead", browser.rest)
-    cost("drill in tables", lambda: go(f"#fn={function}"))
+    cost("drill in tables", lambda: go(f"#view=panes&fn={function}"))
     browser.close(target)
     target = browser.page()
     cost("flame graph", lambda: browser.ask("Page.navigate", url=f"file://{html}#view=flame"))

@@ -9,7 +9,7 @@ import { Unanswered } from './texts.js';
 /** The steps of the path; none of one that cannot be read, of which the view says what is wrong. @param {Context} context */
 export function stepsOf({ state, run }) {
   try {
-    return state.fn === '' ? [] : parsePath(state.fn, (name) => run.byName.has(name));
+    return state.fn === '' ? [] : parsePath(state.fn, (name) => run.knows(name));
   } catch (error) {
     if (error instanceof Unanswered) return [];
     throw error;
@@ -19,7 +19,7 @@ export function stepsOf({ state, run }) {
 /** What can be done. @param {Context} context */
 export function actionsOf(context) {
   const { state, run, go, say } = context;
-  const known = (/** @type {string} */ name) => run.byName.has(name);
+  const known = (/** @type {string} */ name) => run.knows(name);
   const steps = stepsOf(context);
   const isCalls = state.report === 'calls';
   const away = { function: '', 'line-of': '', line: '', place: '' };
@@ -27,22 +27,24 @@ export function actionsOf(context) {
     go({ ...away, fn: path.length === 0 ? '' : writePath(path, known), report }, isInstead);
   /** The same from a view that may show nothing of it. @type {typeof to} */
   const look = (path, report, isInstead = false) => {
-    const isSandwich = state.view === 'flame' && state.layout === 'sandwich';
-    const isSeen = report === 'calls' ? isSandwich || ['panes', 'calls'].includes(state.view) : state.view !== 'overview';
+    const isSeen = report === 'calls' ? ['panes', 'calls', 'flame'].includes(state.view) : state.view !== 'overview';
     if (isSeen) return to(path, report, isInstead);
-    go({ ...away, fn: writePath(path, known), report, view: 'panes' }, isInstead);
+    go({ ...away, fn: writePath(path, known), report, view: '' }, isInstead);
   };
-  const step = (/** @type {number} */ of, /** @type {',' | '>'} */ operator) => ({ operator, name: run.names.name[of] });
-  const isLast = (/** @type {number} */ of) => steps.at(-1)?.name === run.names.name[of];
+  const step = (/** @type {number} */ of, /** @type {',' | '>'} */ operator) => ({ operator, name: run.textOf(of) });
+  const isStep = (/** @type {import('./path.js').Step | undefined} */ step, /** @type {number} */ of) => {
+    const functions = step ? run.named(step.name) : [];
+    return functions.length === 1 && functions[0] === of;
+  };
   const actions = {
     steps,
     /** @param {number} of @param {boolean} [isDirect] @param {boolean} [isInstead] */
     drill(of, isDirect = false, isInstead = false) {
       if (isCalls) say('There is no way down from callers: go up one level first.');
       else if (isDirect && steps.length === 0) say('A direct call needs a caller: drill down first.');
-      else if (isLast(of) && !isDirect) say('This is what is shown already.');
-      else if (steps.length > 0 && !run.isTree) say('The file knows no paths: it cannot tell what happened within which call.');
-      else look([...steps, step(of, isDirect ? '>' : ',')], 'summary', isInstead);
+      else if (isStep(steps.at(-1), of) && !isDirect) say('This is what is shown already.');
+      // Without paths nothing is known of calls within calls.
+      else look([...(run.isTree ? steps : []), step(of, isDirect ? '>' : ',')], 'summary', isInstead);
     },
     /** @param {number} of */
     root(of) {
@@ -52,8 +54,12 @@ export function actionsOf(context) {
     calls(of) {
       if (run.isFlat) return say('The file knows totals only: who called whom is unknown.');
       const above = isCalls ? steps.slice(0, -1) : steps;
-      const path = above.at(-1)?.name === run.names.name[of] ? above : [...above, step(of, ',')];
+      const path = isStep(above.at(-1), of) ? above : [...above, step(of, ',')];
       look(run.isTree ? path : [step(of, ',')], 'calls');
+    },
+    /** Shows who called what the path ends with. */
+    showCalls() {
+      look(steps, 'calls');
     },
     reset() {
       to([], 'summary');
@@ -86,15 +92,14 @@ export function handleOf(context, functionOf, select, leaves = false) {
     menu(row, x, y) {
       const of = functionOf(row);
       const isCalls = context.state.report === 'calls';
-      const name = run.names.name[of];
       const item = (/** @type {(of: number) => void} */ act, isOff = false) => (of < 0 || isOff ? null : () => act(of));
       menu(x, y, [
         ['Drill Down', item((of) => actions.drill(of), isCalls)],
         ['Drill Down, direct calls only', item((of) => actions.drill(of, true), isCalls || actions.steps.length === 0)],
         ['Make Root', item(actions.root)],
         ['Show Calls', item(actions.calls, run.isFlat)],
-        ['Callers and callees', item(() => go({ view: 'calls', function: name }), run.isFlat)],
-        ['Source', item(() => go({ view: 'source', function: name }))],
+        ['Callers and callees', item((of) => go({ view: 'calls', function: run.textOf(of) }), run.isFlat)],
+        ['Source', item((of) => go({ view: 'source', function: run.textOf(of) }))],
         ['Reset', () => actions.reset()],
         ['Up 1 Level', actions.steps.length > 0 ? () => actions.up() : null],
       ]);

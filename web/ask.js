@@ -9,7 +9,7 @@ import { Unanswered, inOrder, lineName, plain, shown } from './texts.js';
 import { statement } from './statement.js';
 
 /** @typedef {{report: string, fn?: string, metric?: string, exclusive?: boolean, percentOf?: string, label?: string[]}} Question */
-/** @typedef {{question: Question, metric: import('./profile.js').Metric, total: number, selected: number | null, exclusive: boolean, remarks: string[], isExclusiveLeft: boolean, callers?: number | null, shape: string, steps: {operator: ',' | '>', name: string, isCode: boolean, ids: number[] | null}[]}} Header */
+/** @typedef {{question: Question, metric: import('./profile.js').Metric, total: number, selected: number | null, exclusive: boolean, remarks: string[], isExclusiveLeft: boolean, callers?: number | null, shape: string, steps: import('./statement.js').NamedStep[]}} Header */
 /** @typedef {{columns: string[], rows: any[][], header: Header, functions: number[], elements: string[], many?: Many}} Answer Functions and elements are those of the rows: -1 for none, and what a row is called. */
 /** @typedef {{count: number, first: Answer, own: Float64Array, hasCalls: boolean}} Many What is known of many rows before they are made: how many they are, the first of them, all own costs in any order, and whether calls are known. */
 
@@ -33,14 +33,13 @@ async function understand(run, question) {
   await run.open();
   const at = run.metric(question.metric);
   const metric = run.metrics[at];
-  const known = (/** @type {string} */ name) => run.byName.has(name);
-  const path = question.fn === undefined ? [] : parsePath(question.fn, known);
+  const path = question.fn === undefined ? [] : parsePath(question.fn, (name) => run.knows(name));
   const steps = path.map(({ operator, name }) => {
     const functions = run.named(name);
     if (functions.length === 0) throw new Unanswered(`Run ${run.number} has no function ${shown(name)}.`);
-    // A thread that is named with its process is found by its number.
-    const ids = run.names.name[functions[0]] === name ? null : functions.map((at) => run.names.id[at]);
-    return { operator, name, functions, isCode: run.isCode(functions[0]), ids };
+    const isListed = functions.some((of) => run.names.name[of] !== name);
+    const listed = isListed ? functions.map((of) => run.names.id[of]).sort((one, other) => one - other) : null;
+    return { operator, name, functions, isCode: run.isCode(functions[0]), listed };
   });
   const isAbout = ABOUT_FUNCTIONS.includes(question.report);
   const isOne = steps.length === 1 && steps[0].functions.length === 1;
@@ -52,9 +51,13 @@ async function understand(run, question) {
   if (['calls', 'call_lines', 'callees'].includes(question.report) && run.isFlat) {
     throw new Unanswered(`The file of run ${run.number} knows totals only: who called whom is unknown.`);
   }
+  if (!run.isTree && steps.length === 1 && shape === 'nodes') {
+    const { name, functions } = steps[0];
+    throw new Unanswered(`${functions.length} functions are called ${shown(name)}. Choose one: ${functions.slice(0, 10).map((of) => plain(run.textOf(of))).join(', ')}${functions.length > 10 ? ', …' : ''}`);
+  }
   if (!run.isTree && (shape === 'nodes' || isLabelled || question.report === 'tree')) {
     throw new Unanswered(
-      `The file of run ${run.number} knows ${run.isFlat ? 'totals only' : 'who called whom, but no paths'}: there is no ${
+      `The file of run ${run.number} knows ${run.isFlat ? 'totals only' : 'callers and callees, but no call paths'}: there is no ${
         question.report === 'tree' ? 'tree of calls' : 'way to tell what happened within which call'
       }.`,
     );
@@ -115,7 +118,7 @@ export function orNull(value) {
 async function begin(run, question) {
   const seen = isServed() ? { ...(await understand(run, question)), selected: null } : await look(run, question);
   const { metric, shape } = seen;
-  const steps = seen.steps.map(({ operator, name, isCode, ids }) => ({ operator, name, isCode, ids }));
+  const steps = seen.steps.map(({ operator, name, isCode, listed }) => ({ operator, name, isCode, listed }));
   // Own costs are what callees leave of places then, though the file itself states those of functions.
   const isExclusiveLeft = Boolean(run.isTree && metric.recorded && (shape === 'nodes' || question.report === 'tree' || (question.label ?? []).length > 0));
   return { seen, header: { question, metric, total: metric.total, selected: seen.selected, exclusive: question.exclusive ?? false, remarks: [], isExclusiveLeft, shape, steps } };
@@ -153,6 +156,13 @@ function sumCallers(header, entries) {
 /** How many rows an answer has, without making them. @param {Answer} answer */
 export function countOf(answer) {
   return answer.many ? answer.many.count : answer.rows.length;
+}
+
+/** Returns what a row is shown as: the name of its function is followed by a place where several have it. @param {Run} run @param {Answer} answer @param {number} row */
+export function labelOfRow(run, answer, row) {
+  const { functions, elements } = sideOf(answer, row);
+  const of = functions[row];
+  return of < 0 ? elements[row] : run.labelOf(of) + elements[row].slice(run.names.name[of].length);
 }
 
 /** An answer that has a row, without making those that are not asked for. @param {Answer} answer @param {number} row @returns {Answer} */
@@ -483,10 +493,17 @@ async function ofTree(run, seen, header) {
 }
 
 /** What a place is called. @param {Run} run @param {import('./profile.js').Tree} tree @param {import('./profile.js').Lines} lines @param {number} place */
-export function placeName(run, tree, lines, place) {
+function placeName(run, tree, lines, place) {
   const name = run.names.name[tree.function[place]] ?? LEFT_OUT;
   const line = tree.line[place];
   return line < 0 ? name : lineName(name, lines.file[line], lines.line[line], lines.col[line]);
+}
+
+/** Returns what a place is shown as. @param {Run} run @param {import('./profile.js').Tree} tree @param {import('./profile.js').Lines} lines @param {number} place */
+export function placeLabel(run, tree, lines, place) {
+  const name = placeName(run, tree, lines, place);
+  const of = tree.function[place];
+  return of < run.names.name.length ? run.labelOf(of) + name.slice(run.names.name[of].length) : name;
 }
 
 /** The tree as arrays, for pictures: what a path leads to, or all roots. @param {Run} run @param {Question} question @returns {Promise<any>} */

@@ -123,14 +123,14 @@ export function onceSeen(element, act) {
 }
 
 /** Where names are searched: what is written goes into the address, and Enter to what is found.
- * @param {import('./state.js').State} state @param {(changes: Record<string, string>, isSmall?: boolean) => void} go @param {(step: 1 | -1) => any} [next] */
-export function searchBox(state, go, next = () => undefined) {
+ * @param {import('./state.js').State} state @param {(changes: Record<string, string>, isSmall?: boolean) => void} go @param {(step: 1 | -1) => any} [next] @param {string} [words] */
+export function searchBox(state, go, next = () => undefined, words = 'Search for names') {
   const search = make('input', {
     type: 'search',
     id: 'search',
     value: state.search,
-    placeholder: 'Search',
-    'aria-label': 'Search for names',
+    placeholder: words,
+    'aria-label': words,
     oninput: () => go({ search: search.value }, true),
     onkeydown: (/** @type {KeyboardEvent} */ { key, shiftKey }) => (key === 'Enter' ? next(shiftKey ? -1 : 1) : undefined),
   });

@@ -7,7 +7,7 @@ import { Picture, arrange } from './picture.js';
 import { LEFT_OUT } from './profile.js';
 import { questionOf } from './state.js';
 import { shown } from './texts.js';
-import { callsView, treeView } from './views.js';
+import { callTables, functionList } from './views.js';
 
 /** What the view follows without being made anew. */
 const WITHIN = ['place', 'search', 'function'];
@@ -236,12 +236,20 @@ export async function flameView(context) {
   const pictures = [];
   const mark = (/** @type {string} */ text) => {
     found.textContent = pictures.map((picture) => find(picture, text)).filter((text) => text !== '').join('; ');
+    const { function: chosen } = context.state;
+    marked = new Set(chosen === '' ? [] : run.named(chosen));
+    list.refresh();
   };
-  const element = make('section', { class: 'flame', 'aria-label': 'Flame graph' }, bar);
-  const select = (/** @type {string} */ name) => go({ function: name }, true);
+  const list = await functionList(context, state.fn || undefined, () => context.state.function);
+  const right = div('right');
+  const element = make('section', { class: 'flame', 'aria-label': 'Flame graph' }, bar, div('with-list', list.element, right));
+  /** Functions that were chosen. @type {Set<number>} */
+  let marked = new Set();
+  const select = (/** @type {number} */ of) => (of >= 0 ? go({ function: run.textOf(of) }, true) : undefined);
+  const labelOf = (/** @type {number} */ of) => (of >= 0 ? run.labelOf(of) : LEFT_OUT);
   if (state.layout === 'sandwich') {
     if (state.fn === '') {
-      element.append(note('A sandwich is about a function: double-click one in another picture or table first.'));
+      right.append(note('A sandwich is about a function: double-click one in the list.'));
       return { element };
     }
     /** @type {(() => void)[]} */
@@ -259,12 +267,13 @@ export async function flameView(context) {
       const picture = new Picture({
         label: `${label} of ${shown(state.fn)}: ${boxes.count} boxes; the tables of callers and callees have the same figures`,
         isUp,
+        isMarked: (at) => marked.has(functionOf(at)),
         levels: 12,
-        handle: handleOf(context, functionOf, (at) => select(boxes.name(arranged.index[at]))),
-        describe: (at) => say(arranged.name(at), boxes.cost[arranged.index[at]], null, NaN),
+        handle: handleOf(context, functionOf, (at) => select(functionOf(at))),
+        describe: (at) => say(labelOf(functionOf(at)), boxes.cost[arranged.index[at]], null, NaN),
         zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
       });
-      element.append(make('h2', { text: label }), picture.element);
+      right.append(make('h2', { text: label }), picture.element);
       pictures.push(picture);
       shows.push(() => {
         const { place } = context.state;
@@ -278,7 +287,7 @@ export async function flameView(context) {
       mark(context.state.search);
     };
     update();
-    element.append((await callsView({ ...context, state: { ...state, function: '' } })).element);
+    right.append((await callTables({ ...context, state: { ...state, function: '' } }, state.fn)).element);
     return { element, answer: () => ask(run, { ...question, report: 'calls' }), small: WITHIN, update };
   }
   const extent = extentOf(seen);
@@ -299,9 +308,10 @@ export async function flameView(context) {
   const picture = new Picture({
     label: `${isUp ? 'Flame graph' : 'Icicle graph'} of ${metric.name}: ${extent.count} places, ${extent.depths} levels; the view Tree has the same as a table`,
     isUp,
-    handle: handleOf(context, functionOf, (at) => select(arranged.name(at))),
-    describe: (at) => say(arranged.name(at), costs.all[placeOf(at)], costs.own[placeOf(at)], tree.calls[placeOf(at)]),
-    zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
+    isMarked: (at) => marked.has(functionOf(at)),
+    handle: handleOf(context, functionOf, (at) => select(functionOf(at))),
+    describe: (at) => say(labelOf(functionOf(at)), costs.all[placeOf(at)], costs.own[placeOf(at)], tree.calls[placeOf(at)]),
+    zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)), ...(at < 0 || functionOf(at) < 0 ? {} : { function: run.textOf(functionOf(at)) }) }),
     pixels: isPart ? most : Infinity,
     whole: (at) => {
       const place = at < 0 ? -1 : placeOf(at);
@@ -318,7 +328,7 @@ export async function flameView(context) {
     mark(context.state.search);
   };
   pictures.push(picture);
-  element.append(...[belowZero(extent.isBelow), picture.element, (await treeView(context)).element].filter((part) => part !== null));
+  right.append(...[belowZero(extent.isBelow), picture.element].filter((part) => part !== null));
   update();
   return { element, answer: () => ask(run, question), small: WITHIN, update };
 }

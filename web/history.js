@@ -11,6 +11,9 @@ import { offersOfTold } from './told.js';
 /** @typedef {{run: number, commit: string | null, position: number, cost: number, total: number, row: any}} Point */
 /** @typedef {{name: string, file: string, module: string, points: Point[], medians: number[], changes: any[], blind: number | null}} Subject */
 
+/** Letters of a label of the axis. */
+const MOST_LETTERS = 14;
+
 /** What the view follows without being made anew. */
 const WITHIN_HISTORY = ['point', 'zero'];
 
@@ -45,10 +48,17 @@ function subjectsOf(answer) {
   return subjects;
 }
 
-/** What a position is called. @param {any} answer @param {number} position */
+/** Returns the name of a position. @param {any} answer @param {number} position */
 function positionName(answer, position) {
   const { commit_id: commit, runs } = answer.positions[position];
   return commit === null ? `run ${runs[0]}` : plain(shortCommit(commit));
+}
+
+/** Returns a label of the axis. @param {any} answer @param {number} position */
+function axisLabel(answer, position) {
+  const name = positionName(answer, position);
+  if (/^[0-9A-Fa-f]+$/.test(name)) return name.slice(0, 7);
+  return name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS - 1)}…` : name;
 }
 
 /** Round numbers from the bottom to the top of a scale. @param {number} low @param {number} high @param {number} unit */
@@ -91,8 +101,10 @@ function chart(context, answer, subject, wide) {
     picture.append(make('path', { class: 'grid', d: `M${LEFT} ${y(tick)}H${wide - RIGHT}` }));
     text(LEFT - 8, y(tick) + 4, `${rounded(scale, tick)} ${scale.unit}`.trimEnd(), 'tick y');
   }
-  const every = Math.max(1, Math.ceil((count * 84) / width));
-  for (let position = 0; position < count; position += every) text(x(position), HIGH - BOTTOM + 22, positionName(answer, position), 'tick x');
+  // As many labels as fit beside each other.
+  const labels = answer.positions.map((/** @type {any} */ _, /** @type {number} */ position) => axisLabel(answer, position));
+  const every = Math.max(1, Math.ceil((count * (8 * Math.max(...labels.map((/** @type {string} */ label) => label.length)) + 10)) / width));
+  for (let position = 0; position < count; position += every) text(x(position), HIGH - BOTTOM + 22, labels[position], 'tick x');
   // Between the last position that certainly had the old level and the first that certainly has the new one.
   changes.forEach((change) => {
     const direction = change.after > change.before ? 'more' : 'less';
@@ -217,10 +229,12 @@ export async function historyView(context) {
     }
     for (const subject of subjectsOf(answer)) entries.push({ told, answer, subject });
   }
-  const entry = entries.find(({ subject }) => subject.name === state.function && (state.module === '' || subject.module === state.module)) ?? entries[0];
+  // The name may be followed by a place.
+  const isAsked = (/** @type {Subject} */ { name }) => state.function === name || (name !== '' && state.function.startsWith(`${name} (`));
+  const entry = entries.find(({ subject }) => isAsked(subject) && (state.module === '' || subject.module === state.module)) ?? entries[0];
   const { told, answer, subject } = entry;
   const { metric, unit } = answer;
-  const isOther = state.function !== '' && subject.name !== state.function;
+  const isOther = state.function !== '' && !isAsked(subject);
   const options = entries.map(({ subject }, at) => /** @type {[string, string]} */ ([String(at), subject.name === '' ? 'whole run' : `${shown(subject.name)}${entries.filter((other) => other.subject.name === subject.name).length > 1 ? ` (${plain(subject.module || subject.file)})` : ''}`]));
   const scale = ofColumn(metric, unit, Math.max(...subject.points.map((point) => point.cost)), 0);
   const place = div('chart-place');

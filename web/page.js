@@ -17,7 +17,7 @@ import { sqlView } from './sql.js';
 import { Sqlite } from './sqlite.js';
 import { Told } from './told.js';
 import { unionView } from './union.js';
-import { callsView, crumbs, leftOut, overview, sourceView, treeView } from './views.js';
+import { callsView, crumbs, firstView, isOfFunctions, leftOut, missingIn, overview, sourceView, treeView } from './views.js';
 import { Unanswered, plain, shown } from './texts.js';
 import { writePath } from './path.js';
 
@@ -89,7 +89,7 @@ async function start() {
   };
   const inFile = (about.told ?? []).map((/** @type {any} */ one, /** @type {number} */ at) => new Told(one, at));
   const views = Object.entries(VIEWS).filter(([, [, , what]]) => has(what));
-  knowViews(views.length > 0 ? views.map(([name]) => name) : ['panes']);
+  knowViews(views.map(([name]) => name));
   if (!isServed()) for (const run of runs) run.about.left.sql = about.sql_is_left;
   const sqlite = isServed() ? new ServedSql() : about.sql ? new Sqlite(runs) : null;
   /** What views keep while the page is open. @type {Record<string, any>} */
@@ -153,7 +153,7 @@ async function start() {
     say(notUnderstood(address));
     if (context && isWithin(state)) {
       shownState = state;
-      context.state = state;
+      context.state = { ...state, view: context.state.view };
       // A view that is still being made is of an address before this one.
       const mine = ++turn;
       const giveFocusBack = keepFocus(page);
@@ -165,13 +165,15 @@ async function start() {
     const mine = ++turn;
     const asked = runs.filter(({ number, uid }) => (state.uid === '' ? String(number) === state.run : uid.startsWith(state.uid)));
     const isAny = state.run === '' && state.uid === '';
-    const run = isAny ? runs[0] : (asked.find(({ number }) => String(number) === state.run) ?? asked[0]);
+    // A database with several runs opens on their list, unless it was served for one of them.
+    const isList = isServed() && runs.length > 1 && about.first === null && isAny && state.fn === '' && state.view === '';
+    const run = /** @type {Run} */ (isList ? undefined : isAny ? runs[0] : (asked.find(({ number }) => String(number) === state.run) ?? asked[0]));
     if (!run && runs.length === 0 && inFile.length === 0) {
       only(note('The database has no runs any more: `profdb import` adds some, and they are here when the page is loaded again.'));
       return;
     }
     const viewOf = VIEWS[state.view]?.[2] ?? 'runs';
-    if (!run && runs.length > 0 && ['runs', 'sql'].includes(viewOf)) {
+    if (!run && !isList && runs.length > 0 && ['runs', 'sql'].includes(viewOf)) {
       const said = `There is no run ${plain(state.run)}${state.uid === '' ? '' : ` (${plain(state.uid)})`} ${isServed() ? 'in this database' : 'in this page'}: it was deleted, or the address is that of another one.`;
       only(note(said), div('buttons', ...(isServed() ? [button('Runs', () => go({ run: '', view: 'runs' }))] : []), button(`Show run ${runs[0].number}`, () => go({ ...ANY, run: String(runs[0].number) }))));
       return;
@@ -183,8 +185,9 @@ async function start() {
       return;
     }
     const told = isServed() ? askedOf(state, about) : inFile;
-    const now = { state, run, go, say, command: about.command, about, told, kept, sqlite, questions: about.questions ?? [] };
-    const [, found] = views.find(([name]) => name === state.view) ?? views[0];
+    const first = isList ? 'runs' : run ? firstView(run) : views[0][0];
+    const now = { state: { ...state, view: state.view || first }, run, go, say, command: about.command, about, told, kept, sqlite, questions: about.questions ?? [] };
+    const found = VIEWS[now.state.view];
     let made;
     let header = null;
     try {
@@ -193,7 +196,7 @@ async function start() {
       if (!(error instanceof Unanswered)) console.error(error);
       made = { element: note(/** @type {Error} */ (error).message) };
     }
-    let root = null;
+    let root = -1;
     try {
       if (run?.metrics.length > 0) {
         header = await askTotal(run, questionOf(state, 'summary'));
@@ -210,20 +213,27 @@ async function start() {
     if (searches) document.getElementById('search')?.focus({ preventScroll: true });
     else giveFocusBack();
     searches = false;
-    const isOfRun = run && VIEWS[state.view]?.[2] === 'runs';
+    const isOfRun = run && found[2] === 'runs';
     document.title = `${plain(isOfRun ? run.about.name : isServed() ? about.database : (about.title ?? ''))} · profdb`;
     page.dataset.shown = address;
     // Who drills down does not wait for what can be unpacked before.
     if (header && run.isTree && !isServed()) /** @type {any} */ (globalThis).requestIdleCallback?.(() => void unpack(run, run.metrics.indexOf(header.metric)));
   };
 
-  const head = (/** @type {any} */ now, /** @type {any} */ header, /** @type {string | null} */ root) => {
+  const head = (/** @type {any} */ now, /** @type {any} */ header, /** @type {number} */ root) => {
     const { state, run } = now;
-    const entries = views.map(([name, [title]]) => button(title, () => go({ view: name }), { 'aria-current': state.view === name ? 'page' : null }));
+    const entries = views.map(([name, [title, , what]]) => {
+      const missing = run && what === 'runs' ? missingIn(run, name) : '';
+      return button(name === 'panes' && run && isOfFunctions(run) ? 'Functions' : title, () => (missing === '' ? go({ view: name }) : say(missing)), {
+        'aria-current': state.view === name ? 'page' : null,
+        'aria-disabled': missing === '' ? null : 'true',
+        title: missing === '' ? null : missing,
+      });
+    });
     const tools = div('tools');
     const nav = make('nav', { class: 'views', 'aria-label': 'Views' }, ...entries);
     const helps = button('?', help, { class: 'helps', title: 'Keys, and what this is', 'aria-label': 'Help' });
-    if (!run || VIEWS[state.view]?.[2] !== 'runs') {
+    if (!run || VIEWS[state.view][2] !== 'runs') {
       const title = plain(isServed() ? about.database : about.title);
       top.replaceChildren(nav, make('h1', { class: 'title', text: title, title }), helps);
       return;
@@ -240,7 +250,7 @@ async function start() {
     const threads = threadsOf(run);
     if (threads.length > 1) {
       // A thread is the first step of a path: `--fn` finds what happened within it.
-      const known = (/** @type {string} */ name) => run.byName.has(name);
+      const known = (/** @type {string} */ name) => run.knows(name);
       const { steps } = actionsOf(now);
       const isChosen = steps.length > 0 && threads.includes(steps[0].name);
       const rest = isChosen ? steps.slice(1) : steps;
@@ -260,7 +270,9 @@ async function start() {
       choice('Percent of', state['percent-of'], [['total', 'all'], ['selection', 'selection']], (to) => go({ 'percent-of': to })),
       choice('Tables show', state.exclusive === '' ? 'no' : 'yes', [['no', 'inclusive cost'], ['yes', 'exclusive cost']], (to) => go({ exclusive: to === 'yes' ? 'yes' : '' })),
     );
-    if (state.view === 'panes') {
+    if (state.view === 'panes' && run.about.lines === 'none') {
+      // One pane needs no windows.
+    } else if (state.view === 'panes') {
       const presets = /** @type {[string, string][]} */ ([['', 'All'], ['functions', 'Functions'], ['function-details', 'Function Details'], ['lines', 'Lines'], ['line-details', 'Line Details']]);
       const reset = () => {
         resetSplits();
@@ -276,7 +288,7 @@ async function start() {
       crumbs(now, header, root),
       button('Up 1 Level', () => actions.up(), { disabled: state.fn === '' }),
       button('Reset', () => actions.reset(), { disabled: state.fn === '' }),
-      button('Show Calls', () => actions.calls(run.named(actions.steps.at(-1)?.name ?? '')[0]), { disabled: actions.steps.length === 0 || run.isFlat || state.report === 'calls' }),
+      button('Show Calls', () => actions.showCalls(), { disabled: actions.steps.length === 0 || run.isFlat || state.report === 'calls' }),
     );
     const missing = leftOut(run).length > 0 ? note('Parts of the run are not in this page: Overview says which.') : '';
     top.replaceChildren(nav, title, helps, tools, path, missing);
@@ -297,12 +309,11 @@ async function start() {
     if (isWriting && event.key === 'Escape') {
       target.blur();
       // Who has searched goes on from what was found.
-      if (target.id === 'search') /** @type {HTMLElement | null} */ (main.querySelector('canvas, tr[tabindex="0"]'))?.focus({ preventScroll: true });
+      if (target.id === 'search') /** @type {HTMLElement | null} */ (main.querySelector('canvas') ?? main.querySelector('tr[tabindex="0"]'))?.focus({ preventScroll: true });
     }
     if (isWriting || event.ctrlKey || event.metaKey || event.altKey || !context) return;
     const { state } = context;
-    const names = views.map(([name]) => name);
-    const isOfRun = VIEWS[state.view]?.[2] === 'runs';
+    const isOfRun = VIEWS[state.view][2] === 'runs';
     if (!isOfRun && ['Backspace', '0', 'e', 'p'].includes(event.key)) return;
     if (event.key === 'Backspace') actionsOf(context).up();
     else if (event.key === '0') actionsOf(context).reset();
@@ -316,7 +327,7 @@ async function start() {
         searches = true;
         go({ view: 'flame' });
       }
-    } else if (/^[1-9]$/.test(event.key) && Number(event.key) <= names.length) go({ view: names[Number(event.key) - 1] });
+    } else if (/^[1-9]$/.test(event.key) && Number(event.key) <= views.length) top.querySelectorAll('.views button')[Number(event.key) - 1].click();
     else return;
     event.preventDefault();
   });
@@ -358,12 +369,12 @@ function labelsToChoose({ about: { labels = [], left } }) {
   return [...values].flatMap(([key, all]) => [key, ...all]).slice(0, 200);
 }
 
-/** The one function in which everything happened, if there is one. @param {Run} run @returns {Promise<string | null>} */
+/** The one function in which everything happened, -1 if there is none. @param {Run} run @returns {Promise<number>} */
 async function rootOf(run) {
-  if (!run.isTree) return null;
+  if (!run.isTree) return -1;
   const tree = await run.tree();
   const isOne = tree.count > 0 && tree.last[0] === tree.count - 1 && run.isCode(tree.function[0]);
-  return isOne ? run.names.name[tree.function[0]] : null;
+  return isOne ? tree.function[0] : -1;
 }
 
 void start();

@@ -1,13 +1,13 @@
 // Four panes, as Dyalog's dashboard has them: functions and lines, each as a pie or a table, and below each the source of what
 // is clicked.
 import { handleOf } from './actions.js';
-import { ask, countOf, shareOf, sideOf } from './ask.js';
+import { ask, countOf, labelOfRow, shareOf, sideOf } from './ask.js';
 import { choice, div, make, note, tick } from './dom.js';
 import { pie } from './pie.js';
 import { costTable, offers } from './rows.js';
 import { linesOf, sourceTable } from './source.js';
 import { questionOf } from './state.js';
-import { shown } from './texts.js';
+import { isOfFunctions, labelOfText } from './views.js';
 
 /** Where the splitters are at first, in percent. */
 const FIRST = { '--left': 50, '--functions': 62, '--lines': 62 };
@@ -67,13 +67,22 @@ export async function panesView(context) {
   const { state } = context;
   const isCalls = state.report === 'calls';
   const asked = (/** @type {string} */ report, /** @type {string} */ display) => ask(run, questionOf(state, report, { exclusive: display === 'pie' || state.exclusive !== '' }));
-  const [functions, lines] = await Promise.all([asked(isCalls ? 'calls' : 'summary', state.functions), asked(isCalls ? 'call_lines' : 'lines', state.lines)]);
+  const hasLines = run.about.lines !== 'none';
+  const [functions, lines] = await Promise.all([asked(isCalls ? 'calls' : 'summary', state.functions), hasLines ? asked(isCalls ? 'call_lines' : 'lines', state.lines) : null]);
   const isSingle = !isCalls && state.fn === '' && countOf(functions) === 1 && run.names.kind.filter((_, of) => run.isCode(of)).length === 1;
   const box = make('section', { class: 'panes', 'aria-label': 'Functions and lines' });
   const functionOf = (/** @type {import('./ask.js').Answer} */ answer, /** @type {number} */ row) => sideOf(answer, row).functions[row];
   const cell = (/** @type {import('./ask.js').Answer} */ answer, /** @type {number} */ row, /** @type {number} */ column) => sideOf(answer, row).rows[row][column];
-  const nameOf = (/** @type {import('./ask.js').Answer} */ answer, /** @type {number} */ row) => run.names.name[functionOf(answer, row)] ?? '';
-  const lineAt = lines.columns.indexOf(isCalls ? 'caller_line' : 'line');
+  const textOf = (/** @type {import('./ask.js').Answer} */ answer, /** @type {number} */ row) => (functionOf(answer, row) < 0 ? '' : run.textOf(functionOf(answer, row)));
+  const meant = (/** @type {string} */ text) => (text === '' ? [] : run.named(text));
+  /** The test of rows for the function, or the line, that was chosen. @param {'functions' | 'lines'} which @returns {(row: number) => boolean} */
+  const selected = (which) => {
+    const { state: now } = context;
+    const functions_ = new Set(meant(now[which === 'functions' ? 'function' : 'line-of']));
+    if (which === 'functions') return (row) => functions_.has(functionOf(functions, row));
+    return (row) => lines !== null && functions_.has(functionOf(lines, row)) && String(cell(lines, row, lineAt) ?? '') === now.line;
+  };
+  const lineAt = lines?.columns.indexOf(isCalls ? 'caller_line' : 'line') ?? -1;
 
   /** @param {string} title @param {string} preset @param {...Element} tools */
   const paneHead = (title, preset, ...tools) =>
@@ -94,22 +103,19 @@ export async function panesView(context) {
 
   /** @param {import('./ask.js').Answer} answer @param {'functions' | 'lines'} which @param {string} title */
   const breakdown = (answer, which, title) => {
-    const isSelected = (/** @type {number} */ row) =>
-      which === 'functions'
-        ? context.state.function !== '' && nameOf(answer, row) === context.state.function
-        : context.state['line-of'] !== '' && nameOf(answer, row) === context.state['line-of'] && String(cell(answer, row, lineAt) ?? '') === context.state.line;
+    const isSelected = (/** @type {number} */ row) => selected(which)(row);
     const select = (/** @type {number} */ row) =>
-      go(which === 'functions' ? { function: nameOf(answer, row) } : { 'line-of': nameOf(answer, row), line: String(cell(answer, row, lineAt) ?? '') }, true);
+      go(which === 'functions' ? { function: textOf(answer, row) } : { 'line-of': textOf(answer, row), line: String(cell(answer, row, lineAt) ?? '') }, true);
     const handle = handleOf(context, (row) => functionOf(answer, row), select);
     if (countOf(answer) === 0) {
       return note(which === 'lines' ? (run.about.left.lines ? 'Lines were left out: the page would have become too large.' : 'The file knows no lines here.') : 'There is nothing here.');
     }
-    if (state[which] === 'table') return costTable(answer, title, handle, isSelected, title);
+    if (state[which] === 'table') return costTable(run, answer, title, handle, isSelected, title);
     const exclusive = answer.columns.indexOf('exclusive');
     return pie({
       label: title,
       costs: answer.many?.own ?? answer.rows.map((row) => row[exclusive]),
-      name: (row) => sideOf(answer, row).elements[row],
+      name: (row) => labelOfRow(run, answer, row),
       cost: (row) => cell(answer, row, exclusive),
       share: (cost) => shareOf(answer.header, cost),
       isSelected,
@@ -123,15 +129,15 @@ export async function panesView(context) {
   const answers = {};
   const detail = async (/** @type {'function' | 'line'} */ which) => {
     const { state: now } = context;
-    const name = now[which === 'function' ? 'function' : 'line-of'] || (isSingle ? nameOf(functions, 0) : '');
+    const name = now[which === 'function' ? 'function' : 'line-of'] || (isSingle ? textOf(functions, 0) : '');
     const pane = details[which];
     const key = JSON.stringify([name, now.line, now.blank, now.uncalled]);
-    if (pane.shown === key) return;
+    if (pane.shown === key || pane.box.parentElement === null) return;
     pane.shown = key;
     const head = pane.box.previousElementSibling;
     const offered = head.querySelector('.offers');
     offered.disabled = true;
-    head.querySelector('h2').textContent = name === '' ? (which === 'function' ? 'Function' : 'Line') : shown(name);
+    head.querySelector('h2').textContent = name === '' ? (which === 'function' ? 'Function' : 'Line') : labelOfText(run, name);
     answers[which] = null;
     if (name === '') {
       pane.box.replaceChildren(note('Click a row or a piece above to see it line by line.'));
@@ -158,18 +164,23 @@ export async function panesView(context) {
   const content = (/** @type {...Element} */ ...children) => div('content', ...children);
   box.append(
     pane('functions', paneHead(title[0], 'functions', display('functions'), offers(context, isCalls ? 'calls' : 'summary', () => functions)), content(...remark, breakdown(functions, 'functions', title[0]))),
-    splitter(box, '--functions', 'Between functions and their source'),
-    pane('function-details', paneHead('Function', 'function-details', ...tools('function')), details.function.box),
-    splitter(box, '--left', 'Between functions and lines'),
-    pane('lines', paneHead(title[1], 'lines', display('lines'), offers(context, isCalls ? 'call_lines' : 'lines', () => lines)), content(breakdown(lines, 'lines', title[1]))),
-    splitter(box, '--lines', 'Between lines and their source'),
-    pane('line-details', paneHead('Line', 'line-details', ...tools('line')), details.line.box),
+    ...(isOfFunctions(run) ? [] : [splitter(box, '--functions', 'Between functions and their source'), pane('function-details', paneHead('Function', 'function-details', ...tools('function')), details.function.box)]),
+    ...(lines === null
+      ? []
+      : [
+          splitter(box, '--left', 'Between functions and lines'),
+          pane('lines', paneHead(title[1], 'lines', display('lines'), offers(context, isCalls ? 'call_lines' : 'lines', () => lines)), content(breakdown(lines, 'lines', title[1]))),
+          splitter(box, '--lines', 'Between lines and their source'),
+          pane('line-details', paneHead('Line', 'line-details', ...tools('line')), details.line.box),
+        ]),
   );
 
   /** Marks what is selected, and shows it below. */
   const update = () => {
     const { state: now } = context;
-    box.className = ['panes', now.window === '' ? '' : `only-${now.window}`, isSingle ? 'single' : ''].join(' ').trim();
+    // Without lines the functions have all the room.
+    const only = hasLines ? now.window : isOfFunctions(run) ? 'alone' : 'functions';
+    box.className = ['panes', only === '' ? '' : `only-${only}`, isSingle ? 'single' : ''].join(' ').trim();
     const mark = (/** @type {string} */ which, /** @type {(row: number) => boolean} */ isIt) => {
       for (const element of box.querySelectorAll(`.pane.${which} [data-row]`)) {
         const row = Number(element.getAttribute('data-row'));
@@ -177,8 +188,8 @@ export async function panesView(context) {
         else if (element.localName === 'li') element.classList.toggle('selected', isIt(row));
       }
     };
-    mark('functions', (row) => now.function !== '' && nameOf(functions, row) === now.function);
-    mark('lines', (row) => now['line-of'] !== '' && nameOf(lines, row) === now['line-of'] && String(cell(lines, row, lineAt) ?? '') === now.line);
+    mark('functions', selected('functions'));
+    mark('lines', selected('lines'));
     for (const table of box.querySelectorAll('.pane.functions .table, .pane.lines .table')) table.refresh();
     for (const input of box.querySelectorAll('.function-details input, .line-details input')) {
       const isBlankBox = input.closest('label').textContent.startsWith('blank');

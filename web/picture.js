@@ -18,13 +18,14 @@ const NARROW = 0.5;
 const WARM = ['#f4b183', '#f6c48f', '#f2d08b', '#f7de9c', '#eeb4a2', '#f0a58f', '#e8c4a0', '#f9d3b4', '#edd6a3', '#f1bd77', '#f5cdbf', '#e6b88a'];
 
 const FOUND = '#c58cff';
+const MARKED = '#8fc7f5';
 
 /** The number of a box that stands for many that are too narrow to be seen. */
 const REST = -1;
 
 /** A picture of boxes. */
 export class Picture {
-  /** @param {{label: string, isUp: boolean, paint?: (at: number) => string, sign?: (at: number) => string, isHatched?: (at: number) => boolean, handle: import('./actions.js').Handle, describe: (at: number) => string, zoomed: (at: number) => void, pixels?: number, levels?: number, whole?: (at: number) => {boxes: Boxes, at: number}}} of Pictures of no more pixels are shown a part of their boxes, `levels` are those that are seen at once, and `whole` gives all of them, with the number there of one that has the focus. */
+  /** @param {{label: string, isUp: boolean, paint?: (at: number) => string, isMarked?: (at: number) => boolean, sign?: (at: number) => string, isHatched?: (at: number) => boolean, handle: import('./actions.js').Handle, describe: (at: number) => string, zoomed: (at: number) => void, pixels?: number, levels?: number, whole?: (at: number) => {boxes: Boxes, at: number}}} of Pictures of no more pixels are shown a part of their boxes, `levels` are those that are seen at once, and `whole` gives all of them, with the number there of one that has the focus. */
   constructor(of) {
     this.of = of;
     this.canvas = make('canvas', { role: 'img', tabindex: 0, 'aria-label': of.label, 'aria-roledescription': 'flame graph' });
@@ -103,7 +104,7 @@ export class Picture {
     this.boxes = boxes;
     this.zoom = zoom;
     this.space.style.height = `${boxes.depths * LEVEL}px`;
-    const most = this.of.levels ?? Math.max(22, Math.floor((0.5 * innerHeight) / LEVEL));
+    const most = this.of.levels ?? Math.max(22, Math.floor((0.7 * innerHeight) / LEVEL));
     this.box.style.height = `${Math.min(Math.max(boxes.depths, 3) * LEVEL + 2, most * LEVEL)}px`;
     if (zoom >= 0 && this.at < 0) this.focus(zoom, false);
     if (zoom >= 0) onceSeen(this.box, () => this.reveal(zoom));
@@ -211,7 +212,7 @@ export class Picture {
         const start = Math.max(0, Math.round(from));
         const end = Math.min(width, Math.max(Math.round(from + wide), start + 1));
         const room = Math.max(end - start - (end - start > 3 ? 1 : 0), 1);
-        put(this.isFound(at) ? FOUND : (this.of.paint?.(at) ?? WARM[boxes.colour(at) % WARM.length]), start, top, room);
+        put(this.isFound(at) ? FOUND : this.of.isMarked?.(at) ? MARKED : (this.of.paint?.(at) ?? WARM[boxes.colour(at) % WARM.length]), start, top, room);
         if (room > 3 && this.of.isHatched?.(at)) hatched.push(start, top, room);
         marked.set(top, end);
         if (end - start >= 30) texts.push([start + 4, top + LEVEL / 2, end - start - 8, `${this.of.sign?.(at) ?? ''}${shown(boxes.name(at))}`]);

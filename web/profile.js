@@ -1,5 +1,6 @@
 // Runs of the page: names, figures of the whole run, trees and source, each unpacked when it is first asked for.
 import { POWERS, Reader, block, json } from './bytes.js';
+import { isServed } from './served.js';
 import { Sums } from './sums.js';
 import { Unanswered, plain } from './texts.js';
 
@@ -127,6 +128,11 @@ function tenDigits(cost) {
 /** Room for the bits of a number. */
 const REALS = new DataView(new ArrayBuffer(8));
 
+/** Returns places and the ends of their paths, the longest first. @param {string[]} places @returns {Set<string>} */
+function endsOf(places) {
+  return new Set(places.flatMap((place) => [place, ...[...place.matchAll(/[/\\]/g)].map(({ index }) => place.slice(index + 1))]));
+}
+
 /** A run. */
 export class Run {
   /** @param {any} about */
@@ -144,8 +150,14 @@ export class Run {
     this.names = { id: [], kind: [], name: [], module: [], file: [], line: [], line_files: [] };
     /** @type {Map<string, number[]>} */
     this.byName = new Map();
+    /** @type {Map<number, number>} */
+    this.byId = new Map();
     /** The path that was followed last, and where it led. @type {{key: string, of: import('./selection.js').Selected} | null} */
     this.followed = null;
+    /** Texts and labels of functions that have been needed. @type {Map<number, [string, string]>} */
+    this.told = new Map();
+    /** Whether rows tell functions of one name and file apart: those of a server may have no ids. */
+    this.hasIds = !isServed();
     /** Threads and processes to choose from, once they are known. @type {string[] | null} */
     this.threads = null;
     /** Columns of reports in formats that have titles, once they are known. @type {Promise<any> | null} */
@@ -183,6 +195,7 @@ export class Run {
       if (this.about.fidelity === undefined) this.know(await json(`${this.key}/about`));
       const names = await json(`${this.key}/names`);
       if (names) this.names = names;
+      this.byId = new Map(this.names.id.map((id, at) => [id, at]));
       this.names.name.forEach((name, at) => {
         const same = this.byName.get(name);
         if (same) same.push(at);
@@ -201,11 +214,74 @@ export class Run {
     return this.names.kind[at] === 'function' || this.names.kind[at] === 'pseudo';
   }
 
-  /** The functions that a name means: a thread only where no function has it. @param {string} name @returns {number[]} */
-  named(name) {
-    const all = this.byName.get(name) ?? [];
+  /** Returns the functions that a text means: `NAME`, or `NAME (PLACE)`. A thread is meant only where no function has the name.
+   * @param {string} text @returns {number[]} */
+  named(text) {
+    const all = this.byName.get(text);
+    if (!all) return this.placed(text);
     const code = all.filter((at) => this.isCode(at));
     return code.length > 0 ? code : all;
+  }
+
+  /** Returns whether a text means any function. @param {string} text */
+  knows(text) {
+    return this.byName.has(text) || this.placed(text).length > 0;
+  }
+
+  /** Returns the functions that `NAME (PLACE)` means (`src/report/names.rs`). Name and place may contain parentheses: the shortest
+   * name that fits is meant. @param {string} text @returns {number[]} */
+  placed(text) {
+    if (!text.endsWith(')')) return [];
+    for (let at = text.indexOf(' ('); at >= 0; at = text.indexOf(' (', at + 1)) {
+      const place = text.slice(at + 2, -1);
+      const same = this.byName.get(text.slice(0, at)) ?? [];
+      const found = same.filter((of) => this.isCode(of) && endsOf(this.placesOf(of)).has(place));
+      if (found.length > 0) return found;
+    }
+    return [];
+  }
+
+  /** Returns the places that may follow the name of a function in parentheses. @param {number} of */
+  placesOf(of) {
+    const { module, file, line } = this.names;
+    const places = [file[of], module[of], ...(line[of] > 0 ? [`${file[of]}:${line[of]}`] : [])];
+    return places.filter((place) => place !== '');
+  }
+
+  /** Returns a text that means this function and, if possible, no other one: the address and `--fn` take it. @param {number} of */
+  textOf(of) {
+    return this.tell(of)[0];
+  }
+
+  /** Returns the name of a function, followed by the end of its place if other functions have the same name. @param {number} of */
+  labelOf(of) {
+    return this.tell(of)[1];
+  }
+
+  /** Returns text and label of a function. @param {number} of @returns {[string, string]} */
+  tell(of) {
+    const known = this.told.get(of);
+    if (known) return known;
+    const name = this.names.name[of];
+    const thread = `${this.names.module[of]}/${name}`;
+    const same = this.named(name);
+    if (same.length === 1 || !this.isCode(of)) {
+      const text = this.byName.get(thread)?.includes(of) ? thread : name;
+      this.told.set(of, [text, text]);
+      return [text, text];
+    }
+    /** @type {Map<string, number>} */
+    const counts = new Map();
+    for (const one of same) for (const end of endsOf(this.placesOf(one))) counts.set(end, (counts.get(end) ?? 0) + 1);
+    // All functions of the name at once: there may be thousands.
+    for (const one of same) {
+      const places = this.placesOf(one).slice(0, this.hasIds ? 3 : 2);
+      const place = places.find((place) => counts.get(place) === 1) ?? places.at(-1);
+      const ends = place === undefined ? [] : [...endsOf([place])].reverse();
+      const end = ends.find((end) => counts.get(end) === 1) ?? place;
+      this.told.set(one, place === undefined ? [name, name] : [`${name} (${place})`, `${name} (${end})`]);
+    }
+    return this.tell(of);
   }
 
   /** @param {string | undefined} name @returns {number} */

@@ -1,14 +1,14 @@
 // Answers as tables, and what is offered of them.
-import { countOf, shareOf, sideOf, sqlOf } from './ask.js';
+import { countOf, labelOfRow, shareOf, sideOf, sqlOf } from './ask.js';
 import { button, copyButton, dialog, make, menu, note } from './dom.js';
 import { ofColumn, percent, rounded } from './numbers.js';
 import { commandOf, textOf } from './offer.js';
 import { table } from './table.js';
 import { Unanswered, plain, shown } from './texts.js';
 
-/** Rows of an answer with their cost, share and calls. @param {import('./ask.js').Answer} answer @param {string} label
+/** Rows of an answer with their cost, share and calls. @param {import('./profile.js').Run} run @param {import('./ask.js').Answer} answer @param {string} label
  * @param {import('./actions.js').Handle} handle @param {(row: number) => boolean} isSelected @param {string} title */
-export function costTable(answer, label, handle, isSelected, title) {
+export function costTable(run, answer, label, handle, isSelected, title) {
   const { header } = answer;
   const { metric } = header;
   const at = (/** @type {string} */ column) => answer.columns.indexOf(column);
@@ -24,12 +24,20 @@ export function costTable(answer, label, handle, isSelected, title) {
     handle,
     isSelected,
     columns: [
-      { title, isText: true, value: (row) => sideOf(answer, row).elements[row], show: shown },
+      { title, isText: true, value: (row) => labelOfRow(run, answer, row), show: shown, tip: (row) => tipOf(run, sideOf(answer, row).functions[row]) },
       { title: `${scale.title}${header.exclusive ? ' own' : ''}`, value: (row) => cell(row, cost), show: (value) => rounded(scale, value) },
       { title: '%', value: share, show: percent, share },
       ...(hasCalls ? [{ title: 'Calls', value: (/** @type {number} */ row) => cell(row, calls) }] : []),
     ],
   });
+}
+
+/** Returns the tip of a row: the name of its function and the place of the definition. @param {import('./profile.js').Run} run @param {number} of */
+function tipOf(run, of) {
+  if (of < 0) return '';
+  const { file, line } = run.names;
+  const place = file[of] === '' ? '' : `\n${plain(file[of])}${line[of] > 0 ? `:${line[of]}` : ''}`;
+  return shown(run.names.name[of]) + place;
 }
 
 /** Characters of a text that are shown. */

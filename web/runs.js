@@ -1,14 +1,14 @@
 // The runs of a database: one is chosen, two are compared, all of them are a history. Only a server has them all.
-import { button, div, make, note, span } from './dom.js';
+import { button, div, make, note, searchBox, span } from './dom.js';
 import { figure } from './numbers.js';
 import { offerTexts } from './rows.js';
 import { fetched } from './served.js';
 import { table } from './table.js';
-import { Unanswered, plain, shellWord } from './texts.js';
+import { Unanswered, plain, shellWord, shortCommit } from './texts.js';
 import { Told } from './told.js';
 
 /** Where a run begins to be looked at. */
-const START = { fn: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' };
+const START = { view: '', fn: '', metric: '', report: 'summary', function: '', 'line-of': '', line: '', place: '' };
 
 /** An answer of a command about several runs, which the server is asked for when it is first shown. */
 export class Asked extends Told {
@@ -73,15 +73,18 @@ export async function runsView(context) {
   /** @type {Record<string, any>[]} */
   const rows = list.rows.toReversed();
   const known = Object.keys(rows[0] ?? {});
-  const tags = known.slice(known.indexOf('unit') + 1);
+  const tags = known.slice(known.indexOf('unit') + 1).filter((name) => name !== 'run_uid');
   const element = make('section', { class: 'runs', 'aria-label': 'Runs' });
-  const look = (/** @type {any} */ row) => go({ ...START, run: String(row.run_id), view: 'panes' });
+  const look = (/** @type {any} */ row) => go({ ...START, run: String(row.run_id) });
   const pick = (/** @type {'base' | 'new'} */ side, /** @type {any} */ row) => go({ [side]: String(row.run_id) });
   const shownOf = (/** @type {any} */ value) => (value === null || value === undefined ? '' : plain(String(value)));
+  const shortened = (/** @type {string} */ name, /** @type {string} */ text) => (name === 'commit' ? shortCommit(text) : name === 'imported_at' ? text.slice(0, 16).replace('T', ' ') : text);
+  const nameOf = (/** @type {any} */ row) => `${row.run_id}: ${shownOf(row.run)}`;
   const columns = [
-    { title: 'Run', isText: true, value: (/** @type {any} */ row) => row.run_id, show: (/** @type {any} */ id, /** @type {any} */ row) => `${id}: ${shownOf(row.run)}` },
+    { title: 'Run', isText: true, value: (/** @type {any} */ row) => row.run_id, show: (/** @type {any} */ _, /** @type {any} */ row) => nameOf(row), tip: nameOf },
     { title: 'Total', value: (/** @type {any} */ row) => row.total, show: (/** @type {any} */ total, /** @type {any} */ row) => (total === null ? '-' : figure('', row.unit, total)) },
-    ...['functions', 'nodes', 'format', 'imported_at', ...tags].map((name) => ({ title: plain(name), isLeft: rows.some((row) => typeof row[name] === 'string'), value: (/** @type {any} */ row) => row[name], show: shownOf })),
+    ...[...tags, 'functions', 'nodes', 'format', 'imported_at'].map((name) => ({ title: plain(name), isLeft: rows.some((row) => typeof row[name] === 'string'), value: (/** @type {any} */ row) => row[name], show: (/** @type {any} */ value) => shortened(name, shownOf(value)), tip: (/** @type {any} */ row) => shownOf(row[name]) })),
+    { title: 'uid', isLeft: true, value: (/** @type {any} */ row) => row.run_uid, show: (/** @type {string} */ uid) => uid.slice(0, 8), tip: (/** @type {any} */ row) => row.run_uid },
     { title: 'Compared', isLeft: true, value: (/** @type {any} */ row) => ['base', 'new'].filter((side) => context.state[side] === String(row.run_id)).join(', ') },
   ];
   const handle = {
@@ -103,7 +106,24 @@ export async function runsView(context) {
     ),
   ]);
   const tools = div('bar-of-view buttons');
-  const grid = /** @type {any} */ (table({ label: 'Runs', items: rows, columns, handle, isSelected: (row) => row === chosen() }));
+  const place = div('rows-place');
+  const count = note('');
+  /** @type {any} */
+  let grid;
+  /** @type {string | null} */
+  let filtered = null;
+  /** Shows the runs of which the name, a tag or another fact has each of the words. @param {string} search */
+  const filter = (search) => {
+    filtered = search;
+    const words = search.toLowerCase().split(/\s+/);
+    const items = rows.filter((row) => {
+      const text = `${nameOf(row)}\n${Object.entries(row).map(([name, value]) => `${name}=${value}`).join('\n')}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    place.replaceChildren((grid = table({ label: 'Runs', items, columns, handle, isSelected: (row) => row === chosen() })));
+    const all = rows.length === 1 ? '1 run' : `${rows.length} runs`;
+    count.textContent = `${items.length === rows.length ? all : `${items.length} of ${all}`} in ${plain(about.database)}. A double click opens one.`;
+  };
   let compared = '';
   const update = () => {
     const one = chosen();
@@ -120,12 +140,13 @@ export async function runsView(context) {
       offered,
     );
     const sides = JSON.stringify([base, fresh]);
-    if (sides === compared) grid.refresh();
+    if (context.state.search !== filtered) filter(context.state.search);
+    else if (sides === compared) grid.refresh();
     else grid.renew();
     compared = sides;
   };
   update();
-  const count = note(`${rows.length === 1 ? '1 run' : `${rows.length} runs`} in ${plain(about.database)}. A double click opens one.`);
-  element.append(make('h2', { text: 'Runs' }), count, tools, grid);
-  return { element, update, small: ['point', 'base', 'new'] };
+  const search = searchBox(context.state, go, undefined, 'Filter by name, tag=value, …');
+  element.append(make('h2', { text: 'Runs' }), count, div('bar-of-view', ...(rows.length > 1 ? [search] : [])), tools, place);
+  return { element, update, small: ['point', 'base', 'new', 'search'] };
 }

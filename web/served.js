@@ -84,14 +84,28 @@ export async function answered(run, header, columns) {
   if (objects.length > 0) columns = Object.keys(objects[0]);
   [header.total, header.selected, header.isExclusiveLeft, header.callers] = [said.total, said.selected, said.exclusive_left ?? false, said.callers];
   if (question.report !== 'function' && question.report !== 'tree') showKnown(header, objects, (row) => row.cumulative);
+  if (!run.hasIds && objects.some((row) => idOf(row) !== undefined)) {
+    run.hasIds = true;
+    run.told.clear();
+  }
   const functions = objects.map((row) => functionOf(run, row));
-  return { columns, rows: objects.map((row) => columns.map((column) => row[column])), header, functions, elements: objects.map((row, at) => elementOf(run, row, functions[at])) };
+  const isOfLines = ['lines', 'call_lines', 'function', 'tree'].includes(question.report);
+  const elements = objects.map((row, at) => (isOfLines ? elementOf(run, row, functions[at]) : nameOf(row)));
+  return { columns, rows: objects.map((row) => columns.map((column) => row[column])), header, functions, elements };
 }
 
-/** Whose row it is: the one with its module and file, if several have its name. @param {Run} run @param {Record<string, any>} row */
+/** Returns the name of the function of a row. @param {Record<string, any>} row @returns {string} */
+const nameOf = (row) => row.function ?? row.caller ?? row.callee ?? '(root)';
+
+/** Returns the id of the function of a row, if the row has one. @param {Record<string, any>} row @returns {number | undefined} */
+const idOf = (row) => row.function_id ?? row.caller_id ?? row.callee_id ?? undefined;
+
+/** Returns the function of a row, by its id if the row has one, else by name, module and file. @param {Run} run @param {Record<string, any>} row */
 function functionOf(run, row) {
   const name = row.function ?? row.caller ?? row.callee ?? null;
   if (name === null) return -1;
+  const id = idOf(row);
+  if (id !== undefined) return run.byId.get(id) ?? -1;
   const all = run.byName.get(name) ?? [];
   const module = row.module ?? row.caller_module ?? row.callee_module ?? '';
   const file = row.file ?? row.caller_file ?? row.callee_file ?? '';
@@ -102,7 +116,7 @@ function functionOf(run, row) {
 
 /** What a row is called. @param {Run} run @param {Record<string, any>} row @param {number} of */
 function elementOf(run, row, of) {
-  const name = row.function ?? row.caller ?? row.callee ?? '(root)';
+  const name = nameOf(row);
   const [line, col] = 'caller_line' in row ? [row.caller_line, row.caller_col] : [row.line, row.col];
   if (line === null || line === undefined) return name;
   const from = 'caller_line' in row ? row.line_file : row.file;

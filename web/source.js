@@ -30,12 +30,12 @@ export function isBlank(text, file) {
 /** The answer about the lines of a function within what is selected; about all its calls where it is not there.
  * @param {import('./actions.js').Context} context @param {string} name */
 export async function linesOf({ run, state }, name) {
-  const known = (/** @type {string} */ of) => run.byName.has(of);
+  const known = (/** @type {string} */ of) => run.knows(of);
   const about = (/** @type {string} */ fn) => ask(run, questionOf(state, 'function', { fn }));
   const alone = writePath([{ operator: ',', name }], known);
   const steps = state.fn === '' ? [] : parsePath(state.fn, known);
   if (state.report === 'calls' || steps.length === 0 || !run.isTree) return about(alone);
-  const isLast = steps.at(-1)?.name === name;
+  const isLast = run.named(steps.at(-1)?.name ?? '').join() === run.named(name).join();
   const fn = isLast ? state.fn : writePath([...steps, { operator: ',', name }], known);
   try {
     return await about(fn);

@@ -8,7 +8,7 @@ import { plain } from './texts.js';
 
 /** Flags of commands, and after them what only the page knows, with what is meant where it is left out. */
 const USUAL = {
-  view: 'panes',
+  view: '',
   report: 'summary',
   run: '',
   uid: '',
@@ -61,9 +61,9 @@ const WORDS = {
   zero: ['yes', 'no'],
 };
 
-/** Which views there are, of which the first is shown where the address says nothing. @param {string[]} views */
+/** Sets the views that an address may name. @param {string[]} views */
 export function knowViews(views) {
-  [USUAL.view] = WORDS.view = views;
+  WORDS.view = views;
 }
 
 /** Whether it can be said of this. @param {string} key @param {string} value */

@@ -1,7 +1,7 @@
 // The statement that `--show-sql` shows, put together from its parts as `src/report/statement.rs` does.
 import { quoted } from './texts.js';
 
-/** @typedef {{operator: ',' | '>', name: string, isCode: boolean, ids: number[] | null}} NamedStep */
+/** @typedef {{operator: ',' | '>', name: string, isCode: boolean, listed: number[] | null}} NamedStep Functions that the name alone does not mean are listed by their ids. */
 
 /** A text as SQL has it. @param {string} text */
 function textLiteral(text) {
@@ -36,15 +36,15 @@ export function statement(statements, key, steps, labels) {
   });
   if (sets.length > 0) parts.set('wanted_sets', sets.join('\nINTERSECT\n'));
   const last = steps.length;
-  steps.forEach(({ operator, name, isCode, ids }, before) => {
+  steps.forEach(({ operator, name, isCode, listed }, before) => {
     const at = before + 1;
-    values[`name_${at}`] = textLiteral(ids ? JSON.stringify(ids) : name);
+    values[`name_${at}`] = textLiteral(listed ? JSON.stringify(listed) : name);
     const text = (/** @type {string} */ part) =>
       (parts.get(part) ?? '')
         .replaceAll('{step}', String(at))
         .replaceAll('{earlier}', String(before))
         .replaceAll('{kinds}', isCode ? "IN ('function', 'pseudo')" : "NOT IN ('function', 'pseudo')");
-    parts.set(`step_${at}_functions`, ids ? `SELECT value AS function_id FROM json_each(:name_${at})` : text('named_functions'));
+    parts.set(`step_${at}_functions`, text(listed ? 'listed_functions' : 'named_functions'));
     const follows = before === 0 ? 'first_step' : operator === ',' ? 'step_within' : 'step_direct';
     if (parts.has(follows)) parts.set(at === last ? 'subtrees' : `step_${at}`, text(follows));
   });

@@ -1,7 +1,7 @@
 // Tables of any number of rows: real ones, of which only what is seen is there where rows are many.
 import { button, gestures, make } from './dom.js';
 
-/** @typedef {{title: string, value?: (item: any) => any, show?: (value: any, item: any) => string, isText?: boolean, share?: (item: any) => number | null, isMono?: boolean, isLeft?: boolean, draw?: (item: any) => Element}} Column A text takes what room there is; what is drawn comes after the text. */
+/** @typedef {{title: string, value?: (item: any) => any, show?: (value: any, item: any) => string, isText?: boolean, share?: (item: any) => number | null, isMono?: boolean, isLeft?: boolean, draw?: (item: any) => Element, tip?: (item: any) => string}} Column A text takes what room there is; what is drawn comes after the text. */
 /** @typedef {{label: string, columns: Column[], items: any[], handle?: import('./actions.js').Handle, isSelected?: (item: any) => boolean, isFixed?: boolean, depth?: (item: any, at: number) => number, toggle?: (item: any, open?: boolean | 'all') => void, isOpen?: (item: any) => boolean | null, rowClass?: (item: any) => string | null}} Shown Each item has a row. */
 
 /** Height of a row in pixels, as the style has it. */
@@ -77,7 +77,7 @@ export function table(shown) {
       const cell = make(which === 0 && column.isText ? 'th' : 'td', {
         scope: which === 0 && column.isText ? 'row' : null,
         class: [column.isText ? 'text' : '', column.isMono ? 'mono' : '', column.isLeft ? 'left' : ''].join(' ').trim() || null,
-        title: column.isText && text.length > 24 ? text : null,
+        title: column.tip?.(row) ?? (column.isText && text.length > 24 ? text : null),
       });
       if (which === 0 && shown.depth) {
         const depth = shown.depth(row, at);

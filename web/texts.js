@@ -62,7 +62,7 @@ export function shown(name) {
   return name === '' ? '(no name)' : plain(name);
 }
 
-/** The beginning of a commit, as `src/text/judged.rs` has it: a name that is no hash is not cut. @param {string} commit */
+/** Returns the beginning of a commit (`src/text/judged.rs`): a name that is no hash is not cut. @param {string} commit */
 export function shortCommit(commit) {
   return /^[0-9A-Fa-f]+$/.test(commit) ? commit.slice(0, 12) : commit;
 }

@@ -1,6 +1,6 @@
 // The other views: overview, tree, callers and callees, source.
 import { actionsOf, handleOf, stepsOf } from './actions.js';
-import { ask, askTree, orNull, placeName, shareOf, sideOf } from './ask.js';
+import { ask, askTree, orNull, placeLabel, shareOf, sideOf } from './ask.js';
 import { div, make, note, span } from './dom.js';
 import { figure, ofColumn, percent, rounded } from './numbers.js';
 import { writePath } from './path.js';
@@ -17,6 +17,44 @@ const KNOWS = {
   edges: 'who called whom, but no paths: drilling down, flame graph and tree need them',
   flat: 'totals of functions only: who called whom is unknown',
 };
+
+/** Returns why a run cannot fill a view; '' if it can. @param {import('./profile.js').Run} run @param {string} view */
+export function missingIn(run, view) {
+  const { lines, source } = run.about;
+  if (view === 'flame' || view === 'tree') return run.isTree ? '' : `The file has ${run.isFlat ? 'totals only' : 'callers and callees only'}, and no call paths.`;
+  if (view === 'calls' && run.isFlat) return 'The file has totals only, and no callers.';
+  return view === 'source' && lines === 'none' && !source ? 'The file has no lines, and no source is stored with the run.' : '';
+}
+
+/** Returns whether a run has functions only: no lines, and no source. @param {import('./profile.js').Run} run */
+export function isOfFunctions(run) {
+  return missingIn(run, 'source') !== '';
+}
+
+/** Returns the view that a run opens on: the panes of lines if lines were counted, else the first one that its calls fill.
+ * @param {import('./profile.js').Run} run */
+export function firstView(run) {
+  if (run.metrics.length === 0) return 'overview';
+  if (run.about.lines === 'counted') return 'panes';
+  return run.isTree ? 'flame' : run.isFlat ? 'panes' : 'calls';
+}
+
+/** Returns the functions, or the callers, of what a path leads to as a table beside another part of a view.
+ * @param {import('./actions.js').Context & {command: any}} context @param {string | undefined} fn
+ * @param {() => string} chosenOf Returns the text of the function that is marked. */
+export async function functionList(context, fn, chosenOf) {
+  const { run, state, go } = context;
+  const report = fn !== undefined && state.report === 'calls' ? 'calls' : 'summary';
+  const answer = await ask(run, questionOf(state, report, { fn, exclusive: state.exclusive !== '' }));
+  const functionOf = (/** @type {number} */ row) => sideOf(answer, row).functions[row];
+  const handle = handleOf(context, functionOf, (row) => functionOf(row) >= 0 && go({ function: run.textOf(functionOf(row)) }, true));
+  const isSelected = (/** @type {number} */ row) => chosenOf() !== '' && run.named(chosenOf()).includes(functionOf(row));
+  const title = report === 'calls' ? 'Callers' : 'Functions';
+  const rows = costTable(run, answer, title, handle, isSelected, title);
+  const remarks = answer.header.remarks.map(note);
+  const element = make('section', { class: 'list', 'aria-label': title }, make('header', {}, make('h2', { text: title }), offers(context, report, () => answer)), ...remarks, rows);
+  return { element, refresh: () => /** @type {any} */ (rows).refresh() };
+}
 
 /** Names and values, one below the other. @param {[string, string][]} facts */
 function list(facts) {
@@ -66,9 +104,9 @@ export async function overview(context) {
       top ??= answer;
       const { many: _, ...few } = sideOf(answer, 0);
       const first = { ...few, rows: few.rows.slice(0, 5) };
-      const handle = handleOf(context, (row) => few.functions[row], (row) => go({ view: 'source', function: run.names.name[few.functions[row]] }), true);
+      const handle = handleOf(context, (row) => few.functions[row], (row) => go({ view: 'source', function: run.textOf(few.functions[row]) }), true);
       const title = exclusive ? 'Most of its own cost' : 'Most with everything called';
-      element.append(make('h3', { text: title }), costTable(first, title, handle, () => false, 'Function'));
+      element.append(make('h3', { text: title }), costTable(run, first, title, handle, () => false, 'Function'));
     }
   }
   if (about.notes.length > 0) {
@@ -94,9 +132,9 @@ export async function treeView(context) {
     depth: tree.depth,
     cost: (place) => costs.all[place],
     isLarge: (place) => Math.abs(share(place) ?? 0) >= 1,
-    handle: handleOf(context, functionOf, (place) => (functionOf(place) >= 0 ? go({ function: run.names.name[functionOf(place)] }, true) : undefined)),
+    handle: handleOf(context, functionOf, (place) => (functionOf(place) >= 0 ? go({ function: run.textOf(functionOf(place)) }, true) : undefined)),
     columns: [
-      { title: 'Element', isText: true, value: (place) => shown(placeName(run, tree, lines, place)) },
+      { title: 'Element', isText: true, value: (place) => shown(placeLabel(run, tree, lines, place)) },
       ...(tree.hasCalls ? [{ title: 'Calls', value: (/** @type {number} */ place) => orNull(tree.calls[place]) }] : []),
       { title: `${scale.title} own`, value: (place) => rounded(scale, orNull(costs.own[place])) },
       { title: `${scale.title} in all`, value: (place) => rounded(scale, orNull(costs.all[place])) },
@@ -119,31 +157,32 @@ async function chosen(context, wantedOf = async () => new Set()) {
   const wanted = await wantedOf();
   // All rows are looked at where none of the first is wanted.
   const found = wanted.size === 0 ? undefined : (first.functions.find((of) => wanted.has(of)) ?? all.functions.find((of) => wanted.has(of)));
-  return run.names.name[found ?? first.functions[0]];
+  return run.textOf(found ?? first.functions[0]);
 }
+
+/** Functions that are offered while a name is written. */
+const MOST_OFFERED = 1000;
 
 /** Where a function is chosen by its name. @param {import('./actions.js').Context} context @param {string} name */
 function chooser({ run, go, say }, name) {
   const options = make('datalist', { id: 'names' });
-  for (const [at, of] of [...run.byName.keys()].entries()) if (at < 1000) options.append(make('option', { value: of }));
+  for (let of = 0; of < Math.min(run.names.name.length, MOST_OFFERED); of++) options.append(make('option', { value: run.textOf(of) }));
   const input = make('input', {
     type: 'search',
     list: 'names',
     value: name,
     'aria-label': 'Function',
-    onchange: () => (run.byName.has(input.value) ? go({ function: input.value }) : say(`The run has no function ${plain(input.value)}.`)),
+    onchange: () => (run.knows(input.value) ? go({ function: input.value }) : say(`The run has no function ${plain(input.value)}.`)),
   });
   return div('bar-of-view', make('label', { class: 'choice' }, make('span', { text: 'Function' }), input), options);
 }
 
-/** @param {import('./actions.js').Context & {command: any}} context */
-export async function callsView(context) {
+/** Returns callers and callees of a function as two tables. @param {import('./actions.js').Context & {command: any}} context @param {string} name */
+export async function callTables(context, name) {
   const { run, state, go } = context;
-  const name = await chosen(context);
-  const element = make('section', { class: 'calls', 'aria-label': 'Callers and callees' }, chooser(context, name));
-  const known = (/** @type {string} */ of) => run.byName.has(of);
+  const known = (/** @type {string} */ of) => run.knows(of);
   const fn = state.function !== '' || state.fn === '' ? writePath([{ operator: ',', name }], known) : state.fn;
-  const columns = div('columns');
+  const element = div('columns');
   let main = null;
   for (const [report, title] of [['calls', 'Called by'], ['callees', 'Calls']]) {
     /** @type {import('./ask.js').Answer} */
@@ -153,24 +192,50 @@ export async function callsView(context) {
     } catch (error) {
       if (!(error instanceof Unanswered)) throw error;
       // The name may be of another run: another one can be chosen.
-      element.append(note(error.message));
-      return { element };
+      return { element: note(error.message), answer: null };
     }
     main ??= answer;
-    const handle = handleOf(context, (row) => answer.functions[row], (row) => answer.functions[row] >= 0 && go({ function: run.names.name[answer.functions[row]] }), true);
+    const handle = handleOf(context, (row) => answer.functions[row], (row) => answer.functions[row] >= 0 && go({ function: run.textOf(answer.functions[row]) }), true);
     const { metric } = answer.header;
     const cost = answer.header.selected === null ? '' : `: ${figure(metric.name, metric.unit, answer.header.selected)} in all`;
-    columns.append(
+    element.append(
       make(
         'section',
         { 'aria-label': title },
-        make('header', {}, make('h2', { title: shown(name) }, span('name', shown(name)), report === 'calls' ? ' is called by' : `${cost}, and calls`), offers(context, report, () => answer)),
-        answer.rows.length === 0 ? note(report === 'calls' ? 'No call of it is known.' : 'It calls nothing that is known.') : costTable(answer, title, handle, () => false, 'Function'),
+        make('header', {}, make('h2', { title: shown(name) }, span('name', labelOfText(run, name)), report === 'calls' ? ' is called by' : `${cost}, and calls`), offers(context, report, () => answer)),
+        answer.rows.length === 0 ? note(report === 'calls' ? 'No call of it is known.' : 'It calls nothing that is known.') : costTable(run, answer, title, handle, () => false, 'Function'),
       ),
     );
   }
-  element.append(columns);
-  return { element, answer: () => main };
+  return { element, answer: main };
+}
+
+/** Returns a text that means a function as it is shown. @param {import('./profile.js').Run} run @param {string} text */
+export function labelOfText(run, text) {
+  const meant = run.named(text);
+  return shown(meant.length === 1 ? run.labelOf(meant[0]) : text);
+}
+
+/** Functions, and callers and callees of one of them. @param {import('./actions.js').Context & {command: any}} context */
+export async function callsView(context) {
+  const right = div('right');
+  /** @type {any} */
+  let main = null;
+  let name = '';
+  const list = await functionList(context, undefined, () => name);
+  const update = async () => {
+    const { state } = context;
+    const of = await chosen(context);
+    const tables = await callTables(context, of);
+    if (state !== context.state) return;
+    name = of;
+    main = tables.answer;
+    right.replaceChildren(chooser(context, name), tables.element);
+    list.refresh();
+  };
+  await update();
+  const element = make('section', { class: 'calls', 'aria-label': 'Callers and callees' }, div('with-list', list.element, right));
+  return { element, answer: () => main, small: ['function'], update };
 }
 
 /** @param {import('./actions.js').Context & {command: any}} context */
@@ -195,20 +260,21 @@ export async function sourceView(context) {
   return { element, answer: () => answer };
 }
 
-/** The crumbs of the path, and how much is looked at. @param {import('./actions.js').Context} context @param {import('./ask.js').Header | null} header @param {string | null} root The one root, if there is one. */
+/** The crumbs of the path, and how much is looked at. @param {import('./actions.js').Context} context @param {import('./ask.js').Header | null} header @param {number} root The one root, -1 if there are several. */
 export function crumbs(context, header, root) {
-  const { state } = context;
+  const { run, state } = context;
   const actions = actionsOf(context);
   const { steps } = actions;
+  const isRoot = (/** @type {import('./path.js').Step | undefined} */ step) => root >= 0 && step !== undefined && run.named(step.name).join() === String(root);
   const box = make('nav', { class: 'crumbs', 'aria-label': 'Path' });
   const crumb = (/** @type {string} */ kind, /** @type {string} */ sign, /** @type {string} */ text, /** @type {() => void} */ act) =>
-    box.append(make('button', { type: 'button', class: `crumb ${kind}`, onclick: act }, make('span', { class: 'sign', role: 'img', 'aria-label': kind, text: sign }), shown(text)));
-  if (root === null) crumb('all', '', 'all', () => actions.reset());
-  else if (steps[0]?.name !== root) crumb('direct', '>', root, () => actions.reset());
+    box.append(make('button', { type: 'button', class: `crumb ${kind}`, onclick: act }, make('span', { class: 'sign', role: 'img', 'aria-label': kind, text: sign }), text));
+  if (root < 0) crumb('all', '', 'all', () => actions.reset());
+  else if (!isRoot(steps[0])) crumb('direct', '>', shown(run.labelOf(root)), () => actions.reset());
   steps.forEach((step, at) => {
     const isCalls = state.report === 'calls' && at === steps.length - 1;
-    const isDirect = at === 0 ? step.name === root : step.operator === '>';
-    crumb(isCalls ? 'calls' : isDirect ? 'direct' : 'indirect', isCalls ? '<' : isDirect ? '>' : '*', step.name, () => (isCalls ? undefined : actions.crumb(at + 1)));
+    const isDirect = at === 0 ? isRoot(step) : step.operator === '>';
+    crumb(isCalls ? 'calls' : isDirect ? 'direct' : 'indirect', isCalls ? '<' : isDirect ? '>' : '*', labelOfText(run, step.name), () => (isCalls ? undefined : actions.crumb(at + 1)));
   });
   if (header) {
     const { metric, selected, total } = header;

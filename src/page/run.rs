@@ -15,7 +15,9 @@ use super::sqlite::Sql;
 use super::statements::{object, statements};
 use super::tree::{Cut, Functions, LABELS, Tree, tree};
 use crate::report::render::{self, plain};
-use crate::store::{Database, FunctionRow, MetricInfo, RunInfo, SetLabel, StoredIdentity};
+use crate::store::{
+    Database, FilledViews, FunctionRow, MetricInfo, RunInfo, SetLabel, StoredIdentity,
+};
 
 /// How often a tree is cut anew until it fits.
 const TRIES: u32 = 8;
@@ -346,6 +348,18 @@ pub(super) fn about(
         .into_iter()
         .map(named)
         .collect();
+    let filled = match metrics.first() {
+        Some(metric) => database.filled_views(metric.metric_id)?,
+        None => FilledViews::default(),
+    };
+    let lines = match filled {
+        FilledViews {
+            counted_lines: true,
+            ..
+        } => "counted",
+        FilledViews { lines: true, .. } => "known",
+        _ => "none",
+    };
     Ok(json!({
         "run_id": run.run_id,
         "name": run.name,
@@ -355,6 +369,8 @@ pub(super) fn about(
         "first_node": first_node,
         "has_others": database.has_several_runs()?,
         "places": places,
+        "lines": lines,
+        "source": filled.source && left["source"].is_null(),
         "metrics": metrics.iter().map(|metric| json!({
             "metric_id": metric.metric_id,
             "name": metric.name,

@@ -71,6 +71,7 @@ impl Served {
             "version": env!("CARGO_PKG_VERSION"),
             "command": self.command.json(),
             "database": self.name,
+            "first": self.first,
             "runs": runs.collect::<Vec<_>>(),
             "questions": sqlite::questions(),
         }))

@@ -26,8 +26,9 @@ pub enum Shape {
 /// The part of a statement that follows a step of a path: its name in a template, and its text, in
 /// which `{step}` and `{earlier}` are the numbers of the step and of the one before, and `{kinds}`
 /// what its functions may be.
-const STEPS: [(&str, &str); 4] = [
+const STEPS: [(&str, &str); 5] = [
     query!("fragments", "named_functions"),
+    query!("fragments", "listed_functions"),
     query!("fragments", "first_step"),
     query!("fragments", "step_within"),
     query!("fragments", "step_direct"),
@@ -74,7 +75,7 @@ pub fn template(
     ];
     let steps = match shape {
         Shape::Run => &STEPS[..0],
-        Shape::Functions => &STEPS[..1],
+        Shape::Functions => &STEPS[..2],
         Shape::Nodes => &STEPS[..],
     };
     let mut mentioned = String::new();

@@ -58,7 +58,8 @@ pub use names::ThreadName;
 pub use nodes::{Below, CallRow, NodeRow};
 pub use open::remove_abandoned;
 pub use page::{
-    CallFigures, FunctionFigures, LineFigures, NodeLabel, SetLabel, SourcePlace, StoredIdentity,
+    CallFigures, FilledViews, FunctionFigures, LineFigures, NodeLabel, SetLabel, SourcePlace,
+    StoredIdentity,
 };
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub(crate) use rows::{Cost, Costs, Labels, Nodes, Tables};

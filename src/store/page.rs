@@ -11,9 +11,21 @@ use profdb_sqlite_pages::values::{Value, Values};
 const IDENTITIES: &str = include_str!("../../queries/page/identities.sql");
 const LABEL_SETS: &str = include_str!("../../queries/page/label_sets.sql");
 const NODE_LABELS: &str = include_str!("../../queries/page/node_labels.sql");
+const VIEWS: &str = include_str!("../../queries/page/views.sql");
 const LINE_COUNT: &str = "SELECT COUNT(*) FROM line_info WHERE metric_id = :metric";
 const SOURCES: &str = include_str!("../../queries/page/sources.sql");
 const SOURCE_TEXTS: &str = include_str!("../../queries/page/source_texts.sql");
+
+/// Parts of a page that a run can fill.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilledViews {
+    /// Lines with a cost.
+    pub lines: bool,
+    /// Lines with the number of their executions.
+    pub counted_lines: bool,
+    /// Stored source.
+    pub source: bool,
+}
 
 /// What a run says of a function in a metric; `None` where it is unknown. Costs are in the metric's unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,6 +247,23 @@ impl Database {
             Ok(())
         })?;
         Ok(count)
+    }
+
+    /// Returns the parts of a page that the run of a metric can fill.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn filled_views(&self, metric_id: i64) -> Result<FilledViews, StoreError> {
+        let mut filled = FilledViews::default();
+        self.each_row(VIEWS, ":metric", metric_id, |row| {
+            filled = FilledViews {
+                lines: row.get(0)?,
+                counted_lines: row.get(1)?,
+                source: row.get(2)?,
+            };
+            Ok(())
+        })?;
+        Ok(filled)
     }
 
     /// The labels of a run's samples, set by set.

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::browser;
-use crate::shown::{DOUBLE, Shown};
+use crate::shown::{DOUBLE, Shown, repository};
 use crate::support::browser::Click;
 
 /// Two runs, in the second of which `main` calls `a` and `b`.
@@ -165,7 +165,7 @@ fn what_is_shown_is_what_the_address_says_after_fast_clicks() {
     let mut shown = two_runs("fast");
     shown.open(&[("run", "2"), ("functions", "table")]);
     shown.browser.value(
-        "(location.hash = '#run=2&functions=table&function=a', dispatchEvent(new HashChangeEvent('hashchange')), location.hash = '#run=2&functions=table&fn=a')",
+        "(location.hash = '#view=panes&run=2&functions=table&function=a', dispatchEvent(new HashChangeEvent('hashchange')), location.hash = '#view=panes&run=2&functions=table&fn=a')",
     );
     shown.settle();
     // Whatever was still under way has ended then.
@@ -251,6 +251,12 @@ fn pages_can_be_read_in_windows_of_any_width() {
     }
     // One pane a row.
     shown.browser.resize(400.0, 800.0);
+    shown.open(&[("view", "flame")]);
+    let below = "document.querySelector('.list').getBoundingClientRect().bottom <= document.querySelector('canvas').getBoundingClientRect().top";
+    assert_eq!(shown.browser.value(below), true);
+    let lines = repository("tests/cases/cli/code-of-a-workspace/run.xml");
+    shown.import(&lines, &[]);
+    shown.write(&[]);
     shown.open(&[]);
     let panes = "[...document.querySelectorAll('.pane')].map((pane) => pane.getBoundingClientRect()).map(({ left, top, width }) => [left < 20, width > 350, top])";
     let panes = shown.browser.value(panes);
@@ -310,12 +316,14 @@ fn words_that_mean_nothing_are_said() {
         shown.open(&[&run[..], &[(key, value)]].concat());
         let message = shown.text(".message");
         assert!(message.contains(said), "{key}={value}: {message}");
-        assert_eq!(shown.labels(".functions"), usual, "{key}={value}");
         // It is the view that would be shown without it, with all that belongs to it.
-        assert_eq!(
-            shown.texts(".views [aria-current]"),
-            ["Functions and lines"]
-        );
+        let view = if key == "view" {
+            "Flame graph"
+        } else {
+            assert_eq!(shown.labels(".functions"), usual, "{key}={value}");
+            "Functions"
+        };
+        assert_eq!(shown.texts(".views [aria-current]"), [view]);
         assert_eq!(shown.texts(".crumb").len(), 1, "{key}={value}");
         // What is done next leaves it behind.
         shown.browser.key("e");
@@ -374,8 +382,9 @@ fn page_of_a_path_opens_on_what_the_path_calls() {
     let mut shown = two_runs("first-path");
     if !shown.is_served() {
         shown.write(&["--fn", "a"]);
-        shown.open(&[]);
+        shown.open_first(&[]);
         assert_eq!(shown.state("fn"), "a");
+        assert_eq!(shown.texts(".list tbody th"), ["a", "c"]);
         // An address says more than the file.
         shown.open(&[("fn", "b")]);
         assert_eq!(shown.state("fn"), "b");

@@ -498,6 +498,19 @@ fn a_history_has_its_points_its_steps_and_the_commands_about_them() {
             assert_eq!(found[name].as_f64(), row[name].as_f64(), "{name}");
         }
     }
+    // Labels of the axis are short, and as many as fit.
+    for (width, least) in [(1280.0, 9), (700.0, 7)] {
+        shown.browser.resize(width, 800.0);
+        shown.settle();
+        let script = "[...document.querySelectorAll('.chart .tick.x')].map((label) => [label.getBoundingClientRect(), label.textContent]).map(([place, text]) => [place.left, place.right, text])";
+        let labels: Vec<(f64, f64, String)> =
+            serde_json::from_value(shown.browser.value(script)).expect("labels");
+        assert!(labels.len() >= least, "{width}: {labels:?}");
+        assert_eq!(labels[0].2, "00aaaaa");
+        for pair in labels.windows(2) {
+            assert!(pair[0].1 + 4.0 < pair[1].0, "{width}: {pair:?}");
+        }
+    }
     shown.was_quiet();
 }
 

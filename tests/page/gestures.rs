@@ -632,7 +632,7 @@ fn keys_do_what_the_mouse_does() {
         ("5", "calls"),
         ("6", "source"),
         ("7", "sql"),
-        ("1", ""),
+        ("1", "panes"),
     ] {
         shown.browser.key(key);
         shown.settle();

@@ -58,7 +58,7 @@ fn samples_are_chosen_by_their_labels() {
         ("functions", "table"),
     ]);
     let said = shown.text("main");
-    assert!(said.contains("follows the path"), "{said}");
+    assert!(said.contains("the path beta"), "{said}");
     shown.go(&[("label", "thread=nobody"), ("functions", "table")]);
     let said = shown.text("main");
     assert!(said.contains("has the label"), "{said}");

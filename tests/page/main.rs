@@ -27,8 +27,12 @@ mod from_file {
     mod compared;
     #[path = "equal.rs"]
     mod equal;
+    #[path = "first.rs"]
+    mod first;
     #[path = "gestures.rs"]
     mod gestures;
+    #[path = "identity.rs"]
+    mod identity;
     #[path = "keyboard.rs"]
     mod keyboard;
     #[path = "labels.rs"]
@@ -56,8 +60,12 @@ mod served {
     mod address;
     #[path = "equal.rs"]
     mod equal;
+    #[path = "first.rs"]
+    mod first;
     #[path = "gestures.rs"]
     mod gestures;
+    #[path = "identity.rs"]
+    mod identity;
     #[path = "labels.rs"]
     mod labels;
     #[path = "rows.rs"]

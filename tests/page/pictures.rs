@@ -387,7 +387,8 @@ fn boxes_are_reached_by_keys() {
     }
     assert_eq!(path, ["main", "a", "b", "d", "b", "c", "b", "a", "main"]);
     shown.settle();
-    // The tree below the picture has the same as a table.
+    // The view of the tree has the same as a table.
+    shown.go(&[("view", "tree")]);
     let rows: Vec<String> = shown
         .rows(".tree")
         .into_iter()

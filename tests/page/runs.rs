@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::browser;
-use crate::shown::{DOUBLE, Shown, repository, said};
+use crate::shown::{DOUBLE, Served, Shown, repository, said};
 use crate::support::browser::Click;
 
 /// A database with two runs of one program, the later one slower.
@@ -49,6 +49,7 @@ fn a_run_is_chosen_and_two_are_compared() {
     shown.click(".runs tbody th", "1: before", DOUBLE);
     shown.wait("location.hash.includes('run=1')");
     shown.settle();
+    shown.click(".views button", "Functions", Click::default());
     shown.select(".functions > header select", "table");
     let answer = shown.is_as_said(".pane.functions");
     assert_eq!(answer["run"]["run_id"], 1);
@@ -165,6 +166,52 @@ fn a_run_is_chosen_and_two_are_compared() {
     shown.go(&[("view", "runs")]);
     shown.texts_are_as_said("main", &["runs", "--db", "x.db"]);
     assert_eq!(shown.text("h1"), "x.db");
+    shown.was_quiet();
+}
+
+/// A server that was started for one run opens on that run.
+#[test]
+fn database_opens_on_the_list_of_its_runs() {
+    let mut shown = two_runs("list");
+    let name = "a name of a profile that is as long as a line.folded";
+    let file = shown.folder.join(name);
+    fs::write(&file, "main;long 3\n").expect("a file");
+    shown.import(&file, &["--tag", "branch=other"]);
+    shown.open_first(&[]);
+    assert_eq!(shown.text(".views [aria-current]"), "Runs");
+    let all = [&format!("3: {name}"), "2: after.folded", "1: before.folded"];
+    assert_eq!(shown.texts(".runs tbody th"), all);
+    // The name has room, and the uid is short.
+    let is_whole = "[...document.querySelectorAll('.runs tbody th')].every((name) => name.scrollWidth <= name.clientWidth)";
+    assert_eq!(shown.browser.value(is_whole), true);
+    let uid = said(&shown.folder, &["show", "3", "--db", "x.db"]);
+    let uids = "[...document.querySelectorAll('.runs tbody tr:first-child td')].map((cell) => [cell.innerText, cell.title])";
+    let cells: Vec<[String; 2]> = serde_json::from_value(shown.browser.value(uids)).expect("texts");
+    let is_uid = |[short, whole]: &&[String; 2]| {
+        short.len() == 8 && whole.len() == 32 && whole.starts_with(short) && uid.contains(whole)
+    };
+    assert!(cells.iter().any(|cell| is_uid(&cell)), "{cells:?} {uid}");
+    // Words of names and tags filter the list.
+    shown.browser.key("/");
+    for (words, expected) in [
+        ("FOLDED", &all[..]),
+        (" branch=<b>", &all[1..]),
+        (" before", &all[2..]),
+    ] {
+        shown.browser.write(words);
+        shown.settle();
+        assert_eq!(shown.texts(".runs tbody th"), expected, "{words}");
+    }
+    assert!(shown.text(".runs .said").starts_with("1 of 3 runs in x.db"));
+    shown.click(".runs tbody th", "1: before", DOUBLE);
+    shown.wait("location.hash.includes('run=1')");
+    shown.settle();
+    assert_eq!(shown.text(".views [aria-current]"), "Flame graph");
+    assert_eq!(shown.texts(".list tbody th"), ["main", "parse", "work"]);
+    shown.server = Some(Served::start(&shown.folder, &["--run", "1"]));
+    shown.open_first(&[]);
+    assert_eq!(shown.text(".views [aria-current]"), "Flame graph");
+    assert_eq!(shown.texts(".list tbody th"), ["main", "parse", "work"]);
     shown.was_quiet();
 }
 
@@ -317,7 +364,7 @@ fn statements_only_read_and_end() {
     let endless =
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n";
     let said = asked(&mut shown, endless);
-    assert!(said.contains("longer than 1 s"), "{said}");
+    assert!(said.contains("stopped after 1 s"), "{said}");
     // Whoever asked can end it, unless it has ended by itself.
     shown.go(&[("view", "runs")]);
     shown.go(&[("view", "sql"), ("sql", endless)]);
@@ -326,8 +373,8 @@ fn statements_only_read_and_end() {
         .browser
         .value("document.querySelector('.sql button:nth-child(2)').click()");
     shown.wait("document.querySelector('.sql')?.dataset.asked === '1'");
-    let said = shown.text("main .rows-place");
-    assert!(said.contains("ended"), "{said}");
+    let text = shown.text("main .rows-place");
+    assert!(text.contains("ended") || text.contains("stopped"), "{text}");
     asked(
         &mut shown,
         "SELECT '<img src=x onerror=alert(1)>' AS \"<b>\"",

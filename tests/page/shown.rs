@@ -25,6 +25,8 @@ pub(crate) struct Shown {
     /// Where the database is served, if it is.
     pub(crate) server: Option<Served>,
     way: Way,
+    /// Whether the page is one of runs, and not of a comparison.
+    is_of_runs: bool,
 }
 
 /// Where a page is opened.
@@ -138,6 +140,7 @@ pub(crate) fn browser_for(test: &str, way: Way) -> Shown {
         html,
         server: None,
         way,
+        is_of_runs: false,
     }
 }
 
@@ -158,6 +161,7 @@ impl Shown {
     /// Writes the page of the run that was imported last, or serves it.
     #[track_caller]
     pub(crate) fn write(&mut self, words: &[&str]) {
+        self.is_of_runs = true;
         if self.way == Way::Server {
             // A server has all runs, and leaves nothing out.
             assert!(matches!(words, [] | ["--runs", _]), "{words:?}");
@@ -168,24 +172,44 @@ impl Shown {
         said(&self.folder, &[&report[..], words].concat());
     }
 
-    /// Opens the page, with what its address says after `#`.
+    /// Opens the page in a state; if the state has no view, in that of the panes of lines.
     #[track_caller]
     pub(crate) fn open(&mut self, state: &[(&str, &str)]) {
+        let fragment = self.fragment(state);
+        self.open_address(&fragment);
+    }
+
+    /// Opens the page in a state as it is, so that the page chooses the view.
+    #[track_caller]
+    pub(crate) fn open_first(&mut self, state: &[(&str, &str)]) {
+        self.open_address(&fragment(state));
+    }
+
+    #[track_caller]
+    fn open_address(&mut self, fragment: &str) {
         self.browser.open(Path::new("/dev/null"));
         match &self.server {
             Some(server) => {
-                let url = format!("{}{}", server.url, fragment(state));
+                let url = format!("{}{fragment}", server.url);
                 self.browser.open_url(&url);
             }
-            None => self.browser.open_at(&self.html, &fragment(state)),
+            None => self.browser.open_at(&self.html, fragment),
         }
         self.settle();
+    }
+
+    /// Returns the address of a state with a view.
+    fn fragment(&self, state: &[(&str, &str)]) -> String {
+        if !self.is_of_runs || state.iter().any(|(key, _)| *key == "view") {
+            return fragment(state);
+        }
+        fragment(&[&[("view", "panes")], state].concat())
     }
 
     /// Goes to another state of the page that is open.
     #[track_caller]
     pub(crate) fn go(&mut self, state: &[(&str, &str)]) {
-        let to = json!(fragment(state));
+        let to = json!(self.fragment(state));
         self.browser.value(&format!("location.hash = {to}"));
         self.settle();
     }

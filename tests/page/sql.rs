@@ -222,7 +222,7 @@ fn statements_have_limits() {
     );
     // As served: one statement, which reads.
     for (sql, said) in [
-        ("SELECT 1; SELECT 2", "expected one statement"),
+        ("SELECT 1; SELECT 2", "one statement at a time"),
         ("/* SELECT */ PRAGMA query_only = 0", "not with PRAGMA"),
         ("-- SELECT\n PRAGMA table_info(runs)", "not with PRAGMA"),
         ("ATTACH ':memory:' AS other", "not with ATTACH"),

@@ -33,7 +33,7 @@ const FILES: [&str; 3] = ["page.js", "sqlite-worker.js", "style.css"];
 const POLICED: [&str; 2] = ["page.js", "style.css"];
 
 /// Bytes that all of it may have; SQLite for browsers is not counted.
-const MOST_BYTES: usize = 150_000;
+const MOST_BYTES: usize = 155_000;
 
 /// Texts of `web/` by name: modules and style.
 fn sources() -> Vec<(String, String)> {

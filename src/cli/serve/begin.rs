@@ -11,7 +11,6 @@ use super::flags::{CarriedOut, Serve};
 use crate::base::error::Stop;
 use crate::page::{self, Command, Served};
 use crate::serve::{Address, Asset, Ended, Secret, Server, serve};
-use crate::store::RunSet;
 
 pub(in crate::cli) fn run(
     asked: &Serve,
@@ -33,7 +32,7 @@ pub(in crate::cli) fn run(
     let opened = open_to_read(&arguments, stop)?;
     let run = find_run(&opened, asked.run.as_ref(), stop)?;
     let uid = match asked.run {
-        None | Some(RunSet::Latest) => None,
+        None => None,
         Some(_) => opened
             .run_uid(run.run_id)
             .map_err(|error| database(error, stop))?,
