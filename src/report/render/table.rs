@@ -9,7 +9,9 @@ use hashbrown::{HashMap, HashSet};
 use super::dyalog::order_columns;
 use super::layout::{DECIMALS, Format, Layout, RenderError, shown};
 use crate::base::interner::{Table as ById, TextId, TextInterner};
+use crate::report::answer::FUNCTION_ID;
 use crate::report::header::{Meaning, TitledMedium};
+use crate::report::labels::FunctionLabels;
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
@@ -60,7 +62,7 @@ impl Table {
             .columns
             .iter()
             .position(|column| column.name == "depth");
-        let names = SharedNames::of(answer, &columns)?;
+        let names = SharedNames::of(answer, &columns, layout.width.is_some())?;
         let averages = answer.columns.iter().enumerate().filter(|(_, column)| {
             column.shows == Some(Meaning::Average)
                 && layout.unit.is_none()
@@ -116,12 +118,22 @@ impl Table {
             }
             (Value::Real(value), _) => push_readable(*value, text),
         }
+    }
+
+    /// Adds the place of the function that a cell names, in parentheses.
+    pub(super) fn push_place(
+        &self,
+        places: ShownPlaces,
+        row: &[Value],
+        column: &Shown,
+        text: &mut String,
+    ) {
         if matches!(column.kind, Kind::Name | Kind::Node)
-            && let Value::Text(name) = value
-            && let Some(apart) = self.names.apart(name, row)
+            && let Value::Text(name) = &row[column.at]
+            && let Some(place) = self.names.place(places, name, row)
         {
             text.push_str(" (");
-            (self.escape)(&cut(apart), text);
+            (self.escape)(&cut(place), text);
             text.push(')');
         }
     }
@@ -235,9 +247,20 @@ pub(super) fn push_indent(depth: usize, mark: &str, text: &mut String) {
     }
 }
 
-/// Functions that have one name in this answer, and what tells them apart: their modules, else
-/// their files.
+/// Functions whose places are shown after their names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ShownPlaces {
+    /// Functions that their names do not tell apart.
+    Needed,
+    /// All functions.
+    All,
+}
+
+/// Places of the functions in an answer, and those that tell functions of one name apart. Answers about one run have
+/// them by the numbers of functions; in others, modules or files tell apart what has one name in the answer.
 struct SharedNames {
+    /// Column with the number of the function, and the places.
+    labels: Option<(usize, FunctionLabels)>,
     /// Where a row says to which module and file its name belongs.
     places: Option<(usize, usize)>,
     /// Modules and files of the names that several functions have, and how many of these places a
@@ -246,8 +269,23 @@ struct SharedNames {
 }
 
 impl SharedNames {
-    fn of(answer: &mut Answer<'_>, columns: &[Shown]) -> Result<Self, StoreError> {
+    fn of(answer: &mut Answer<'_>, columns: &[Shown], with_all: bool) -> Result<Self, StoreError> {
+        let has_names = columns
+            .iter()
+            .any(|column| matches!(column.kind, Kind::Name | Kind::Node));
+        let labels = if has_names {
+            answer.labels(with_all)?
+        } else {
+            None
+        };
         let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
+        if let (Some(at), Some(labels)) = (find(FUNCTION_ID), labels) {
+            return Ok(Self {
+                labels: Some((at, labels)),
+                places: None,
+                several: HashMap::new(),
+            });
+        }
         let place = |whose: &str| {
             Some((
                 find(&format!("{whose}module"))?,
@@ -266,9 +304,7 @@ impl SharedNames {
         let (mut names_met, mut places_met) = (TextInterner::default(), TextInterner::default());
         let mut first: ById<TextId, [TextId; 2]> = ById::default();
         let mut several: HashMap<String, HashMap<String, HashSet<String>>> = HashMap::new();
-        if let Some((module, file)) = places
-            && !answer.has_unique_names()?
-        {
+        if let Some((module, file)) = places {
             answer.each(|row| {
                 for name in &names {
                     let Value::Text(name) = &row[*name] else {
@@ -303,11 +339,24 @@ impl SharedNames {
             .into_iter()
             .map(|(name, modules)| (name, count(modules)))
             .collect();
-        Ok(Self { places, several })
+        Ok(Self {
+            labels: None,
+            places,
+            several,
+        })
     }
 
-    /// What is to be said of a name besides the name.
-    fn apart<'r>(&self, name: &str, row: &'r [Value]) -> Option<&'r str> {
+    /// Returns the place that is shown after a name.
+    fn place<'r>(&'r self, places: ShownPlaces, name: &str, row: &'r [Value]) -> Option<&'r str> {
+        if let Some((at, labels)) = &self.labels {
+            let Value::Integer(function) = row[*at] else {
+                return None;
+            };
+            return match places {
+                ShownPlaces::All => labels.full(function),
+                ShownPlaces::Needed => labels.apart(function),
+            };
+        }
         if self.several.is_empty() {
             return None;
         }
