@@ -9,7 +9,7 @@ WITH fitting AS (
   FROM functions AS f
   WHERE :by = 'function' AND f.name GLOB :pattern AND f.kind IN ('function', 'pseudo')
 )
-SELECT f.function_id, i.identity_id, i.name, i.module, i.file, i.unnamed, f.name, f.module, f.file
+SELECT f.function_id, i.identity_id, i.name, i.module, i.file, i.unnamed, f.name, f.module, f.file, f.first_line
 FROM fitting
 CROSS JOIN identities AS i ON i.identity_id = fitting.identity_id
 CROSS JOIN functions AS f ON f.identity_id = i.identity_id

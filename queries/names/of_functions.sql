@@ -1,5 +1,5 @@
--- The names of the functions of a run, one for each function.
-SELECT f.name
+-- The functions of a run with their names.
+SELECT f.function_id, f.name
 FROM runs AS r
 CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
 CROSS JOIN functions AS f ON f.function_id = i.function_id

@@ -1,7 +1,7 @@
--- The functions of a run that have exactly this name and are in this module or file, or start at this `FILE:LINE`.
-SELECT f.function_id
+-- The functions of a run that have exactly this name, with their places.
+SELECT f.function_id, f.name, f.module, f.file, f.first_line
 FROM functions AS f
 CROSS JOIN runs AS r
 CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id AND i.function_id = f.function_id
-WHERE r.run_id = :run AND f.name = :name AND :place IN (f.module, f.file, f.file || ':' || f.first_line) AND f.kind IN ('function', 'pseudo')
+WHERE r.run_id = :run AND f.name = :name AND f.kind IN ('function', 'pseudo')
 ORDER BY f.function_id;

@@ -36,6 +36,7 @@
 --> cumulative     COST json                                   cost of the called function and what it called
 --> cumulative_pct PERCENT json                                the same, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
+--> function_id    LINE json                                   number of the calling function; NULL at the root
 WITH callers AS (
   SELECT e.caller_id, e.line_file, e.line, e.col, e.kind,
     CASE COUNT(*) WHEN COUNT(e.calls)
@@ -55,6 +56,6 @@ SELECT
   r.line AS caller_line, r.col AS caller_col, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls,
   r.cum_pct AS cum_pct, r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, IIF(r.id = 0, NULL, r.name) AS caller,
   r.module AS caller_module, f.file AS caller_file, NULLIF(r.file, f.file) AS line_file, r.kind AS kind, r.exclusive AS exclusive,
-  r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
+  r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id, NULLIF(r.id, 0) AS function_id
 FROM ranked AS r LEFT JOIN functions AS f ON f.function_id = r.id$up_to
 ORDER BY $sorted$first;

@@ -34,6 +34,7 @@
 --> cumulative     COST json                                   what the function spent in it and in what that called
 --> cumulative_pct PERCENT json                                the same, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
+--> function_id    LINE json                                   number of the called function; NULL for groups
 WITH callees AS (
   -- What a function spent in several others of a group is known only where paths are.
   SELECT $callee AS callee_id, e.kind,
@@ -53,6 +54,6 @@ entries AS (
 SELECT
   r.name AS element, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
   r.cost / NULLIF(r.calls, 0) AS avg, r.name AS callee, r.module AS callee_module, r.file AS callee_file,
-  r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
+  r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id, $function_id AS function_id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

@@ -36,6 +36,7 @@
 --> cumulative     COST json                                   cost of the called function and what it called
 --> cumulative_pct PERCENT json                                the same, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
+--> function_id    LINE json                                   number of the calling function; NULL at the root and for groups
 WITH callers AS (
   SELECT $caller AS caller_id, e.kind,
     CASE COUNT(*) WHEN COUNT(e.calls)
@@ -54,6 +55,6 @@ SELECT
   r.name AS element, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
   r.cost / NULLIF(r.calls, 0) AS avg, IIF(r.id = 0, NULL, r.name) AS caller, r.module AS caller_module,
   r.file AS caller_file, r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative,
-  100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
+  100 * r.cumulative / r.total AS cumulative_pct, r.id AS id, $function_id AS function_id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

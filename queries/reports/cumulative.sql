@@ -19,6 +19,7 @@
 --> cum_pct    PERCENT is=running_percent text csv xml json  sum of pct over this row and all before it
 --> module     TEXT json                                     its module, package, program or library
 --> file       TEXT json                                     its source file
+--> function_id LINE json                                     number of the function; NULL for groups of functions
 WITH entries AS (
   SELECT f.name, f.module, f.file, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
     i.cumulative, NULL AS seen, i.cumulative AS cost, i.cumulative AS sort_key, $total AS total
@@ -27,6 +28,6 @@ WITH entries AS (
 )
 SELECT
   r.rank AS rank, r.name AS function, NULL AS line, r.cost AS cumulative, r.cost_pct AS pct, r.calls AS calls,
-  r.cum_pct AS cum_pct, r.module AS module, r.file AS file
+  r.cum_pct AS cum_pct, r.module AS module, r.file AS file, $function_id AS function_id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

@@ -40,6 +40,7 @@
 --> cumulative     COST json                                   cost with what it called, recursion counted once; NULL if unknown
 --> cumulative_pct PERCENT json                                the same, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
+--> function_id    LINE json                                   number of the function
 WITH entries AS (
   SELECT f.name, f.module, IIF(i.file = '', f.file, i.file) AS file, NULL AS kind, i.function_id AS id, i.line, i.col,
     i.calls, i.exclusive, i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
@@ -51,6 +52,6 @@ SELECT
   100 * r.exclusive / r.total AS own_pct, r.cumulative AS whole, 100 * r.cumulative / r.total AS whole_pct, r.calls AS calls,
   r.cum_pct AS cum_pct, r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, r.module AS module, r.file AS file,
   NULLIF(r.file, f.file) AS line_file, r.exclusive AS exclusive, 100 * r.exclusive / r.total AS exclusive_pct,
-  r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
+  r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id, r.id AS function_id
 FROM ranked AS r JOIN $names AS f ON f.function_id = r.id$up_to
 ORDER BY $sorted$first;

@@ -39,6 +39,7 @@
 --> cumulative     COST json                                   cost with what it called, recursion counted once
 --> cumulative_pct PERCENT json                                the same, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
+--> function_id    LINE json                                   number of the function; NULL for groups of functions
 WITH entries AS (
   SELECT f.name, f.module, f.file, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
     i.cumulative, i.seen, $cost AS cost, $sort_key AS sort_key, $total AS total
@@ -50,6 +51,6 @@ SELECT
   r.exclusive AS own, 100 * r.exclusive / r.total AS own_pct, r.cumulative AS whole,
   100 * r.cumulative / r.total AS whole_pct, r.seen AS seen, r.calls AS calls, r.cum_pct AS cum_pct,
   r.cost / NULLIF(r.calls, 0) AS avg, r.module AS module, r.file AS file, r.kind AS kind, r.exclusive AS exclusive,
-  100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id
+  100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id, $function_id AS function_id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

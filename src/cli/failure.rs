@@ -171,8 +171,8 @@ pub(super) fn unchosen(error: ChooseError, stop: &Stop) -> Failure {
 pub(super) fn unanswered(error: ReportError, stop: &Stop) -> Failure {
     match error {
         ReportError::Usage(message) => complain(message, Failure::Usage),
-        ReportError::NothingSelected(message) | ReportError::NoGroups(message) => {
-            complain(message, Failure::NothingSelected)
+        ReportError::NothingSelected(_) | ReportError::NoGroups(_) | ReportError::Several(_) => {
+            complain(error, Failure::NothingSelected)
         }
         ReportError::Store(error) => database(error, stop),
     }

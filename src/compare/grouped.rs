@@ -209,6 +209,9 @@ pub(super) fn grouped(
         Err(ReportError::NothingSelected(why)) => {
             return Ok(Err(Nothing::Selected(run.of(&why))));
         }
+        Err(error @ ReportError::Several(_)) => {
+            return Ok(Err(Nothing::Selected(run.of(&error.to_string()))));
+        }
         Err(ReportError::NoGroups(why)) => return Ok(Err(Nothing::Named(run.of(&why)))),
         Err(ReportError::Usage(message)) => return Err(CompareError::Usage(message)),
         Err(ReportError::Store(error)) => return Err(error.into()),

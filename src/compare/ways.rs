@@ -14,7 +14,7 @@ use crate::report::path::{Name, Operator, Path, parse};
 use crate::report::{self, Argument, NameSyntax};
 use crate::store::{FunctionIdentity, ThreadName};
 use crate::text::nearest::suggestion;
-use crate::text::placed::placed;
+use crate::text::placed::readings;
 
 /// A run, with what its functions are.
 pub(super) type Known<'k, 'd> = (&'k ComparedRun<'d>, &'k Dictionary);
@@ -155,16 +155,17 @@ fn path(runs: &[Known<'_, '_>], text: &str) -> Result<Vec<Step>, CompareError> {
         .collect()
 }
 
-/// What tables tell from others of its name as a text does: with the module or file after the name, both as a run has them or after
-/// the rules of identities.
+/// Returns the functions that a text names with their place, as a run has them or after the rules of identities.
 fn of_place<'k>(all: &[&'k FunctionIdentity], text: &str) -> Vec<&'k FunctionIdentity> {
-    let found = placed(text).map(|(name, place)| {
-        let is_it = |[known, module, file]: &[String; 3]| {
-            known == name && [module, file].into_iter().any(|known| known == place)
+    let found = readings(text).into_iter().map(|reading| {
+        let is_it = |[name, module, file]: &[String; 3], line: i64| {
+            reading.fits(name, &[module, file], line)
         };
         let all = all.iter().copied();
-        all.filter(|identity| is_it(&identity.raw) || is_it(&identity.names))
-            .collect::<Vec<_>>()
+        all.filter(|identity| {
+            is_it(&identity.raw, identity.raw_line) || is_it(&identity.names, identity.raw_line)
+        })
+        .collect::<Vec<_>>()
     });
     let mut found = found.filter(|found| !found.is_empty());
     found.next().unwrap_or_default()

@@ -4,7 +4,7 @@ use regex::Regex;
 use std::path::PathBuf;
 
 use crate::store::RunSet;
-use crate::text::placed::placed;
+use crate::text::placed::readings;
 use crate::text::scale::Unit;
 
 /// A budget.
@@ -155,12 +155,12 @@ impl Pattern {
         }
     }
 
-    /// Whether a function of these names is meant as tables tell it from others of its name, by name and module or file. A text that
-    /// is the whole name of some function is not read so.
+    /// Returns whether the text names a function with its place: name, module and file, and the line where its definition
+    /// starts (0 if unknown). A text that is the whole name of some function is not read so.
     #[must_use]
-    pub fn fits_place(&self, [name, places @ ..]: [&str; 3]) -> bool {
-        let is_it = |(known, place)| known == name && places.contains(&place);
-        self.regex.is_none() && placed(&self.text).any(is_it)
+    pub fn fits_place(&self, [name, places @ ..]: [&str; 3], line: i64) -> bool {
+        let mut readings = readings(&self.text).into_iter();
+        self.regex.is_none() && readings.any(|reading| reading.fits(name, &places, line))
     }
 
     /// A pattern, or in double quotes a name as it is.

@@ -490,7 +490,7 @@ fn calls(
 /// Whether a pattern means a function of this name, module and file, or its module, or its file, unless another one has the whole
 /// of the pattern for its name.
 pub(super) fn may_fit(thing: Thing, pattern: &Pattern, names: [&str; 3]) -> bool {
-    fits(thing, pattern, names) || is_place_read(thing) && pattern.fits_place(names)
+    fits(thing, pattern, names) || is_place_read(thing) && pattern.fits_place(names, 0)
 }
 
 /// Whether a pattern means a function by its name, or its module, or its file.
@@ -524,7 +524,7 @@ impl Meant<'_> {
             || self.is_placed
                 && self
                     .pattern
-                    .fits_place(names.each_ref().map(String::as_str))
+                    .fits_place(names.each_ref().map(String::as_str), 0)
             || self.found.contains(names)
     }
 }
@@ -587,7 +587,7 @@ fn meant<'p>(
                 }
                 if is_name || pattern.fits(&identity.names[0]) {
                     meant.is_placed = false;
-                } else if meant.is_placed && pattern.fits_place(raw) {
+                } else if meant.is_placed && pattern.fits_place(raw, identity.raw_line) {
                     placed.push(names());
                 }
             }

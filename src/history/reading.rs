@@ -10,7 +10,7 @@ use crate::events::Noise;
 use crate::report;
 use crate::store::{Database, Fitting, IdentifiedFunction, MetricOfRun, StoreError};
 use crate::text::nearest::suggestion;
-use crate::text::placed::placed;
+use crate::text::placed::readings;
 
 /// Why there is no history.
 #[derive(Debug, thiserror::Error)]
@@ -301,15 +301,18 @@ pub fn subjects(
     Ok(grouped(by, found))
 }
 
-/// The functions that tables tell from others of their name as a text does: with the module or file after the name, both as some run has
-/// them or after the rules of identities.
+/// Returns the functions that a text names with their place, as some run has them or after the rules of identities.
 fn of_place(database: &Database, text: &str) -> Result<Vec<IdentifiedFunction>, StoreError> {
-    for (name, place) in placed(text) {
-        let mut found = database.fitting_functions(Fitting::Function, &literal(name))?;
+    for reading in readings(text) {
+        let pattern = reading.name.map_or_else(|| "*".to_owned(), literal);
+        let mut found = database.fitting_functions(Fitting::Function, &pattern)?;
         let is_it = |function: &&IdentifiedFunction| {
-            let is_place = |known: &String| known == place;
-            function.names[1..].iter().any(is_place)
-                || function.raw_name == name && function.raw_places.iter().any(is_place)
+            let fits = |name: &str, places: &[String]| {
+                let places: Vec<&str> = places.iter().map(String::as_str).collect();
+                reading.fits(name, &places, function.raw_line)
+            };
+            fits(&function.names[0], &function.names[1..])
+                || fits(&function.raw_name, &function.raw_places)
         };
         let identities: HashSet<i64> = found
             .iter()

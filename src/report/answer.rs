@@ -1,30 +1,34 @@
 //! Answers: columns and rows, and what they are about.
 
-use std::hash::BuildHasher as _;
 use std::iter;
 
 use hashbrown::HashSet;
 use rusqlite::types::ValueRef;
-use rusqlite::{Row, Statement, named_params};
+use rusqlite::{Row, Statement};
 use serde_json::{Map, Value as Json};
 
 use super::error::failure;
 use super::header::{Column, Kind, Medium};
 use super::kept_rows::KeptRows;
+use super::labels::{FunctionLabels, MAX_LOOKUPS};
 use crate::base::hex::hex;
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
 use crate::text::cell::{Value, put};
 
-const OF_FUNCTIONS: &str = include_str!("../../queries/names/of_functions.sql");
-const LINES_IN_OTHER_FILES: &str = include_str!("../../queries/names/lines_in_other_files.sql");
+/// Column with the number of the function that a row is about.
+pub(super) const FUNCTION_ID: &str = "function_id";
 
-/// Rows that are sooner read once more than the names of all functions of a run.
-const FEW_ROWS: usize = if cfg!(debug_assertions) {
-    // So that tests come further.
-    4
-} else {
-    1000
-};
+/// Reason why rows are not read to the end.
+enum EarlyEnd {
+    Reached,
+    Failed(StoreError),
+}
+
+impl From<StoreError> for EarlyEnd {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
+}
 
 /// What the answer is about.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,6 +176,8 @@ pub struct Answer<'d> {
     /// Numbers of columns that tables for people leave out where they have no room on a screen, those
     /// that matter least first.
     pub dispensable: Vec<usize>,
+    /// Names, modules and files of functions without a row that may share their name with a row.
+    pub namesakes: Vec<[String; 3]>,
     pub(super) rows: Rows<'d>,
     pub(super) author: Author,
     pub(super) database: &'d Database,
@@ -347,41 +353,40 @@ impl Answer<'_> {
         }
     }
 
-    /// Whether no two functions or lines of the run look alike; also `false` where that is not known
-    /// sooner than by reading all rows.
+    /// Finds the places that tell the functions of the rows from others of the run; `None` where rows have no numbers of
+    /// functions. `with_all` asks for the places of functions whose name is unique, too.
     ///
     /// # Errors
     /// The database's.
-    pub(super) fn has_unique_names(&self) -> Result<bool, StoreError> {
-        let (Some(subject), Rows::Computed(source)) = (&self.subject, &self.rows) else {
-            return Ok(false);
+    pub(super) fn labels(&mut self, with_all: bool) -> Result<Option<FunctionLabels>, StoreError> {
+        let mut columns = self.columns.iter();
+        let Some(at) = columns.position(|column| column.name == FUNCTION_ID) else {
+            return Ok(None);
         };
-        let unique = || -> rusqlite::Result<bool> {
-            let mut rows = 0;
-            source.each(&mut |_| {
-                rows += 1;
-                rows < FEW_ROWS
-            })?;
-            if rows < FEW_ROWS {
-                return Ok(false);
-            }
-            let connection = self.database.connection();
-            let run = named_params! {":run": subject.run.run_id};
-            let mut statement = connection.prepare(OF_FUNCTIONS)?;
-            let mut names = statement.query(run)?;
-            // Hashes do: two that are one by chance cost a reading of the rows.
-            let mut hashes = HashSet::new();
-            while let Some(row) = names.next()? {
-                let name = row.get_ref(0)?.as_bytes()?;
-                let is_like_a_line = matches!(name, [.., b'0'..=b'9', b']']);
-                let hash = hashes.hasher().hash_one(name);
-                if is_like_a_line || !hashes.insert(hash) {
-                    return Ok(false);
-                }
-            }
-            connection.query_row(LINES_IN_OTHER_FILES, run, |row| Ok(!row.get::<_, bool>(0)?))
+        let Some(run_id) = self.subject.as_ref().map(|subject| subject.run.run_id) else {
+            return Ok(None);
         };
-        unique().map_err(|source| failure(self.database, source))
+        let (mut functions, mut rows) = (HashSet::new(), 0);
+        let read = self.each(|row| {
+            if let Value::Integer(function) = row[at] {
+                functions.insert(function);
+            }
+            rows += 1;
+            if rows > MAX_LOOKUPS {
+                return Err(EarlyEnd::Reached);
+            }
+            Ok(())
+        });
+        match read {
+            Ok(()) => {
+                let functions: Vec<i64> = functions.into_iter().collect();
+                FunctionLabels::of_functions(self.database, run_id, &functions).map(Some)
+            }
+            Err(EarlyEnd::Reached) => {
+                FunctionLabels::of_run(self.database, run_id, with_all).map(Some)
+            }
+            Err(EarlyEnd::Failed(error)) => Err(error),
+        }
     }
 
     /// How many rows are lines without source, and how many are lines at all.

@@ -15,6 +15,7 @@ use super::header::{Column, Meaning, Needs};
 use super::names::RunNames;
 use super::node_rows::{self, ChainRows, PathRows, TreeRows, percent};
 use super::nodes::{LeftOut, NodeQuestion, Selected, Start, Tree, Wants, add_up, bottom_up, paths};
+use super::one_by_one::ask_each;
 use super::plan::{is_from_nodes, plan, sets_with};
 use super::question::{Argument, Base, Groups, Question, Request, SORT, has_tree};
 use super::selection::{Selection, Target};
@@ -40,7 +41,13 @@ pub fn ask<'d>(
     request: &Request,
 ) -> Result<Answer<'d>, ReportError> {
     let metrics = database.metrics(run.run_id)?;
-    let mut answer = ask_for_known_costs(database, report, run, &metrics, request)?;
+    let mut answer = match ask_for_known_costs(database, report, run, &metrics, request) {
+        Err(ReportError::Several(functions)) => {
+            let ask = |one: &Request| self::ask(database, report, run, one);
+            return ask_each(database, report, run, request, &functions, ask);
+        }
+        answer => answer?,
+    };
     let Some(unknown) = unknown_order(&mut answer, request)? else {
         return Ok(answer);
     };
@@ -261,6 +268,7 @@ fn answer<'d>(
         columns: columns(&question),
         remarks: selection.remarks.clone(),
         dispensable: Vec::new(),
+        namesakes: Vec::new(),
         rows,
         author: Author::Us,
         database,
@@ -631,7 +639,7 @@ impl<'d> Asked<'d, '_> {
 
     /// The cost of what is selected; `None` if that is the whole run or if the cost is unknown.
     fn selected(&self) -> Result<Option<f64>, StoreError> {
-        if self.is_all() {
+        if self.is_all() || self.selection.target == Target::EachFunction {
             return Ok(None);
         }
         if self.selected.is_some() {

@@ -11,6 +11,11 @@ pub enum ReportError {
     /// The question makes sense, and selects nothing.
     #[error("{0}")]
     NothingSelected(String),
+    /// The costs of these functions cannot be added up, because calls of one may be within calls of another one.
+    #[error(
+        "the name matches several functions that may call each other; their costs cannot be added up"
+    )]
+    Several(Vec<i64>),
     /// No function of the run has what costs are to be added up by.
     #[error("{0}")]
     NoGroups(String),

@@ -209,6 +209,8 @@ impl TitledMedium {
 /// What a column shows, whatever its title is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
+    /// The selected function, in answers for several ones.
+    About,
     /// The function, or function and line, that a row is about.
     Element,
     /// Its line.

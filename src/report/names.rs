@@ -7,20 +7,20 @@ use rusqlite::{Row, ToSql, named_params};
 
 use super::error::{ReportError, failure};
 use super::path::{self, Name, NameSyntax, Path};
-use super::question::{no_paths, regular_expression};
+use super::question::regular_expression;
 use crate::store::{Database, RunInfo, StoreError, ThreadName};
 use crate::text::nearest::{some, suggestion};
-use crate::text::placed::placed;
-use crate::text::shell::quoted;
+use crate::text::placed::{PlaceReading, readings};
 
 const NAMED: &str = include_str!("../../queries/names/named.sql");
 const FITTING: &str = include_str!("../../queries/names/fitting.sql");
-const APART: &str = include_str!("../../queries/names/apart.sql");
 const CALLED: &str = include_str!("../../queries/names/called.sql");
 const NAMES: &str = include_str!("../../queries/names/names.sql");
 const ALL_FUNCTIONS: &str = include_str!("../../queries/names/functions.sql");
 const FOUND: &str = include_str!("../../queries/names/found.sql");
 const PLACED: &str = include_str!("../../queries/names/placed.sql");
+const AT_LINE: &str = include_str!("../../queries/names/at_line.sql");
+const WITH_LINE: &str = include_str!("../../queries/names/with_line.sql");
 const KNOWS: &str = include_str!("../../queries/names/knows.sql");
 const PLACES: &str = include_str!("../../queries/names/places.sql");
 const KEYS: &str = include_str!("../../queries/names/keys.sql");
@@ -91,92 +91,37 @@ impl<'s> RunNames<'s> {
         path::parse(text, self.syntax, &|name| self.knows(name)).map_err(ReportError::Usage)
     }
 
-    /// Refuses several functions if one may be within a call of another one: it is unknown then how
-    /// much of their costs would count twice.
-    pub(super) fn check_apart(&self, functions: &[i64]) -> Result<(), ReportError> {
-        let listed = listed(functions);
-        let listed: (&str, &dyn ToSql) = (":functions", &listed);
-        let picked: Vec<(i64, String)> =
-            self.rows(APART, &[listed], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        if picked.len() <= 1 {
-            return Ok(());
+    /// Returns whether a call of one of the functions may be within a call of another one, so that part of their costs would
+    /// count twice in a sum.
+    pub(super) fn may_enclose(&self, functions: &[i64]) -> Result<bool, StoreError> {
+        if functions.len() <= 1 {
+            return Ok(false);
         }
-        let reason = if self.run.fidelity == "edges" {
-            let Some(outer) = self.enclosing(&picked)? else {
-                return Ok(());
-            };
-            format!("{outer} may call itself")
-        } else {
-            "whether they call each other is unknown".to_owned()
-        };
-        let names: Vec<String> = picked.into_iter().map(|(_, name)| name).collect();
-        let alone = self.first_alone(&names)?;
-        let instead = match alone {
-            Some(name) => format!("--fn '{}' selects one of them", quoted(name, Some('\''))),
-            None => "profdb sql tells them apart by file and module".to_owned(),
-        };
-        Err(no_paths(
-            self.run,
-            &format!(
-                "--fn can add up functions only if they do not call each other; here {}: {reason}; {instead}",
-                some(&names)
-            ),
-        ))
-    }
-
-    /// The first of some texts that means one function by its name and place. One walk over the functions of the run is enough.
-    fn first_alone<'t>(&self, texts: &'t [String]) -> Result<Option<&'t String>, StoreError> {
-        let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
-        let all: Vec<[String; 3]> = self.rows(ALL_FUNCTIONS, &[run], |row| {
-            Ok([row.get(1)?, row.get(2)?, row.get(3)?])
-        })?;
-        let mut known: HashSet<&str> = HashSet::new();
-        let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
-        for [name, module, file] in &all {
-            known.insert(name);
-            *counts.entry((name, module)).or_default() += 1;
-            if file != module {
-                *counts.entry((name, file)).or_default() += 1;
-            }
+        if self.run.fidelity != "edges" {
+            return Ok(true);
         }
-        let is_alone = |text: &&String| {
-            let mut counts = placed(text).filter_map(|place| counts.get(&place));
-            !known.contains(text.as_str()) && counts.next() == Some(&1)
-        };
-        Ok(texts.iter().find(is_alone))
-    }
-
-    /// One of the picked functions from which calls lead to another one.
-    fn enclosing<'p>(&self, picked: &'p [(i64, String)]) -> Result<Option<&'p str>, StoreError> {
         let mut callees: HashMap<i64, Vec<i64>> = HashMap::new();
         let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
         for (caller, callee) in self.rows(CALLED, &[run], |row| Ok((row.get(0)?, row.get(1)?)))? {
             callees.entry(caller).or_default().push(callee);
         }
-        let sources: HashMap<i64, &str> = picked
-            .iter()
-            .map(|(function, name)| (*function, name.as_str()))
-            .collect();
-        // Two sources that lead to a function are enough: whatever source is reached from it, one
-        // of the two is another one.
-        let mut known: HashMap<i64, Vec<i64>> = HashMap::new();
-        let mut ways: Vec<(i64, i64)> = picked
-            .iter()
-            .map(|(function, _)| (*function, *function))
-            .collect();
-        while let Some((source, at)) = ways.pop() {
+        let sources: HashSet<i64> = functions.iter().copied().collect();
+        // Two sources that lead to a function are enough: one of them differs from any source that is reached from it.
+        let mut reached_from: HashMap<i64, Vec<i64>> = HashMap::new();
+        let mut paths: Vec<(i64, i64)> = functions.iter().map(|at| (*at, *at)).collect();
+        while let Some((source, at)) = paths.pop() {
             for callee in callees.get(&at).into_iter().flatten() {
-                if *callee != source && sources.contains_key(callee) {
-                    return Ok(sources.get(&source).copied());
+                if *callee != source && sources.contains(callee) {
+                    return Ok(true);
                 }
-                let from = known.entry(*callee).or_default();
+                let from = reached_from.entry(*callee).or_default();
                 if from.len() < 2 && !from.contains(&source) {
                     from.push(source);
-                    ways.push((source, *callee));
+                    paths.push((source, *callee));
                 }
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Whether a function of the run has exactly this name, or this name and place.
@@ -190,20 +135,44 @@ impl<'s> RunNames<'s> {
             || self.placed(name).is_ok_and(|found| !found.is_empty())
     }
 
-    /// The functions that a table tells from others of their name as a text does, with the module or file after the name.
+    /// Returns the functions that a text names with their place. A line is the first one of a definition; where no
+    /// definition starts there, a line with figures.
     fn placed(&self, text: &str) -> Result<Vec<i64>, StoreError> {
-        for (name, place) in placed(text) {
-            let parameters: [(&str, &dyn ToSql); 3] = [
-                (":run", &self.run.run_id),
-                (":name", &name),
-                (":place", &place),
-            ];
-            let found = self.rows(PLACED, &parameters, |row| row.get(0))?;
-            if !found.is_empty() {
-                return Ok(found);
+        let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
+        let readings = readings(text);
+        for reading in &readings {
+            let (sql, key): (_, (&str, &dyn ToSql)) = match &reading.name {
+                Some(name) => (PLACED, (":name", name)),
+                None => (AT_LINE, (":line", &reading.line)),
+            };
+            let functions = self.fitting_reading(reading, sql, &[run, key])?;
+            if !functions.is_empty() {
+                return Ok(functions);
+            }
+        }
+        for reading in readings.iter().filter(|reading| reading.line.is_some()) {
+            let line: (&str, &dyn ToSql) = (":line", &reading.line);
+            let functions = self.fitting_reading(reading, WITH_LINE, &[run, line])?;
+            if !functions.is_empty() {
+                return Ok(functions);
             }
         }
         Ok(Vec::new())
+    }
+
+    /// Returns those of the functions that a statement gives which a text names in one of its readings.
+    fn fitting_reading(
+        &self,
+        reading: &PlaceReading<'_>,
+        sql: &str,
+        parameters: &[(&str, &dyn ToSql)],
+    ) -> Result<Vec<i64>, StoreError> {
+        let functions = self.rows(sql, parameters, |row| {
+            let places = [row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_str()?];
+            let fits = reading.fits(row.get_ref(1)?.as_str()?, &places, row.get(4)?);
+            Ok(fits.then_some(row.get(0)?))
+        })?;
+        Ok(functions.into_iter().flatten().collect())
     }
 
     /// The functions that a name means.

@@ -60,7 +60,7 @@ impl RowSource for TreeRows<'_> {
     }
 
     fn each(&self, give: &mut dyn FnMut(&[Value]) -> bool) -> rusqlite::Result<()> {
-        let mut values = vec![Value::Null; 16];
+        let mut values = vec![Value::Null; 17];
         self.tree.each(&self.limits, self.with_code, |row| {
             let place = row.place;
             values[0] = Value::Integer(place.depth);
@@ -88,6 +88,7 @@ impl RowSource for TreeRows<'_> {
                 Some(file) => put(&mut values[15], file),
                 None => values[15] = Value::Null,
             }
+            values[16] = Value::Integer(place.function_id);
             Ok(give(&values))
         })
     }
@@ -103,7 +104,7 @@ pub(super) struct ChainRows<'d> {
 impl RowSource for ChainRows<'_> {
     fn each(&self, give: &mut dyn FnMut(&[Value]) -> bool) -> rusqlite::Result<()> {
         let mut names = Names::new(self.connection)?;
-        let mut values = vec![Value::Null; 8];
+        let mut values = vec![Value::Null; 9];
         for row in &self.rows {
             let function = names.of(row.function_id)?;
             values[0] = Value::Integer(row.level);
@@ -114,6 +115,7 @@ impl RowSource for ChainRows<'_> {
             values[5] = row.calls.map_or(Value::Null, Value::from);
             put(&mut values[6], &function.module);
             put(&mut values[7], &function.file);
+            values[8] = Value::Integer(row.function_id);
             if !give(&values) {
                 break;
             }

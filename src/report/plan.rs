@@ -28,7 +28,7 @@ macro_rules! fragment {
 /// Whether a report adds up nodes, rather than reading totals.
 pub(super) fn is_from_nodes(question: &Question<'_>, selection: &Selection) -> bool {
     match selection.target {
-        Target::Functions => false,
+        Target::Functions | Target::EachFunction => false,
         Target::Nodes => true,
         Target::Run => {
             has_tree(question.run)
@@ -164,7 +164,7 @@ fn layers(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     );
     parts.word(
         "$picked",
-        if selection.target == Target::Functions {
+        if matches!(selection.target, Target::Functions | Target::EachFunction) {
             " AND i.function_id IN (SELECT function_id FROM step_1_functions)"
         } else {
             ""
@@ -495,7 +495,7 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         },
     );
     parts.file(match selection.target {
-        Target::Functions => fragment!("selection_of_functions"),
+        Target::Functions | Target::EachFunction => fragment!("selection_of_functions"),
         Target::Run if is_all => fragment!("whole_run"),
         Target::Run => fragment!("what_is_left"),
         Target::Nodes => fragment!("selection_of_nodes"),
@@ -592,6 +592,15 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         _ => ("names", ""),
     };
     parts.word("$names", names);
+    let has_functions = matches!(question.groups, Groups::Functions) && !of_identities;
+    parts.word(
+        "$function_id",
+        if has_functions {
+            "NULLIF(r.id, 0)"
+        } else {
+            "NULL"
+        },
+    );
     parts.word("$listed", listed);
     let kind = match question.groups {
         Groups::Containers(kind) => {

@@ -9,7 +9,7 @@
 use super::error::ReportError;
 use super::names::{Looks, Picked, RunNames};
 use super::path::{Name, Operator, Path};
-use super::question::{Filter, Fits, Given, Groups, Question, has_tree, no_paths};
+use super::question::{Base, Filter, Fits, Given, Groups, Question, has_tree, no_paths};
 
 /// What the reports look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(super) enum Target {
     Run,
     /// The totals of one function, or of several that never enclose each other.
     Functions,
+    /// The totals of several functions, one by one: some may be called by others, so that their sum is unknown.
+    EachFunction,
     /// The nodes that the path reaches, and what is below them.
     Nodes,
 }
@@ -156,6 +158,13 @@ fn path(question: &Question<'_>, names: &RunNames<'_>) -> Result<Option<Path>, R
     })
 }
 
+/// Returns whether the answer needs the sum of the selected functions, not only the figures of each.
+fn is_sum_needed(question: &Question<'_>) -> bool {
+    question.header.about_function
+        || question.base == Base::Selection
+        || !matches!(question.groups, Groups::Functions | Groups::Identities)
+}
+
 /// Where totals do, those of a single function are selected instead of its nodes. Without paths
 /// those of several are, too, if they never enclose each other.
 fn target(
@@ -185,6 +194,12 @@ fn target(
             "--fn takes the name of a function here",
         ));
     }
-    names.check_apart(&first.picked.functions)?;
-    Ok(Target::Functions)
+    let functions = &first.picked.functions;
+    Ok(if !names.may_enclose(functions)? {
+        Target::Functions
+    } else if is_sum_needed(question) {
+        return Err(ReportError::Several(functions.clone()));
+    } else {
+        Target::EachFunction
+    })
 }

@@ -45,6 +45,8 @@ pub struct FunctionIdentity {
     pub is_unnamed: bool,
     /// Name, module and file as the run has them; empty where they were not asked for.
     pub raw: [String; 3],
+    /// Line where the definition starts in the run; 0 if unknown or not requested.
+    pub raw_line: i64,
 }
 
 impl FunctionIdentity {
@@ -53,6 +55,7 @@ impl FunctionIdentity {
         let text = |at: usize| row.get(from + at);
         Ok(Self {
             raw: [text(6)?, text(7)?, text(8)?],
+            raw_line: row.get(from + 9)?,
             ..Self::read_alone(row, from)?
         })
     }
@@ -74,6 +77,7 @@ impl FunctionIdentity {
             names: [text(2)?, text(3)?, text(4)?],
             is_unnamed: row.get(from + 5)?,
             raw: <[String; 3]>::default(),
+            raw_line: 0,
         })
     }
 

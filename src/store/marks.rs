@@ -76,6 +76,8 @@ pub struct IdentifiedFunction {
     pub raw_name: String,
     /// Its own module and file.
     pub raw_places: [String; 2],
+    /// Line where its definition starts; 0 if unknown.
+    pub raw_line: i64,
 }
 
 impl IdentifiedFunction {
@@ -87,6 +89,7 @@ impl IdentifiedFunction {
             is_unnamed: row.get(5)?,
             raw_name: row.get(6)?,
             raw_places: [row.get(7)?, row.get(8)?],
+            raw_line: row.get(9)?,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Names that are most like one that is unknown.
 
-use super::placed::placed;
+use super::placed::readings;
 
 /// Names that are suggested for one that is unknown.
 const SUGGESTIONS: usize = 3;
@@ -48,7 +48,7 @@ pub(crate) fn some_or_nearest(name: &str, names: Vec<String>) -> String {
 pub(crate) fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> String {
     let mut near = nearest(name, names.clone());
     if near.is_empty()
-        && let Some((bare, _)) = placed(name).next()
+        && let Some(bare) = readings(name).into_iter().find_map(|reading| reading.name)
     {
         near = nearest(bare, names);
     }

@@ -1,14 +1,196 @@
-//! Functions of one name as tables tell them apart: with the module or file in parentheses after the name.
+//! Functions of one name: the places that tell them apart, and texts that name a function together with its place
+//! (`NAME (FILE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE`).
 
-/// What is between a name and its place.
+use hashbrown::{HashMap, HashSet};
+
+/// Separates a name from its place in parentheses.
 const BEFORE_PLACE: &str = " (";
 
-/// Name and place of a function as a table has them, `NAME (PLACE)`. Either may have parentheses of its own, so that a text may be
-/// read in several ways: first that with the shortest name.
-pub(crate) fn placed(text: &str) -> impl Iterator<Item = (&str, &str)> {
+/// One way to read a text as a function with a place. Names and paths may contain colons and parentheses themselves, so
+/// that a text has several readings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlaceReading<'t> {
+    /// Name of the function.
+    pub(crate) name: Option<&'t str>,
+    /// Module, file, or the last parts of the path of the file.
+    pub(crate) place: Option<&'t str>,
+    /// Line where the definition starts.
+    pub(crate) line: Option<i64>,
+}
+
+impl PlaceReading<'_> {
+    /// Returns whether a function with this name, this module and file, and this first line is meant.
+    pub(crate) fn fits(&self, name: &str, places: &[&str], line: i64) -> bool {
+        let is_place = |place: &str| places.iter().any(|known| ends_in(known, place));
+        self.name.is_none_or(|wanted| wanted == name)
+            && self.place.is_none_or(is_place)
+            && self.line.is_none_or(|wanted| wanted == line)
+    }
+}
+
+/// Returns whether a path is the given one or ends in it at the beginning of a part.
+fn ends_in(path: &str, wanted: &str) -> bool {
+    let before = path.strip_suffix(wanted);
+    !wanted.is_empty()
+        && before.is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\']))
+}
+
+/// Returns the readings of a text, of which the first one that a function fits counts: `NAME (PLACE)`, `NAME:LINE`,
+/// `FILE:NAME`, `FILE:LINE`, `FILE:NAME:LINE`. A place in parentheses may have a line, too.
+pub(crate) fn readings(text: &str) -> Vec<PlaceReading<'_>> {
+    let mut all = Vec::new();
+    for (name, inner) in placed(text) {
+        let whole = PlaceReading {
+            name: Some(name),
+            place: Some(inner),
+            line: None,
+        };
+        all.push(whole);
+        if let Some((file, line)) = with_line(inner) {
+            all.push(PlaceReading {
+                place: Some(file).filter(|file| !file.is_empty()),
+                line: Some(line),
+                ..whole
+            });
+        }
+    }
+    let lined = with_line(text).filter(|(rest, _)| !rest.is_empty());
+    if let Some((rest, line)) = lined {
+        all.push(PlaceReading {
+            name: Some(rest),
+            line: Some(line),
+            ..PlaceReading::default()
+        });
+    }
+    all.extend(files_and_names(text, None));
+    if let Some((rest, line)) = lined {
+        all.push(PlaceReading {
+            place: Some(rest),
+            line: Some(line),
+            ..PlaceReading::default()
+        });
+        all.extend(files_and_names(rest, Some(line)));
+    }
+    all
+}
+
+/// Returns the readings of a text as `FILE:NAME`, one for each colon.
+fn files_and_names(text: &str, line: Option<i64>) -> impl Iterator<Item = PlaceReading<'_>> {
+    let colons = text.match_indices(':').map(|(at, _)| at);
+    let parts = colons.map(|at| (&text[..at], &text[at + 1..]));
+    let both = parts.filter(|(file, name)| !file.is_empty() && !name.is_empty());
+    both.map(move |(file, name)| PlaceReading {
+        name: Some(name),
+        place: Some(file),
+        line,
+    })
+}
+
+/// Splits `TEXT:LINE`.
+fn with_line(text: &str) -> Option<(&str, i64)> {
+    let (rest, digits) = text.rsplit_once(':')?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let line = digits.parse().ok().filter(|line| *line > 0 && is_number)?;
+    Some((rest, line))
+}
+
+/// Returns name and place of `NAME (PLACE)`, the reading with the shortest name first.
+fn placed(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let open = text.strip_suffix(')').into_iter();
     open.flat_map(|open| {
         let marks = open.match_indices(BEFORE_PLACE);
         marks.map(|(at, mark)| (&open[..at], &open[at + mark.len()..]))
     })
+}
+
+/// The definition of a function, of which others may have the same name.
+pub(crate) struct Namesake<'t> {
+    pub(crate) module: &'t str,
+    pub(crate) file: &'t str,
+    /// Line where it starts; 0 if unknown.
+    pub(crate) line: i64,
+}
+
+/// The place of a function in tables.
+pub(crate) struct FunctionPlace {
+    /// The name alone does not tell it from other functions of the run.
+    pub(crate) is_needed: bool,
+    /// `FILE`, `FILE:LINE` or a module, as short as tells the function apart.
+    pub(crate) apart: String,
+    /// `FILE:LINE` as far as known.
+    pub(crate) full: String,
+}
+
+/// Returns the places of functions of one name.
+pub(crate) fn places(group: &[Namesake<'_>]) -> Vec<FunctionPlace> {
+    let files = shortened(group.iter().map(|function| function.file));
+    let modules = shortened(group.iter().map(|function| function.module));
+    let in_file = counts(group.iter().map(|function| function.file));
+    let in_module = counts(group.iter().map(|function| function.module));
+    let full = |function: &Namesake<'_>| {
+        let file = files[function.file];
+        if function.line > 0 {
+            format!("{file}:{}", function.line)
+        } else {
+            file.to_owned()
+        }
+    };
+    let by_file: Vec<String> = group
+        .iter()
+        .map(|function| {
+            let file = function.file;
+            if file.is_empty() || in_file[file] > 1 {
+                full(function)
+            } else {
+                files[file].to_owned()
+            }
+        })
+        .collect();
+    let by_file_counts = counts(by_file.iter().map(String::as_str));
+    let apart = |function: &Namesake<'_>, place: &str| {
+        let module = modules[function.module];
+        if module.is_empty() || (by_file_counts[place] == 1 && !place.is_empty()) {
+            place.to_owned()
+        } else if place.is_empty() || in_module[function.module] == 1 {
+            module.to_owned()
+        } else {
+            format!("{place}, {module}")
+        }
+    };
+    let place = |(function, place): (&Namesake<'_>, &String)| FunctionPlace {
+        is_needed: group.len() > 1,
+        apart: apart(function, place),
+        full: if function.file.is_empty() {
+            String::new()
+        } else {
+            full(function)
+        },
+    };
+    group.iter().zip(&by_file).map(place).collect()
+}
+
+/// Returns how often each text occurs.
+fn counts<'t>(texts: impl Iterator<Item = &'t str>) -> HashMap<&'t str, usize> {
+    let mut counts = HashMap::new();
+    for text in texts {
+        *counts.entry(text).or_default() += 1;
+    }
+    counts
+}
+
+/// Returns for each path its shortest end that no other one of the paths has.
+fn shortened<'t>(paths: impl Iterator<Item = &'t str>) -> HashMap<&'t str, &'t str> {
+    let paths: HashSet<&str> = paths.collect();
+    let ends = counts(paths.iter().flat_map(|path| path_ends(path)));
+    let shortest = |path: &'t str| path_ends(path).find(|end| ends[end] == 1).unwrap_or(path);
+    paths.iter().map(|path| (*path, shortest(path))).collect()
+}
+
+/// Returns the ends of a path that begin with a part of it, the shortest first.
+fn path_ends(path: &str) -> impl Iterator<Item = &str> {
+    let is_separator = |character: char| matches!(character, '/' | '\\');
+    let separators = path
+        .rmatch_indices(is_separator)
+        .map(|(at, _)| &path[at + 1..]);
+    separators.filter(|end| !end.is_empty()).chain([path])
 }

@@ -277,10 +277,13 @@ fn export() -> Vec<String> {
 }
 
 /// What is asked besides, to find names.
-const LOOKUPS: [&str; 14] = [
-    include_str!("../../queries/names/apart.sql"),
+const LOOKUPS: [&str; 17] = [
+    include_str!("../../queries/names/all_places.sql"),
+    include_str!("../../queries/names/at_line.sql"),
+    include_str!("../../queries/names/placed.sql"),
+    include_str!("../../queries/names/with_line.sql"),
+    include_str!("../../queries/names/same_name.sql"),
     include_str!("../../queries/names/called.sql"),
-    include_str!("../../queries/names/lines_in_other_files.sql"),
     include_str!("../../queries/names/fitting.sql"),
     include_str!("../../queries/names/found.sql"),
     include_str!("../../queries/names/functions.sql"),

@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use super::layout::{Layout, RenderError};
-use super::table::{Table, named_run, push_indent};
+use super::table::{ShownPlaces, Table, named_run, push_indent};
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::Kind;
@@ -67,6 +67,7 @@ pub(super) fn write(
             // Blanks that begin a cell would be lost.
             push_indent(table.depth(row, column), "&nbsp;", &mut cell);
             table.push_cell(row, column, &mut text);
+            table.push_place(ShownPlaces::Needed, row, column, &mut text);
             cell + &match column.kind {
                 Kind::Name | Kind::Node => code_cell(&text),
                 _ => marked_cell(&text),

@@ -2,19 +2,22 @@
 //! and `markdown`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use super::csv::capitalized;
 use super::dyalog::order_columns;
 use super::layout::{DECIMALS, Format, Layout, RenderError, shown};
-use crate::base::interner::{Table as ById, TextId, TextInterner};
+use crate::report::answer::FUNCTION_ID;
 use crate::report::header::{Meaning, TitledMedium};
+use crate::report::labels::FunctionLabels;
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
 use crate::text::number::{fixed, push_fixed, push_readable, push_signed};
+use crate::text::placed::{Namesake, places};
 use crate::text::plain::{plain, push_plain_code, push_plain_line};
 use crate::text::scale::{self, Scale};
 
@@ -61,7 +64,7 @@ impl Table {
             .columns
             .iter()
             .position(|column| column.name == "depth");
-        let names = SharedNames::of(answer, &columns)?;
+        let names = SharedNames::of(answer, &columns, layout.width.is_some())?;
         let averages = answer.columns.iter().enumerate().filter(|(_, column)| {
             column.shows == Some(Meaning::Average)
                 && layout.unit.is_none()
@@ -117,12 +120,22 @@ impl Table {
             }
             (Value::Real(value), _) => push_readable(*value, text),
         }
+    }
+
+    /// Adds the place of the function that a cell names, in parentheses.
+    pub(super) fn push_place(
+        &self,
+        places: ShownPlaces,
+        row: &[Value],
+        column: &Shown,
+        text: &mut String,
+    ) {
         if matches!(column.kind, Kind::Name | Kind::Node)
-            && let Value::Text(name) = value
-            && let Some(apart) = self.names.apart(name, row)
+            && let Value::Text(name) = &row[column.at]
+            && let Some(place) = self.names.place(places, name, row)
         {
             text.push_str(" (");
-            (self.escape)(&cut(apart), text);
+            (self.escape)(&cut(place), text);
             text.push(')');
         }
     }
@@ -239,19 +252,44 @@ pub(super) fn push_indent(depth: usize, mark: &str, text: &mut String) {
     }
 }
 
-/// Functions that have one name in this answer, and what tells them apart: their modules, else
-/// their files.
+/// Functions whose places are shown after their names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ShownPlaces {
+    /// Functions that their names do not tell apart.
+    Needed,
+    /// All functions.
+    All,
+}
+
+/// Places of the functions in an answer, and those that tell functions of one name apart. Answers about one run have
+/// them by the numbers of functions; in others, modules or files tell apart what has one name in the answer.
 struct SharedNames {
+    /// Column with the number of the function, and the places.
+    labels: Option<(usize, FunctionLabels)>,
     /// Where a row says to which module and file its name belongs.
     places: Option<(usize, usize)>,
-    /// Modules and files of the names that several functions have, and how many of these places a
-    /// module has.
-    several: HashMap<String, HashMap<String, usize>>,
+    /// By names that several functions have, and their modules and files: what tells them apart.
+    several: HashMap<String, HashMap<[String; 2], String>>,
 }
 
 impl SharedNames {
-    fn of(answer: &mut Answer<'_>, columns: &[Shown]) -> Result<Self, StoreError> {
+    fn of(answer: &mut Answer<'_>, columns: &[Shown], with_all: bool) -> Result<Self, StoreError> {
+        let has_names = columns
+            .iter()
+            .any(|column| matches!(column.kind, Kind::Name | Kind::Node));
+        let labels = if has_names {
+            answer.labels(with_all)?
+        } else {
+            None
+        };
         let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
+        if let (Some(at), Some(labels)) = (find(FUNCTION_ID), labels) {
+            return Ok(Self {
+                labels: Some((at, labels)),
+                places: None,
+                several: HashMap::new(),
+            });
+        }
         let place = |whose: &str| {
             Some((
                 find(&format!("{whose}module"))?,
@@ -264,80 +302,65 @@ impl SharedNames {
             .filter(|column| matches!(column.kind, Kind::Name | Kind::Node))
             .map(|column| column.at)
             .collect();
-        // Nearly all names are of one place, which is all that is kept of them, and most places are of many names. Of the others, files
-        // by module: thousands of functions may have one name, as the anonymous ones of a script have, and a list of them would be
-        // searched again for each.
-        let (mut names_met, mut places_met) = (TextInterner::default(), TextInterner::default());
-        let mut first: ById<TextId, [TextId; 2]> = ById::default();
-        let mut several: HashMap<String, HashMap<String, HashSet<String>>> = HashMap::new();
-        if let Some((module, file)) = places
-            && !answer.has_unique_names()?
-        {
+        let mut met: HashMap<String, BTreeSet<[String; 2]>> = HashMap::new();
+        if let Some((module, file)) = places {
             answer.each(|row| {
                 for name in &names {
-                    let Value::Text(name) = &row[*name] else {
-                        continue;
-                    };
-                    let place = [module, file].map(|at| met(&mut places_met, text(&row[at])));
-                    let name_met = met(&mut names_met, name);
-                    let Some(known) = first.get(name_met) else {
-                        first.push(place);
-                        continue;
-                    };
-                    if *known == place {
-                        continue;
-                    }
-                    let modules = several.entry_ref(name.as_str()).or_default();
-                    for place in [*known, place] {
-                        let [module, file] = place.map(|part| places_met.text(part));
-                        let files = modules.entry_ref(as_text(module)).or_default();
-                        files.get_or_insert_with(as_text(file), str::to_owned);
+                    if let Value::Text(name) = &row[*name] {
+                        let place = [module, file].map(|at| text(&row[at]).to_owned());
+                        met.entry_ref(name.as_str()).or_default().insert(place);
                     }
                 }
                 Ok::<_, StoreError>(())
             })?;
         }
-        let count = |modules: HashMap<String, HashSet<String>>| {
-            modules
-                .into_iter()
-                .map(|(module, files)| (module, files.len()))
-                .collect()
-        };
-        let several = several
-            .into_iter()
-            .map(|(name, modules)| (name, count(modules)))
-            .collect();
-        Ok(Self { places, several })
-    }
-
-    /// What is to be said of a name besides the name.
-    fn apart<'r>(&self, name: &str, row: &'r [Value]) -> Option<&'r str> {
-        if self.several.is_empty() {
-            return None;
+        for [name, module, file] in &answer.namesakes {
+            if let Some(places) = met.get_mut(name) {
+                places.insert([module.clone(), file.clone()]);
+            }
         }
-        let known = self.several.get(name)?;
+        met.retain(|_, places| places.len() > 1);
+        let several = met
+            .into_iter()
+            .map(|(name, definitions)| (name, apart_by_place(&definitions)))
+            .collect();
+        Ok(Self {
+            labels: None,
+            places,
+            several,
+        })
+    }
+
+    /// Returns the place that is shown after a name.
+    fn place<'r>(&'r self, places: ShownPlaces, name: &str, row: &'r [Value]) -> Option<&'r str> {
+        if let Some((at, labels)) = &self.labels {
+            let Value::Integer(function) = row[*at] else {
+                return None;
+            };
+            return match places {
+                ShownPlaces::All => labels.full(function),
+                ShownPlaces::Needed => labels.apart(function),
+            };
+        }
         let (module, file) = self.places?;
-        let (module, file) = (text(&row[module]), text(&row[file]));
-        // The module tells functions of one name apart only where no other of them has it.
-        let alone = known.get(module) == Some(&1);
-        let said = if (alone && !module.is_empty()) || file.is_empty() {
-            module
-        } else {
-            file
-        };
-        Some(said).filter(|said| !said.is_empty())
+        let definition = [module, file].map(|at| text(&row[at]).to_owned());
+        let place = self.several.get(name)?.get(&definition)?;
+        Some(place.as_str()).filter(|place| !place.is_empty())
     }
 }
 
-/// Finds or adds a text.
-fn met(texts: &mut TextInterner, text: &str) -> TextId {
-    let known = texts.find(text.as_bytes());
-    known.unwrap_or_else(|| texts.add(text.as_bytes()))
-}
-
-/// A text that was one when it was added.
-fn as_text(bytes: &[u8]) -> &str {
-    str::from_utf8(bytes).unwrap_or_default()
+/// Returns what tells functions of one name apart, by module and file.
+fn apart_by_place(definitions: &BTreeSet<[String; 2]>) -> HashMap<[String; 2], String> {
+    let namesakes: Vec<Namesake<'_>> = definitions
+        .iter()
+        .map(|[module, file]| Namesake {
+            module,
+            file,
+            line: 0,
+        })
+        .collect();
+    let apart = places(&namesakes).into_iter().map(|place| place.apart);
+    definitions.iter().cloned().zip(apart).collect()
 }
 
 fn text(value: &Value) -> &str {

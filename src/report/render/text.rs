@@ -7,9 +7,9 @@
 //! answer of a statement lose columns, which the first line names, and other rows are longer than the
 //! screen. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
-//! A name of several functions in one table is followed by the module in parentheses, or by the
-//! file where the module does not tell them apart; `--fn 'NAME (FILE)'` takes it so, where no function has
-//! that for its name. A line of another file than its function's has
+//! A name that several functions of the run have is followed by a place in parentheses: the end of the path of the file,
+//! with the line where that is needed, or the module; `--fn 'NAME (PLACE)'` selects the function. On a terminal with room
+//! for them, all functions have their file and line. A line of another file than its function's has
 //! the file before its number: `main[list.h:31]`. What is unknown is `-`; where no row knows what it
 //! cost with all that it called, as in runs that know totals only, own costs are shown, which the
 //! line above the table, the title of the column and a line on standard error say. Own costs and
@@ -22,7 +22,7 @@ use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::layout::{Layout, RenderError};
-use super::table::{Table, named_run, push_indent};
+use super::table::{ShownPlaces, Table, named_run, push_indent};
 use crate::base::spool::Cells;
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
@@ -55,11 +55,12 @@ pub(super) fn write(
         table,
         mut sizes,
         mut cells,
+        places,
     } = match side_by_side(answer, layout)? {
         Some(measured) => measured,
         None => measured(answer, layout)?,
     };
-    let mut cell = String::new();
+    let (mut cell, mut place) = (String::new(), String::new());
     let Fitted {
         widths,
         longest_text,
@@ -99,7 +100,8 @@ pub(super) fn write(
         let columns = table.columns.iter().zip(&sizes).zip(&widths);
         for (at, ((column, size), width)) in columns.enumerate() {
             cell.clear();
-            push(column, &mut cell)?;
+            place.clear();
+            push(column, &mut cell, &mut place)?;
             if size.is_left_out {
                 continue;
             }
@@ -109,8 +111,10 @@ pub(super) fn write(
                 longest_text.filter(|_| size.is_shortened_first())
             };
             if let Some(limit) = limit {
-                shorten_cell(&mut cell, limit);
+                shorten_place(&mut place, limit);
+                shorten_cell(&mut cell, limit.saturating_sub(columns_of(&place)));
             }
+            cell.push_str(&place);
             let padding = width.saturating_sub(columns_of(&cell));
             // The first column is never left out.
             if at > 0 {
@@ -128,7 +132,7 @@ pub(super) fn write(
         line.push('\n');
         out.write_all(line.as_bytes())
     };
-    write(out, &mut |column, cell| {
+    write(out, &mut |column, cell, _| {
         cell.push_str(&column.title);
         Ok(())
     })?;
@@ -137,21 +141,34 @@ pub(super) fn write(
         && let Some(mut cells) = cells.reader()?
     {
         while !cells.is_at_end() {
-            write(out, &mut |_, cell| cells.next(cell))?;
+            write(out, &mut |column, cell, place| {
+                cells.next(cell)?;
+                if !is_name(column.kind) {
+                    return Ok(());
+                }
+                let mut all = String::new();
+                cells.next(place)?;
+                cells.next(&mut all)?;
+                if places == ShownPlaces::All {
+                    *place = all;
+                }
+                Ok(())
+            })?;
         }
         return Ok(());
     }
     answer.each(|row| {
-        let mut push = |column: &Shown, cell: &mut String| {
+        let mut push = |column: &Shown, cell: &mut String, place: &mut String| {
             push_whole(&table, row, column, cell);
+            table.push_place(places, row, column, place);
             Ok(())
         };
         write(out, &mut push).map_err(RenderError::from)
     })
 }
 
-/// Adds the cell of a column in the current row to a text.
-type PushCell<'p> = dyn FnMut(&Shown, &mut String) -> io::Result<()> + 'p;
+/// Adds the cell of a column in the current row to a text, and the place of the function that it names to another one.
+type PushCell<'p> = dyn FnMut(&Shown, &mut String, &mut String) -> io::Result<()> + 'p;
 
 /// How wide columns are, and the longest cells that fit, where cells have to be shortened.
 struct Fitted {
@@ -203,28 +220,67 @@ struct Measured {
     sizes: Vec<Size>,
     /// Its cells, row by row, if they are not too many: else all rows are read twice, for the widths
     /// and for the text.
+    /// The text of a name is followed by two places: the one that is needed, and the one that is shown if there is room.
     cells: Cells,
+    /// Functions whose places are shown.
+    places: ShownPlaces,
+}
+
+impl Measured {
+    /// Width of the table.
+    fn width(&self) -> usize {
+        gaps(&self.sizes) + self.sizes.iter().map(Size::width).sum::<usize>()
+    }
+
+    /// Shows the places of all functions if the table then still fits into a screen.
+    fn with_places(mut self, screen: Option<usize>) -> Self {
+        let needed: Vec<usize> = self.sizes.iter().map(|size| size.longest).collect();
+        for size in &mut self.sizes {
+            size.longest = size.longest_with_place;
+        }
+        if screen.is_some_and(|screen| self.width() <= screen) {
+            self.places = ShownPlaces::All;
+        } else {
+            for (size, longest) in self.sizes.iter_mut().zip(needed) {
+                size.longest = longest;
+            }
+        }
+        self
+    }
 }
 
 fn measured(answer: &mut Answer<'_>, layout: &Layout) -> Result<Measured, RenderError> {
     let table = Table::of(answer, layout)?;
     let mut sizes = table.columns.iter().map(Size::of).collect::<Vec<_>>();
-    let mut cell = String::new();
+    let (mut cell, mut place, mut all) = (String::new(), String::new(), String::new());
     let mut cells = Cells::default();
     answer.each(|row| {
         for (size, column) in sizes.iter_mut().zip(&table.columns) {
             cell.clear();
             push_whole(&table, row, column, &mut cell);
-            size.see(&cell, &row[column.at]);
             cells.push(&cell);
+            if is_name(column.kind) {
+                place.clear();
+                table.push_place(ShownPlaces::Needed, row, column, &mut place);
+                all.clear();
+                table.push_place(ShownPlaces::All, row, column, &mut all);
+                cells.push(&place);
+                cells.push(&all);
+                let name = columns_of(&cell);
+                size.longest_with_place = size.longest_with_place.max(name + columns_of(&all));
+                cell.push_str(&place);
+            }
+            size.see(&cell, &row[column.at]);
         }
         Ok::<_, StoreError>(())
     })?;
-    Ok(Measured {
+    let measured = Measured {
         table,
         sizes,
         cells,
-    })
+        places: ShownPlaces::Needed,
+    };
+    Ok(measured.with_places(layout.width))
 }
 
 /// The flag for exclusive and cumulative costs side by side.
@@ -248,10 +304,8 @@ fn side_by_side(answer: &mut Answer<'_>, layout: &Layout) -> Result<Option<Measu
     let mut both = layout.clone();
     both.flags.push(BOTH.to_owned());
     let measured = measured(answer, &both)?;
-    let sizes = &measured.sizes;
-    let width = gaps(sizes) + sizes.iter().map(Size::width).sum::<usize>();
-    let mut costs = sizes.iter().filter(|size| size.kind == Kind::Cost);
-    let is_better = width <= screen && costs.all(|size| size.has_value);
+    let mut costs = measured.sizes.iter().filter(|size| size.kind == Kind::Cost);
+    let is_better = measured.width() <= screen && costs.all(|size| size.has_value);
     Ok(is_better.then_some(measured))
 }
 
@@ -300,6 +354,8 @@ struct Size {
     is_whole: bool,
     title: usize,
     longest: usize,
+    /// Width of the longest cell with the places of all functions.
+    longest_with_place: usize,
     has_value: bool,
     texts: Texts,
     has_decimals: bool,
@@ -314,6 +370,7 @@ impl Size {
             is_whole: column.is_whole,
             title: column.title.width(),
             longest: 0,
+            longest_with_place: 0,
             has_value: false,
             texts: Texts::None,
             has_decimals: false,
@@ -323,6 +380,7 @@ impl Size {
 
     fn see(&mut self, cell: &str, value: &Value) {
         self.longest = self.longest.max(columns_of(cell));
+        self.longest_with_place = self.longest_with_place.max(self.longest);
         self.has_value |= *value != Value::Null;
         if self.texts != Texts::Words && matches!(value, Value::Text(_)) {
             let text = if is_date(cell) || is_figure(cell) {
@@ -337,7 +395,7 @@ impl Size {
     }
 
     fn is_name(&self) -> bool {
-        matches!(self.kind, Kind::Name | Kind::Node)
+        is_name(self.kind)
     }
 
     /// Text that is no name: of a report, or of a list or a statement of the user's.
@@ -430,6 +488,25 @@ fn widest(mut wanted: Vec<usize>, mut room: usize) -> Option<usize> {
         room -= width;
     }
     widest
+}
+
+/// Returns whether a column has names of functions.
+fn is_name(kind: Kind) -> bool {
+    matches!(kind, Kind::Name | Kind::Node)
+}
+
+/// Columns that are left to the name before a place, if possible.
+const NAME_BEFORE_PLACE: usize = 8;
+
+/// Takes away the beginning of a place that would leave too little room for the name before it: `(…er/parse.py:14)`.
+fn shorten_place(place: &mut String, limit: usize) {
+    let room = limit.saturating_sub(NAME_BEFORE_PLACE);
+    if columns_of(place) <= room {
+        return;
+    }
+    let start = format!(" ({ELLIPSIS}");
+    let end = taken(place.chars().rev(), room.saturating_sub(start.width()));
+    *place = start + &end.chars().rev().collect::<String>();
 }
 
 /// Takes the middle out of a name that is too long.

@@ -7,7 +7,8 @@
 use crate::report::header::{Column, Meaning, TitledMedium};
 
 /// Titles by what a column shows, in tables, CSV and XML; `@` means the unit of the metric.
-const TITLES: [(Meaning, [&str; 3]); 29] = [
+const TITLES: [(Meaning, [&str; 3]); 30] = [
+    (Meaning::About, ["About", "About", "About"]),
     (Meaning::Element, ["Element", "Element", "Element"]),
     (Meaning::Line, ["Line", "Line", "Line"]),
     (Meaning::Depth, ["Depth", "Depth", "Depth"]),

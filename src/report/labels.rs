@@ -1,0 +1,170 @@
+//! Places that tell functions of one name apart, decided over all functions of a run, not only those of an answer.
+//!
+//! A place is the shortest end of the path of the file that no other function of the name has, with the line where the
+//! definition starts if several are in one file. Where no file is known, the module is the place. `--fn 'NAME (PLACE)'`
+//! selects the function.
+
+use std::hash::BuildHasher as _;
+
+use hashbrown::{HashMap, HashSet};
+use rusqlite::{Row, named_params};
+
+use super::error::failure;
+use super::names::listed;
+use crate::store::{Database, StoreError};
+use crate::text::placed::{FunctionPlace, Namesake, places};
+
+const SAME_NAME: &str = include_str!("../../queries/names/same_name.sql");
+const OF_FUNCTIONS: &str = include_str!("../../queries/names/of_functions.sql");
+const ALL_PLACES: &str = include_str!("../../queries/names/all_places.sql");
+
+/// Maximum number of functions that are looked up by number. With more, all functions of the run are read once.
+pub(super) const MAX_LOOKUPS: usize = if cfg!(debug_assertions) {
+    // Small tests take both ways.
+    4
+} else {
+    2000
+};
+
+/// Maximum number of functions of a run whose places are all kept.
+const MAX_PLACES: usize = 20_000;
+
+/// A function with its place in full.
+struct PlacedFunction {
+    function_id: i64,
+    name: String,
+    module: String,
+    file: String,
+    line: i64,
+}
+
+impl PlacedFunction {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            function_id: row.get(0)?,
+            name: row.get(1)?,
+            module: row.get(2)?,
+            file: row.get(3)?,
+            line: row.get(4)?,
+        })
+    }
+
+    fn namesake(&self) -> Namesake<'_> {
+        Namesake {
+            module: &self.module,
+            file: &self.file,
+            line: self.line,
+        }
+    }
+}
+
+/// Places of functions by their numbers.
+#[derive(Default)]
+pub(super) struct FunctionLabels {
+    names: HashMap<i64, String>,
+    places: HashMap<i64, FunctionPlace>,
+}
+
+impl FunctionLabels {
+    /// Finds the places of the functions of a run whose names are not unique. `with_all` asks for those of all functions,
+    /// unless they are very many.
+    ///
+    /// # Errors
+    /// The database's.
+    pub(super) fn of_run(
+        database: &Database,
+        run_id: i64,
+        with_all: bool,
+    ) -> Result<Self, StoreError> {
+        let read = || -> rusqlite::Result<Self> {
+            let connection = database.connection();
+            let mut statement = connection.prepare(OF_FUNCTIONS)?;
+            let mut rows = statement.query(named_params! {":run": run_id})?;
+            let (mut hashes, mut count) = (HashSet::new(), 0);
+            // Two names with one hash cost a look-up, and no mistake.
+            let mut repeated = Vec::new();
+            while let Some(row) = rows.next()? {
+                let hash = hashes.hasher().hash_one(row.get_ref(1)?.as_bytes()?);
+                if !hashes.insert(hash) {
+                    repeated.push(row.get(0)?);
+                }
+                count += 1;
+            }
+            if with_all && count <= MAX_PLACES {
+                let mut statement = connection.prepare(ALL_PLACES)?;
+                let all =
+                    statement.query_map(named_params! {":run": run_id}, PlacedFunction::read)?;
+                return Ok(Self::new(all.collect::<rusqlite::Result<_>>()?));
+            }
+            Self::same_name(database, run_id, &repeated)
+        };
+        read().map_err(|source| failure(database, source))
+    }
+
+    /// Finds the places of some functions of a run, by their numbers.
+    ///
+    /// # Errors
+    /// The database's.
+    pub(super) fn of_functions(
+        database: &Database,
+        run_id: i64,
+        functions: &[i64],
+    ) -> Result<Self, StoreError> {
+        Self::same_name(database, run_id, functions).map_err(|source| failure(database, source))
+    }
+
+    fn same_name(database: &Database, run_id: i64, functions: &[i64]) -> rusqlite::Result<Self> {
+        let mut statement = database.connection().prepare_cached(SAME_NAME)?;
+        let functions = listed(functions);
+        let parameters = named_params! {":run": run_id, ":functions": functions};
+        let all = statement.query_map(parameters, PlacedFunction::read)?;
+        Ok(Self::new(all.collect::<rusqlite::Result<_>>()?))
+    }
+
+    fn new(mut functions: Vec<PlacedFunction>) -> Self {
+        functions.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        let mut labels = Self::default();
+        for group in functions.chunk_by(|one, other| one.name == other.name) {
+            let namesakes: Vec<Namesake<'_>> = group.iter().map(PlacedFunction::namesake).collect();
+            for (function, place) in group.iter().zip(places(&namesakes)) {
+                labels.places.insert(function.function_id, place);
+            }
+        }
+        for function in functions {
+            labels.names.insert(function.function_id, function.name);
+        }
+        labels
+    }
+
+    /// Returns the text that tells a function from others of its name, if there are any.
+    pub(super) fn apart(&self, function: i64) -> Option<&str> {
+        let place = self.places.get(&function).filter(|place| place.is_needed);
+        place
+            .map(|place| place.apart.as_str())
+            .filter(|place| !place.is_empty())
+    }
+
+    /// Returns the shortened file and line of a function; where no file is known, the text that tells it apart.
+    pub(super) fn full(&self, function: i64) -> Option<&str> {
+        let place = self.places.get(&function)?;
+        Some(place.full.as_str())
+            .filter(|place| !place.is_empty())
+            .or_else(|| self.apart(function))
+    }
+
+    /// Returns functions in the order of their names with places.
+    pub(super) fn sorted(&self, functions: &[i64]) -> Vec<i64> {
+        let mut sorted = functions.to_vec();
+        sorted.sort_by_cached_key(|function| self.label(*function));
+        sorted
+    }
+
+    /// Returns a function's name with its place if that is needed.
+    pub(super) fn label(&self, function: i64) -> String {
+        let name = self.names.get(&function).map_or("", String::as_str);
+        match self.apart(function) {
+            Some(place) => format!("{name} ({place})"),
+            None => name.to_owned(),
+        }
+    }
+}
