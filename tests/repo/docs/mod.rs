@@ -408,28 +408,28 @@ fn cell(text: &str) -> String {
 fn formats_are_current() {
     let mut text = format!(
         "{MADE}# Formats\n\n\
-         A file is recognised by its first {} KiB, never by its name. Files compressed with gzip or zstd are\n\
-         decompressed first, UTF-16 that begins with a byte order mark becomes UTF-8, and the mark is left out. Every format looks at these bytes and says\n\
-         yes (a magic number or a root element), maybe (a plausible first record) or no. The one format that says\n\
-         yes is taken, else the one that says maybe, unless the file is known to be something else. If there is none,\n\
-         or several, nothing is imported and the message names the candidates. `--from` names the format instead.\n\
-         In a folder, text without a semicolon is passed over: lines of a word and a number are stacks only in a file that is named.\n\n\
-         A file without a function or without a cost and a number of calls is refused (exit code 3). Where tools of the format write\n\
-         such files for a recording in which nothing happened, it is stored with a warning.\n\n\
-         A damaged file is refused with the position of the fault. `--keep-before-error` reads the sound part: the lines before the\n\
-         fault, the complete elements of JSON arrays or XML roots before it, and what precedes damage to compressed data. A warning\n\
-         has the fault, its position and the number of bytes that are left out. A reference to a frame, node or location that is not\n\
-         in the file costs that frame, which is read as `[missing frame]` with a warning.\n\n\
-         Names are UTF-8, or bytes in the encoding that the file states. A byte that is part of no character is written as `\\x{{e9}}`,\n\
-         with a note, so that two names stay two; where a name really has such text, its backslash is `\\x{{5c}}`. No other backslash is\n\
-         touched. The same bytes give the same name in every format, and formats that can hold them get them back; in JSON they are\n\
-         half letters (`\\udce9`), as Python writes them.\n\n",
+         profdb detects the format by the first {} KiB of a file, never by its name. gzip and zstd are decompressed first. UTF-16 with\n\
+         a byte order mark becomes UTF-8. Each format examines these bytes and answers yes (a magic number or a root\n\
+         element), maybe (a plausible first record) or no. The only format with yes is used, else the only one with maybe,\n\
+         unless the file is known to be something else. If there is none, or several, nothing is imported, and the message lists the\n\
+         candidates. `--from` names the format instead. In a directory, text files without a semicolon are skipped: lines of a word\n\
+         and a number count as stacks only in a file that is named on the command line.\n\n\
+         A file without a function, or without a cost and a number of calls, is refused (exit code 3). If tools of the format write\n\
+         such files for empty recordings, the file is stored with a warning.\n\n\
+         A damaged file is refused with the position of the fault. `--keep-before-error` imports the part before the fault: complete\n\
+         lines, complete elements of JSON arrays or XML roots, and compressed data up to the damage. A warning\n\
+         states the fault, its position and the number of bytes that are left out. A reference to a frame, node or location that is not\n\
+         in the file is read as the frame `[missing frame]`, with a warning.\n\n\
+         Names are UTF-8, or bytes in the encoding that the file states. An invalid byte becomes `\\x{{e9}}`,\n\
+         with a note, so that different names stay different. If a name contains such text, its backslash becomes `\\x{{5c}}`. Other\n\
+         backslashes are unchanged. Equal bytes give equal names in every format, and exports write the original bytes if the format\n\
+         allows them; JSON has lone surrogates (`\\udce9`), as Python writes them.\n\n",
         HEAD / 1024
     );
     for format in FORMATS {
         let _ = writeln!(text, "- [{0}](#{0}): {1}", format.name, format.summary);
     }
-    text.push_str("\nWhat is not in this list may still write one of them: see [other profilers](#other-profilers).\n");
+    text.push_str("\nMany other profilers write one of these formats: see [other profilers](#other-profilers).\n");
     for format in FORMATS {
         let _ = write!(text, "\n{}", page(format.name, "read"));
     }
