@@ -127,7 +127,7 @@ fn import(
     loop {
         // Most lines are looked up in batches: a name in no cache costs as much as a hundred
         // instructions, and 32 of them can be waited for at once
-        // (docs/design/0010-memory-ahead.md).
+        // (docs/design/measured-choices.md).
         tree.names.plain_rows(input.at_hand(), &mut plain);
         for PlainRow {
             row,
