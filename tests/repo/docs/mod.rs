@@ -223,10 +223,7 @@ const KINDS: &[(Kind, &str)] = &[
     (Kind::Name, "name of a function"),
     (Kind::Node, "name of a function, indented by its depth"),
     (Kind::Text, "other text"),
-    (
-        Kind::Line,
-        "an identifying number: a line, a rank, an id",
-    ),
+    (Kind::Line, "an identifying number: a line, a rank, an id"),
     (Kind::Count, "a count"),
     (
         Kind::Cost,
