@@ -12,7 +12,7 @@
 use crate::support::program;
 use crate::support::tools;
 use crate::tidy;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -183,6 +183,7 @@ fn reports_are_current() {
             .unwrap_or_default();
         let _ = writeln!(text, "| `{}` | {} |", usage(argument), cell(&help));
     }
+    write_filters(&mut text);
     text.push_str(
         "\n## Output\n\nThe extension of `--outfile` determines the format, in upper or lower case. `--format` overrides it. Lists (`runs`, `show`,\n`check`, `sql`) have the same formats except XML.\n\n| extension | format |\n| --- | --- |\n| `.txt`, `.text` | text |\n| `.csv` | CSV |\n| `.tsv`, `.tab` | TSV without quotes; tab, end of line and backslash in a text are `\\t`, `\\n`, `\\r`, `\\\\` |\n| `.json` | JSON |\n| `.jsonl`, `.ndjson` | JSON Lines |\n| `.md` | Markdown |\n| `.xml` | XML |\n| none | text, as on the screen |\n| others | refused: use `--format` |\n| none or others, in the spelling of `]PROFILE` (`-outfile=FILE`) | XML |\n\nOn a terminal, output longer than the screen goes through a pager: `$PROFDB_PAGER`, else `$PAGER`, else\n`less -FRX`. `--no-pager`, an empty variable and a `dumb` terminal turn the pager off. If the pager\ncannot be run, a message names it, and the output is printed without it. Ctrl-C stops the output, and the program exits when\nthe pager does. Text is shortened in its middle to the width of the terminal, the longest first. With `--wide` it is\ncomplete, and `less` scrolls sideways. Output to files and pipes is never shortened. On a terminal, control characters\nare shown as escapes in every format.\n\n## Kinds of columns\n\nCosts are stored in ns, bytes or as a count. Tables for people (text, Markdown) show times and memory in the\nlargest unit in which the run's total is at least 1: ns, us, msec, s; bytes, KiB, MiB, GiB. They have one decimal, or\nenough decimals to show a thousandth of the total. If these would not show a hundredth of the\nselection, unit and decimals are those of the selection. Counts are not scaled. Each average has its own unit, unless\n`--unit` or `--decimal` is given.\n\nCSV and XML show times in milliseconds and memory in bytes. `--unit` changes the unit of tables and CSV. JSON has stored\nunits. In titles of tables `@` stands for the unit: `msec`, `bytes`, or the name of the metric. In CSV, `Time` becomes\nmetric and unit unless it is a time in milliseconds: `Alloc(bytes)`, `ExclusiveTime(us)`. In XML, `Time` stands for\n`InclusiveTime`, or `ExclusiveTime` with `--exclusive`. Some columns are left out if they are empty in every row of the\nrun.\n\n| kind | values |\n| --- | --- |\n",
     );
@@ -273,7 +274,8 @@ fn write_report(text: &mut String, report: &Report) {
         text.push_str("Rows: one per node of the run, streamed.\n");
     }
     text.push_str("\n| flag | meaning |\n| --- | --- |\n");
-    for parameter in &header.parameters {
+    let (filters, flags): (Vec<_>, Vec<_>) = header.parameters.iter().partition(is_filter);
+    for parameter in flags {
         let flag = report_flag(parameter);
         let required = if parameter.kind == Parameter::Path && !parameter.optional {
             "; required"
@@ -290,6 +292,11 @@ fn write_report(text: &mut String, report: &Report) {
             cell(parameter.meaning)
         );
     }
+    let filters: Vec<_> = filters
+        .into_iter()
+        .map(|filter| format!("`--{}`", filter.name))
+        .collect();
+    let _ = writeln!(text, "\n[Filters](#filters): {}", filters.join(", "));
     text.push_str(
         "\n| column | kind | text | CSV | XML | JSON | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n",
     );
@@ -333,6 +340,40 @@ fn write_report(text: &mut String, report: &Report) {
         let _ = writeln!(
             text,
             "| `{name}` | {kind} | {shown} | {csv} | {xml} | {json} | {meaning}{optional}{when}{unless} |"
+        );
+    }
+}
+
+/// Returns true for a filter, which has the same meaning in all reports.
+fn is_filter(parameter: &&ParameterDef<'_>) -> bool {
+    matches!(
+        parameter.kind,
+        Parameter::Filter | Parameter::Thread | Parameter::Label
+    )
+}
+
+/// Writes the filters of all reports, and fails if a filter has two meanings.
+fn write_filters(text: &mut String) {
+    text.push_str("\n## Filters\n\n| flag | meaning |\n| --- | --- |\n");
+    let mut meanings = BTreeMap::new();
+    let headers: Vec<_> = REPORTS.iter().map(Report::header).collect();
+    for filter in headers.iter().flat_map(|header| &header.parameters) {
+        if !is_filter(&filter) {
+            continue;
+        }
+        let earlier = meanings.insert(filter.name, filter.meaning);
+        if earlier.is_none() {
+            let _ = writeln!(
+                text,
+                "| `{}` | {} |",
+                report_flag(filter),
+                cell(filter.meaning)
+            );
+        }
+        assert!(
+            earlier.is_none_or(|earlier| earlier == filter.meaning),
+            "{}",
+            filter.name
         );
     }
 }
