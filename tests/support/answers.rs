@@ -275,7 +275,7 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
         "Which functions call it most?" | "What does it cost for each caller?" => {
             let row = |((_, caller), at): ((i64, Option<i64>), Vec<usize>)| {
                 let caller = caller.map_or(Cell::Unknown, |caller| text(run.name(caller)));
-                let figure = if question.starts_with("Who calls") {
+                let figure = if question == "Which functions call it most?" {
                     known(sum(at.iter().map(|at| run.places[*at].calls)))
                 } else {
                     Cell::Number(run.outermost(&at, metric))
