@@ -692,12 +692,12 @@ impl Log {
         counted(
             &odd.not_utf8,
             "name",
-            "read as Windows-1252, for want of UTF-8",
+            "read as Windows-1252, because they are not UTF-8",
         );
         counted(
             &odd.redeclared,
             "module number",
-            "given to another file: it holds from there on",
+            "assigned to another file: valid from there on",
         );
         counted(
             &odd.strange_lines,
@@ -709,7 +709,7 @@ impl Log {
             "block",
             "without an end: the next line ends it",
         );
-        counted(&odd.outside, "record", "outside a block passed over");
+        counted(&odd.outside, "record", "outside a block ignored");
         counted(
             &odd.extra_times,
             "time",
@@ -718,14 +718,14 @@ impl Log {
         counted(
             &odd.extra_names,
             "function name",
-            "beyond the first of a line passed over",
+            "beyond the first of a line ignored",
         );
         // In a SAMPLED log no block has one.
         if self.any_time {
             counted(
                 &odd.without_time,
                 "block",
-                "without a time in a log with times: taken as 0 ns",
+                "without a time in a log with times: read as 0 ns",
             );
         }
         let mut undeclared = Counted::default();
@@ -735,7 +735,7 @@ impl Log {
         counted(
             &undeclared,
             "line",
-            "of module numbers that no file is declared for: shown as module#N",
+            "of undeclared module numbers: shown as module#N",
         );
         let mut warn = |position: Option<Position>, message: &str| {
             sink.note(Note {

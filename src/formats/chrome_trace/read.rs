@@ -290,7 +290,7 @@ impl<'s> Trace<'s> {
             let has_next = json.accept(b',')?;
             if has_events && json.at_end()? {
                 let message =
-                    "the file ends before its object does, after a complete event: it has been cut";
+                    "the file ends within its object, after a complete event: it was truncated";
                 self.unterminated = Some(Note {
                     severity: Severity::Warning,
                     position: Some(json.position()),
@@ -657,7 +657,7 @@ impl<'s> Trace<'s> {
             format!("{} not read (first: {first})", many(count, "member"))
         });
         self.no_time.note(sink, warning, |count| {
-            format!("{} without `ts`, passed over", many(count, "event"))
+            format!("{} without `ts`, ignored", many(count, "event"))
         });
         self.no_duration.note(sink, warning, |count| {
             format!("{} without a duration last 0", many(count, "event"))
@@ -666,13 +666,13 @@ impl<'s> Trace<'s> {
         self.track_nesting.emit_notes(sink);
         self.asynchronous.note(sink, info, |count| {
             format!(
-                "{}, whose time is not part of the total: they overlap with threads",
+                "{}, whose time is not part of the total, because they overlap with threads",
                 many(count, "asynchronous slice")
             )
         });
         self.sums.note(sink, info, |count| {
             format!(
-                "{} that clang has added up over its slices (`Total ...`) not read",
+                "{} with sums of clang (`Total ...`) ignored",
                 many(count, "sum")
             )
         });

@@ -461,7 +461,7 @@ impl<'f> File<'f> {
                 b"schema" => {
                     return Err(ImportError::Refused(
                         "this is a Gecko profile that has not been processed: load it into profiler.firefox.com, \
-                         which works on it in the browser, and save it there"
+                         which processes it in the browser, and save it there"
                             .to_owned(),
                     ));
                 }
@@ -629,10 +629,11 @@ impl<'f> File<'f> {
         }
         self.costs.emit(self.sink, &self.tree, &metrics);
         self.not_symbolicated.note(self.sink, Severity::Info, |_| {
-            "the file says that it is not symbolicated: functions that have an address only are called by it".to_owned()
+            "the file is not symbolicated: functions without a name are named by their address"
+                .to_owned()
         });
         self.allocations.note(self.sink, Severity::Info, |count| {
-            format!("{} of allocations not read", many(count, "table"))
+            format!("{} of allocations ignored", many(count, "table"))
         });
     }
 }

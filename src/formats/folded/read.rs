@@ -464,7 +464,7 @@ impl FrameNames {
     fn emit_notes(&self, sink: &mut dyn Sink) {
         self.displaced.note(sink, Severity::Info, |count| {
             format!(
-                "{} with a semicolon in front, which is left out: all but the first have it",
+                "{} with a semicolon at the start, which is left out: all except the first have it",
                 many(count, "stack")
             )
         });

@@ -85,7 +85,7 @@ fn rough(total: f64) -> Option<String> {
     let percent = 100.0 * HUNDREDTH / total;
     (total < LONG).then(|| {
         format!(
-            "times are printed to 0.01 s, which is {percent:.0} % of the total, and shares are as rough: let the program run for longer"
+            "times are printed to 0.01 s, which is {percent:.0} % of the total: shares have this accuracy; run the program longer"
         )
     })
 }

@@ -548,11 +548,11 @@ impl<'s> Tree<'s> {
         });
         self.unlisted.note(self.sink, Severity::Warning, |count| {
             let nodes = many(count, "node");
-            format!("{nodes} with the name of a root or thread further up: not listed among functions either")
+            format!("{nodes} with the name of a root or thread above: not listed among functions")
         });
         self.contradicting.note_with(self.sink, Severity::Warning, |count, first| {
             format!(
-                "function-info that differs from the first one of the same name: {count} times (first: {first}); the first \
+                "function-info that differs from the first one with the same name: {count} times (first: {first}); the first \
                  one is kept"
             )
         });

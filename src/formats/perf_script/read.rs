@@ -567,7 +567,7 @@ impl<'s> Script<'s> {
         });
         without_binary.note(sink, Severity::Info, |count| {
             format!(
-                "{} with no frame of their address beside them, whose binary is unknown",
+                "{} without an adjacent frame with the same address: their binary is unknown",
                 many(count, "inlined frame")
             )
         });
@@ -771,7 +771,7 @@ impl SymbolTable {
     fn emit_notes(&self, sink: &mut dyn Sink) {
         self.unknown.note(sink, Severity::Info, |count| {
             format!(
-                "{} without a symbol, called by the address",
+                "{} without a symbol, named by the address",
                 many(count, "frame")
             )
         });

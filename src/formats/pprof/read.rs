@@ -666,9 +666,7 @@ impl<'s> Profile<'s> {
             ("keep_frames", tables.keep_frames),
         ] {
             if pattern.text != 0 {
-                let message = format!(
-                    "{name} is kept as a property of the run, no frame is left out on its account"
-                );
+                let message = format!("{name} is a property of the run: no frame is left out");
                 sink.note(Note {
                     severity: warning,
                     position: Some(pattern.at),
@@ -688,7 +686,7 @@ impl<'s> Profile<'s> {
             sink,
             info,
             "field",
-            "of an unknown number left out",
+            "with an unknown number left out",
         );
     }
 }

@@ -138,7 +138,7 @@ fn import(
     emit(&functions, &callers, sink);
     swapped.note(sink, Severity::Info, |count| {
         let functions = many(count, "function");
-        format!("{functions} with more primitive calls than calls, as yappi writes them: taken the other way round")
+        format!("{functions} with more primitive calls than calls, as in files of yappi: read in reverse")
     });
     Ok(())
 }

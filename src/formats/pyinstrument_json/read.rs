@@ -493,7 +493,7 @@ impl Tree {
             && (duration - root).abs() > PART * duration
         {
             let message = format!(
-                "`duration` is {seconds} s, the `time` of the root {} s: the tree is not all that was recorded",
+                "`duration` is {seconds} s, the `time` of the root {} s: a part of the recording is missing in the tree",
                 root / 1e9
             );
             sink.note(Note {
@@ -530,7 +530,7 @@ impl Tree {
         self.too_much_self
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(
-                    "{} less than what was called and `[self]` together (first: {first}): the own cost is what is left",
+                    "{} less than the callees and `[self]` together (first: {first}): the exclusive cost is the difference",
                     if count == 1 { "1 frame costs".to_owned() } else { format!("{count} frames cost") }
                 )
             });

@@ -126,7 +126,7 @@ fn import(
                     trace.sink,
                     Severity::Warning,
                     Some(at),
-                    "what stands after the last @end was not read",
+                    "data after the last @end is ignored",
                 );
                 break;
             }
@@ -586,7 +586,7 @@ impl<'s> Trace<'s> {
             sink,
             warning,
             "sample",
-            "with other numbers than 1, 0, 1 in front, counted as 1 each",
+            "with numbers other than 1, 0, 1 at the start, counted as 1 each",
         );
         remark(
             &self.without_frames,
@@ -600,7 +600,7 @@ impl<'s> Trace<'s> {
             sink,
             warning,
             "frame",
-            "with an id that no symbol has, called by the id",
+            "with an id without a symbol, named by the id",
         );
     }
 }

@@ -239,11 +239,7 @@ impl File {
             }));
             let metrics = self.metrics(at, samples, sink);
             if let Some(lines) = &self.lines {
-                warn(
-                    lines.at,
-                    "lines of stacks without the stacks: left out",
-                    sink,
-                );
+                warn(lines.at, "lines without stacks: left out", sink);
             }
             if functions.has_callees {
                 say_callees(&frames, &functions, &metrics, sink);
@@ -280,7 +276,8 @@ impl File {
             sink.run(RunFact::DefaultMetric(metric.id));
             metrics.push(metric);
         } else {
-            let message = format!("the file has no `interval`: {name} is not known, only samples");
+            let message =
+                format!("the file has no `interval`: {name} is unknown, only samples are stored");
             warn(at, &message, sink);
         }
         metrics
@@ -292,7 +289,7 @@ impl File {
         });
         self.frames.own_only.note(sink, Severity::Warning, |count| {
             let lines = many(count, "line");
-            format!("{lines} of which only own samples are known: left out")
+            format!("{lines} with exclusive samples only: left out")
         });
         let unknown = &self.frames.unknown;
         unknown.note_with(sink, Severity::Info, |count, first| {

@@ -256,7 +256,7 @@ fn import(
     let sink = &mut Demangler::new(sink);
     if input.head().starts_with(BINARY) {
         return Err(ImportError::Refused(
-            "this is Austin's binary format: mojo2austin makes text of it".to_owned(),
+            "this is Austin's binary format: convert it with mojo2austin".to_owned(),
         ));
     }
     let mut header = Header::default();
@@ -479,7 +479,7 @@ impl PythonFrames {
         self.other_form
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(
-                    "{} not of the form file:function:line, named by all of it (first: {first})",
+                    "{} not of the form file:function:line, named by their text (first: {first})",
                     many(count, "frame")
                 )
             });

@@ -106,13 +106,13 @@ fn import(
     } = file;
     centres.finish(sink);
     undeclared.note_with(sink, Severity::Warning, |count, first| {
-        format!("{count} cost centres have stacks and are not declared (first: {first}): the id is their name")
+        format!("{count} cost centres with stacks are not declared (first: {first}): their ids are used as names")
     });
     unknown.note_with(sink, Severity::Warning, |count, first| {
         format!("{count} members are not read (first: {first})")
     });
     json.dialect().bare_quotes.note_with(sink, Severity::Info, |count, first| {
-        format!("{count} quotes within texts are not escaped, as GHC 9.0 writes them (first text: {first})")
+        format!("{count} quotes in strings are not escaped, as in files of GHC 9.0 (first string: {first})")
     });
     read
 }

@@ -85,8 +85,8 @@ fn import(
     let layout = layout(&mut lines)?;
     sink.at(lines.position);
     if !layout.exact {
-        let message = "the report has percentages only (-p): costs are these of the totals, in steps of 0.1 %; record \
-                       with -P or -pj for exact ones";
+        let message = "the report has percentages only (-p): costs have steps of 0.1 % of the totals; record with -P \
+                       or -pj for exact costs";
         sink.note(Note {
             severity: Severity::Warning,
             position: Some(lines.position),

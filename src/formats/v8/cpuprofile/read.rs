@@ -132,7 +132,7 @@ fn import(
     });
     backwards.note(sink, Severity::Info, |count| {
         format!(
-            "time goes backwards before {}: samples are put in order",
+            "time goes backwards before {}: samples are sorted",
             many(count, "sample")
         )
     });
@@ -402,7 +402,7 @@ impl File<'_, '_, '_> {
         self.sink.at(self.json.record_start());
         let samples = self.sink.samples("samples");
         let Some((at, mut nodes)) = self.samples.take() else {
-            let message = "the file has no `samples`: only their number is known, not the time";
+            let message = "the file has no `samples`, only numbers of samples: they have no time";
             self.sink.note(Note {
                 severity: Severity::Warning,
                 position: None,
@@ -436,8 +436,7 @@ impl File<'_, '_, '_> {
             }
         }
         let Some((at, mut deltas)) = self.deltas.take() else {
-            let message =
-                "the file has no `timeDeltas`: the number of samples is known, not the time";
+            let message = "the file has no `timeDeltas`: samples have no time";
             self.sink.note(Note {
                 severity: Severity::Warning,
                 position: Some(at),
