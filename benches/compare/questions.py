@@ -139,15 +139,15 @@ class Question:
 
 
 SHELL = [
-    Question("What runs below it, however deep?", 0.05),
-    Question("Which functions below it cost most, with all that they call?", 0.05),
+    Question("What runs below it, at any depth?", 0.05),
+    Question("Which functions below it cost most, including their callees?", 0.05),
     Question("Which share of it is copying?", 0.05),
-    Question("Who leads to it, at any distance, and to which part of its own cost?", 0.05),
-    Question("Which path leads to such a place?", 0.05),
+    Question("Which functions lead to it, at any depth, and to which part of its exclusive cost?", 0.05),
+    Question("Which path leads to such a node?", 0.05),
     Question("How deep do functions recurse?", 0.5),
     Question("How have calls changed?", 0.2),
-    Question("What runs below it, however deep?", 0.05, "labels"),
-    Question("Who leads to it, at any distance, and to which part of its own cost?", 0.05, "labels"),
+    Question("What runs below it, at any depth?", 0.05, "labels"),
+    Question("Which functions lead to it, at any depth, and to which part of its exclusive cost?", 0.05, "labels"),
     Question("How deep do functions recurse?", 0.5, "labels"),
     Question("Which functions cost how much for which label?", 0.2, "labels"),
     Question("How have calls changed?", 0.2, "labels"),

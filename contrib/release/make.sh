@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what a release consists of, for the Linux that this runs on: an archive with the static program, its manual pages and
+# Makes the files of a release for the current Linux machine: an archive with the static program, its manual pages and
 # completions, a Debian package, a wheel for Python, the bill of materials, and the checksums of all of them.
 #
 #   contrib/release/make.sh [--profile NAME] [--target PLATFORM] FOLDER
@@ -22,6 +22,10 @@ mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 cd "$(dirname "$0")/../.."
 
+# The bill of materials. Before RUSTFLAGS change, so that the tests are not built again.
+export CARGO_TARGET_DIR=$PWD/target
+BILL=$folder/bill.json cargo test --quiet --locked --test repo supply::bill_of_materials
+
 machine=$(uname -m)
 if [ -z "$target" ]; then
     target=$machine-unknown-linux-musl
@@ -30,8 +34,7 @@ if [ -z "$target" ]; then
         export RUSTFLAGS="${RUSTFLAGS-} -C target-feature=+crt-static"
     fi
 fi
-# The library of the platform is static in both cases; maturin and cargo deb must find what was built, not build anew.
-export CARGO_TARGET_DIR=$PWD/target
+# The library of the platform is static in both cases. maturin and cargo deb find the program in CARGO_TARGET_DIR.
 case $profile in dev) built=debug ;; *) built=$profile ;; esac
 cargo build --locked --profile "$profile" --target "$target"
 program=$CARGO_TARGET_DIR/$target/$built/profdb
@@ -58,5 +61,5 @@ tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git 
 
 cargo deb --no-build --profile "$profile" --target "$target" --output "$folder/"
 maturin build --locked --strip --profile "$profile" --target "$target" --compatibility linux --out "$folder"
-cp docs/release/sbom.cdx.json "$folder/profdb-$version.cdx.json"
+mv "$folder/bill.json" "$folder/profdb-$version.cdx.json"
 (cd "$folder" && sha256sum -- *.tar.gz *.deb *.whl *.cdx.json >SHA256SUMS)

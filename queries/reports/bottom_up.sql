@@ -16,12 +16,12 @@
 --
 -- needs: tree
 -- about: function
---> depth    LINE is=depth csv xml json                 0 for the functions that the report begins with, 1 for their callers
+--> depth    LINE is=depth csv xml json                 0 for the starting functions, 1 for their callers
 --> element  NODE is=element text                       the function
 --> function TEXT is=element csv xml json               the function
---> cost     COST is=part text csv xml json             what reached the first function of the chain by way of this one
---> pct      PERCENT is=percent text csv xml json       the same, % of the run's total
---> calls    COUNT is=calls text csv xml optional json  calls of the first function that came this way; NULL if unknown
+--> cost     COST is=part text csv xml json             cost of the first function of the chain through this one
+--> pct      PERCENT is=percent text csv xml json       cost, % of the run's total
+--> calls    COUNT is=calls text csv xml optional json  calls of the first function through this one; NULL if unknown
 --> module   TEXT json                                  its module, package, program or library
 --> file     TEXT json                                  its source file
 --> function_id LINE json                                  number of the function

@@ -21,20 +21,20 @@
 --> name           TEXT is=element csv xml                     the calling function, or (root)
 --> caller_line    LINE is=line csv xml json                   the calling line; NULL if unknown
 --> caller_col     LINE json                                   its column or clause; NULL if unknown
---> cost           COST is=cost text csv xml                  the cost asked for
---> cost_pct       PERCENT is=percent text csv xml             the same, % of the run's total
---> calls          COUNT is=calls text csv xml optional json   how often it called; NULL if unknown
+--> cost           COST is=cost text csv xml                  the selected cost
+--> cost_pct       PERCENT is=percent text csv xml             selected cost, % of the run's total
+--> calls          COUNT is=calls text csv xml optional json   number of calls by the caller; NULL if unknown
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
---> avg            COST is=average text csv xml json when=avg  the cost asked for per call; NULL if calls is unknown or 0
+--> avg            COST is=average text csv xml json when=avg  the selected cost per call; NULL if calls is unknown or 0
 --> code           TEXT is=code text csv xml json when=code    source of the calling line; NULL if unknown
 --> caller         TEXT json                                   the calling function; NULL at the root
 --> caller_module  TEXT json                                   its module; NULL at the root
 --> caller_file    TEXT json                                   its source file; NULL at the root
---> line_file      TEXT is=file csv optional json              source file of the line where it is not that of the caller
---> kind           TEXT json                                   call, or back: known to exist, without cost of its own
---> exclusive      COST json                                   cost of the called function itself
---> cumulative     COST json                                   cost of the called function and what it called
---> cumulative_pct PERCENT json                                the same, % of the run's total
+--> line_file      TEXT is=file csv optional json              source file of the line if it differs from the caller's
+--> kind           TEXT json                                   call, or back: a call without a known cost of its own
+--> exclusive      COST json                                   exclusive cost of the called function in these calls
+--> cumulative     COST json                                   inclusive cost of the called function in these calls
+--> cumulative_pct PERCENT json                                cumulative, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
 --> function_id    LINE json                                   number of the calling function; NULL at the root
 WITH callers AS (

@@ -12,9 +12,9 @@
 --> function         TEXT is=element csv xml json               the function
 --> line             LINE is=line csv xml json                  the line; NULL for whole functions
 --> col              LINE json                                  its column or clause; NULL if unknown
---> calls            COUNT is=calls text csv xml optional json  how often called or executed; NULL if unknown
---> exclusive        RAW is=exclusive text csv xml json         cost of the thing itself
---> cumulative       RAW is=cumulative text csv xml json        cost with what it called, recursion counted once
+--> calls            COUNT is=calls text csv xml optional json  number of calls or executions; NULL if unknown
+--> exclusive        RAW is=exclusive text csv xml json         exclusive cost
+--> cumulative       RAW is=cumulative text csv xml json        inclusive cost, recursion counted once
 --> exclusive_ticks  COUNT is=exclusive_readings text csv xml optional json  timer readings for the exclusive time
 --> cumulative_ticks COUNT is=cumulative_readings text csv xml optional json  timer readings for the inclusive time
 --> code             TEXT is=code text csv xml json when=code   source of the line; NULL if unknown

@@ -13,9 +13,9 @@
 --> rank      LINE json                                     1 for the most expensive function
 --> function  NAME is=element text csv xml json             the function
 --> line      LINE is=line csv xml                          always empty
---> exclusive COST is=exclusive text csv xml json           cost of the function itself
---> pct       PERCENT is=percent text csv xml json          the same, % of the run's total
---> calls     COUNT is=calls text csv xml optional json     how often the function was called; NULL if unknown
+--> exclusive COST is=exclusive text csv xml json           exclusive cost
+--> pct       PERCENT is=percent text csv xml json          exclusive, % of the run's total
+--> calls     COUNT is=calls text csv xml optional json     number of calls; NULL if unknown
 --> cum_pct   PERCENT is=running_percent text csv xml json  sum of pct over this row and all before it
 --> module    TEXT json                                     its module, package, program or library
 --> file      TEXT json                                     its source file

@@ -13,11 +13,11 @@
 --> function       TEXT is=element csv xml json                the function
 --> line           LINE is=line csv xml json                   the line
 --> col            LINE json                                   its column or clause; NULL if unknown
---> calls          COUNT is=calls text csv xml optional json   how often the line was executed; NULL if unknown, or if it never was
---> exclusive      COST is=exclusive text csv xml json         cost of the line itself; NULL if it has no figures
---> cumulative     COST is=cumulative text csv xml json        cost with what it called, recursion counted once; NULL if unknown
---> cumulative_pct PERCENT is=percent text csv xml optional json  the same, % of the run's total
---> callees        TEXT is=callees text csv xml optional json  whom it called, the most expensive first; NULL if unknown
+--> calls          COUNT is=calls text csv xml optional json   number of executions; NULL if unknown or 0
+--> exclusive      COST is=exclusive text csv xml json         exclusive cost; NULL if it has no figures
+--> cumulative     COST is=cumulative text csv xml json        inclusive cost, recursion counted once; NULL if unknown
+--> cumulative_pct PERCENT is=percent text csv xml optional json  cumulative, % of the run's total
+--> callees        TEXT is=callees text csv xml optional json  its callees, the most expensive first; NULL if unknown
 --> code           TEXT is=code text csv xml optional json     its source; NULL if unknown
 --> module         TEXT json                                   module, package, program or library
 --> file           TEXT json                                   source file of the line

@@ -10,11 +10,11 @@
 -- :hide FILTER ?          remove matching functions; callers get their cost
 -- needs: labels
 --
---> key       TEXT is=key text csv xml json            what is said of samples
---> value     TEXT is=value text csv xml json          what is said of them
---> unit      TEXT is=unit text csv xml optional json  what a number is counted in; NULL for text, and if unknown
---> exclusive COST is=exclusive text csv xml json      cost of the samples that have the label
---> pct       PERCENT is=percent text csv xml json     the same, % of the run's total
+--> key       TEXT is=key text csv xml json            key of the label
+--> value     TEXT is=value text csv xml json          value of the label
+--> unit      TEXT is=unit text csv xml optional json  unit of a number; NULL for text, and if unknown
+--> exclusive COST is=exclusive text csv xml json      cost of the samples with the label
+--> pct       PERCENT is=percent text csv xml json     exclusive, % of the run's total
 SELECT k.key AS key, CAST(k.value AS TEXT) AS value, NULLIF(k.unit, '') AS unit, SUM(c.exclusive) AS exclusive,
   100 * SUM(c.exclusive) / $total AS pct
 FROM selected_labels AS c CROSS JOIN label_sets AS k

@@ -22,23 +22,23 @@
 --> function       TEXT is=element csv xml json                the function
 --> line           LINE is=line csv xml json                   the line
 --> col            LINE json                                   its column or clause; NULL if unknown
---> cost           COST is=cost text csv xml unless=both       the cost asked for
---> cost_pct       PERCENT is=percent text csv xml unless=both       the same, % of the run's total
---> own            COST is=own text csv xml when=both          cost of the line itself
---> own_pct        PERCENT is=own_percent text csv when=both   the same, % of the run's total
---> whole          COST is=whole text csv xml when=both        cost with what it called, recursion counted once
---> whole_pct      PERCENT is=whole_percent text csv when=both  the same, % of the run's total
---> calls          COUNT is=calls text csv xml optional json   how often the line was executed; NULL if unknown
+--> cost           COST is=cost text csv xml unless=both       the selected cost
+--> cost_pct       PERCENT is=percent text csv xml unless=both       selected cost, % of the run's total
+--> own            COST is=own text csv xml when=both          exclusive cost
+--> own_pct        PERCENT is=own_percent text csv when=both   exclusive cost, % of the run's total
+--> whole          COST is=whole text csv xml when=both        inclusive cost, recursion counted once
+--> whole_pct      PERCENT is=whole_percent text csv when=both  inclusive cost, % of the run's total
+--> calls          COUNT is=calls text csv xml optional json   number of executions; NULL if unknown
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
---> avg            COST is=average text csv xml json when=avg  the cost asked for per execution; NULL if calls is unknown or 0
+--> avg            COST is=average text csv xml json when=avg  the selected cost per execution; NULL if calls is unknown or 0
 --> code           TEXT is=code text csv xml json when=code    its source; NULL if unknown
 --> module         TEXT json                                   module, package, program or library
 --> file           TEXT json                                   source file of the line
---> line_file      TEXT is=file csv optional                   source file of the line where it is not that of its function
---> exclusive      COST json                                   cost of the line itself
---> exclusive_pct  PERCENT json                                the same, % of the run's total
---> cumulative     COST json                                   cost with what it called, recursion counted once; NULL if unknown
---> cumulative_pct PERCENT json                                the same, % of the run's total
+--> line_file      TEXT is=file csv optional                   source file of the line if it differs from the function's
+--> exclusive      COST json                                   exclusive cost
+--> exclusive_pct  PERCENT json                                exclusive, % of the run's total
+--> cumulative     COST json                                   inclusive cost, recursion counted once; NULL if unknown
+--> cumulative_pct PERCENT json                                cumulative, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
 --> function_id    LINE json                                   number of the function
 WITH entries AS (

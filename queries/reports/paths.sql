@@ -11,13 +11,13 @@
 -- :hide FILTER ?          remove matching functions; callers get their cost
 --
 -- needs: tree
---> exclusive  COST is=exclusive text csv xml json           own cost of the last function at this place
---> pct        PERCENT is=percent text csv xml json          the same, % of the run's total
+--> exclusive  COST is=exclusive text csv xml json           exclusive cost of the last function on this path
+--> pct        PERCENT is=percent text csv xml json          exclusive, % of the run's total
 --> cum_pct    PERCENT is=running_percent text csv xml json  sum of pct over this row and all before it
---> calls      COUNT is=calls text csv xml optional json     how often it was called there; NULL if unknown
---> cumulative COST json                                     cost with what it called there
---> frames     LINE json                                     functions on the way, with the last one
---> path       TEXT is=path text csv xml json                their names, with the calling lines where known; ... where it begins further up
+--> calls      COUNT is=calls text csv xml optional json     number of calls on this path; NULL if unknown
+--> cumulative COST json                                     inclusive cost of the node
+--> frames     LINE json                                     number of functions on the path, including the last one
+--> path       TEXT is=path text csv xml json                names of the functions, with known calling lines; ... if the path is longer
 --> node_id    LINE json                                     number of the node
 WITH hottest AS (
   SELECT n.node_id, n.parent_id, n.line, n.calls, $place_own AS exclusive, $place_all AS cumulative, f.name, $total AS total

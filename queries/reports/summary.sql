@@ -21,23 +21,23 @@
 -- metrics: all
 --> function       NAME is=element text csv xml json           the function
 --> line           LINE is=line csv xml                        always empty: see report lines
---> cost           COST is=cost text csv xml unless=both       the cost asked for
---> cost_pct       PERCENT is=percent text csv xml unless=both       the same, % of the run's total
---> own            COST is=own text csv xml when=both          cost of the function itself
---> own_pct        PERCENT is=own_percent text csv when=both   the same, % of the run's total
---> whole          COST is=whole text csv xml when=both        cost with what it called, recursion counted once
---> whole_pct      PERCENT is=whole_percent text csv when=both  the same, % of the run's total
---> seen           COST is=seen text csv xml json when=seen    cost with what it called, every level of recursion counted; NULL if unknown
---> calls          COUNT is=calls text csv xml optional json   how often the function was called; NULL if unknown
+--> cost           COST is=cost text csv xml unless=both       the selected cost
+--> cost_pct       PERCENT is=percent text csv xml unless=both       selected cost, % of the run's total
+--> own            COST is=own text csv xml when=both          exclusive cost
+--> own_pct        PERCENT is=own_percent text csv when=both   exclusive cost, % of the run's total
+--> whole          COST is=whole text csv xml when=both        inclusive cost, recursion counted once
+--> whole_pct      PERCENT is=whole_percent text csv when=both  inclusive cost, % of the run's total
+--> seen           COST is=seen text csv xml json when=seen    inclusive cost, every level of recursion counted; NULL if unknown
+--> calls          COUNT is=calls text csv xml optional json   number of calls; NULL if unknown
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
---> avg            COST is=average text csv xml json when=avg  the cost asked for per call; NULL if calls is unknown or 0
+--> avg            COST is=average text csv xml json when=avg  the selected cost per call; NULL if calls is unknown or 0
 --> module         TEXT json                                   its module, package, program or library
 --> file           TEXT json                                   its source file
 --> kind           TEXT json                                   function or pseudo; module, file, thread, process or label with --by
---> exclusive      COST json                                   cost of the function itself
---> exclusive_pct  PERCENT json                                the same, % of the run's total
---> cumulative     COST json                                   cost with what it called, recursion counted once
---> cumulative_pct PERCENT json                                the same, % of the run's total
+--> exclusive      COST json                                   exclusive cost
+--> exclusive_pct  PERCENT json                                exclusive, % of the run's total
+--> cumulative     COST json                                   inclusive cost, recursion counted once
+--> cumulative_pct PERCENT json                                cumulative, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
 --> function_id    LINE json                                   number of the function; NULL for groups of functions
 WITH entries AS (

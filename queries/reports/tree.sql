@@ -13,21 +13,21 @@
 --
 -- needs: tree
 -- rows: many
---> depth            LINE is=depth csv xml json                 nodes above this one, from the selection on
+--> depth            LINE is=depth csv xml json                 number of ancestors within the selection
 --> element          NODE is=element text                       function, or function and line
 --> function         TEXT is=element csv xml json               the function
 --> line             LINE is=line csv xml json                  the line; NULL for whole functions
 --> col              LINE json                                  its column or clause; NULL if unknown
---> calls            COUNT is=calls text csv xml optional json  how often called here; NULL if unknown
---> exclusive        RAW is=exclusive text csv xml json         cost of the node itself
---> cumulative       RAW is=cumulative text csv xml json        cost with everything called
+--> calls            COUNT is=calls text csv xml optional json  number of calls on this path; NULL if unknown
+--> exclusive        RAW is=exclusive text csv xml json         exclusive cost
+--> cumulative       RAW is=cumulative text csv xml json        inclusive cost
 --> exclusive_ticks  COUNT is=exclusive_readings csv xml optional json  timer readings for the exclusive time; NULL if unknown
 --> cumulative_ticks COUNT is=cumulative_readings csv xml optional json  timer readings for the inclusive time; NULL if unknown
 --> code             TEXT is=code text csv xml json when=code   source of the line; NULL if unknown
 --> module           TEXT json                                  module, package, program or library
 --> file             TEXT json                                  source file
 --> node_id          LINE json                                  number of the node
---> parent_id        LINE json                                  the node above; NULL at a root
+--> parent_id        LINE json                                  the parent node; NULL at a root
 --> line_file        TEXT is=file csv optional                  source file of the line where it is not that of its function
 --> function_id      LINE json                                  number of the function
 SELECT

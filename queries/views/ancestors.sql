@@ -1,24 +1,24 @@
 CREATE VIEW ancestors (
-  -- Who led to a call: one row per run, metric, function node and node of a function above it. Ask with run_id,
-  -- metric and function (or node_id): there are many times as many rows as nodes. ORDER BY depth is the path from the root.
-  -- Costs are those of the node, not of the ancestor: to add up what a function cost below each ancestor, take is_outermost,
-  -- or recursion counts twice.
+  -- Functions above a call: one row per run, metric, function node and ancestor node. Select run_id, metric and function (or
+  -- node_id), because there are many times as many rows as nodes. ORDER BY depth gives the path from the root. Costs are those of
+  -- the node, not of the ancestor. To add up the cost of a function below each ancestor, select is_outermost; otherwise recursion
+  -- counts twice.
   run_id,           -- number of the run
-  metric,           -- what was measured: time, ticks, samples, alloc
+  metric,           -- name of the metric: time, ticks, samples, alloc
   node_id,          -- number of the node
   function,         -- name of its function
   module,           -- module, package, program or library of the function; '' if unknown
   file,             -- source file of the function; '' if unknown
   ancestor_id,      -- node_id of the ancestor
-  depth,            -- how many nodes are above the ancestor, lines among them: 0 at a root
+  depth,            -- number of ancestors of the ancestor, including lines: 0 at a root
   ancestor,         -- name of the ancestor's function
   ancestor_kind,    -- its kind: function, pseudo, root, process, thread or part
   ancestor_module,  -- its module, package, program or library; '' if unknown
   ancestor_file,    -- its source file; '' if unknown
-  is_outermost,     -- 1 if no node above the ancestor is of the ancestor's function; else 0
-  calls,            -- how often the node was called; NULL if unknown
-  exclusive,        -- cost of the node itself, in the metric's unit
-  cumulative        -- cost of the node with everything called, in the metric's unit; NULL if unknown
+  is_outermost,     -- 1 if no node above the ancestor has the ancestor's function; else 0
+  calls,            -- number of calls of the node; NULL if unknown
+  exclusive,        -- exclusive cost of the node, in the metric's unit
+  cumulative        -- inclusive cost of the node, in the metric's unit; NULL if unknown
 ) AS
 SELECT
   r.run_id,

@@ -1,28 +1,28 @@
 CREATE VIEW call_lines (
-  -- Who called a function, and from which line: one row per run, metric, function, caller and line of the caller, so that
-  -- a caller with two such lines has two rows. WHERE function = 'parse' lists the lines that call parse. The costs are those
-  -- of the function, by line: as in view calls, cumulative adds up over all rows to the function's cumulative cost, and files without paths may have no
-  -- row for what no function called.
+  -- Callers of a function by line: one row per run, metric, function, caller and line of the caller. A caller with two such
+  -- lines has two rows. WHERE function = 'parse' lists the lines that call parse. Costs are those of the function, by line. As in
+  -- view calls, cumulative adds up over all rows to the function's cumulative cost. Files without paths may have no row for
+  -- functions without a caller.
   run_id,          -- number of the run
-  run,             -- its title, else the name of its file
-  metric,          -- what was measured: time, ticks, samples, alloc
+  run,             -- its title, or the name of its file
+  metric,          -- name of the metric: time, ticks, samples, alloc
   unit,            -- unit of the costs: ns (nanoseconds), bytes or count
-  function,        -- name of the function that was called
+  function,        -- name of the called function
   module,          -- its module, package, program or library; '' if unknown
   file,            -- its source file; '' if unknown
-  caller,          -- name of the function that called; NULL at the root
+  caller,          -- name of the caller; NULL at the root
   caller_module,   -- its module; '' if unknown, NULL at the root
   caller_file,     -- its source file; '' if unknown, NULL at the root
-  caller_line,     -- the line that called; NULL if unknown
+  caller_line,     -- calling line; NULL if unknown
   caller_col,      -- its column or clause; NULL if unknown
-  calls,           -- how often it called; NULL if unknown
-  exclusive,       -- cost of the function itself when called from there, in unit; NULL if unknown
-  cumulative,      -- cost of the function and what it called when called from there, in unit; NULL if unknown
-  cumulative_pct,  -- the same, % of the run's total; NULL if unknown, or if the total is 0
-  kind,            -- call, or back: a call known to exist, without cost of its own
-  includes_back,   -- 1 if calls and cost of this call may include what arrived over back edges to the same function,
-                   -- which the profiler folds into it; else 0
-  line_file        -- source file of the line where it is not the caller's own (inlined or included code); else NULL
+  calls,           -- number of calls by the caller; NULL if unknown
+  exclusive,       -- exclusive cost of the function in these calls, in unit; NULL if unknown
+  cumulative,      -- inclusive cost of the function in these calls, in unit; NULL if unknown
+  cumulative_pct,  -- cumulative, % of the run's total; NULL if unknown, or if the total is 0
+  kind,            -- call, or back: a call without a known cost of its own
+  includes_back,   -- 1 if calls and cost may include those of back edges to the same function,
+                   -- which the profiler adds to this call; else 0
+  line_file        -- source file of the line if it differs from the caller's (inlined or included code); else NULL
 ) AS
 SELECT
   r.run_id,

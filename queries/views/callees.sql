@@ -1,24 +1,23 @@
 CREATE VIEW callees (
-  -- Whom a function called, how often, and what it spent there: one row per run, metric, function and callee.
-  -- WHERE function = 'main' lists whom main calls. Where the same pair recurs on one path, cumulative counts the outer call alone. Roots,
-  -- processes, threads and parts of a file call nothing: what lies directly below them is the callee of no function, or of
-  -- the one around them.
+  -- Callees of a function, with calls and cost: one row per run, metric, function and callee. WHERE function = 'main' lists
+  -- the callees of main. If a pair recurs on one path, cumulative counts the outer call only. Roots, processes, threads and parts of a
+  -- file are not callers: functions directly below them are callees of the enclosing function, or of none.
   run_id,          -- number of the run
-  run,             -- its title, else the name of its file
-  metric,          -- what was measured: time, ticks, samples, alloc
+  run,             -- its title, or the name of its file
+  metric,          -- name of the metric: time, ticks, samples, alloc
   unit,            -- unit of the costs: ns (nanoseconds), bytes or count
-  function,        -- name of the function that called
+  function,        -- name of the calling function
   module,          -- its module, package, program or library; '' if unknown
   file,            -- its source file; '' if unknown
-  callee,          -- name of the function that was called
+  callee,          -- name of the called function
   callee_module,   -- its module; '' if unknown
   callee_file,     -- its source file; '' if unknown
-  calls,           -- how often it was called from here; NULL if unknown
-  cumulative,      -- what the function spent in the callee and in what that called, in unit; NULL if unknown
-  cumulative_pct,  -- the same, % of the run's total; NULL if unknown, or if the total is 0
-  kind,            -- call, or back: a call known to exist, without cost of its own
-  includes_back    -- 1 if calls and cost of this call may include what arrived over back edges to the same function,
-                   -- which the profiler folds into it; else 0
+  calls,           -- number of calls by the function; NULL if unknown
+  cumulative,      -- inclusive cost of the callee in these calls, in unit; NULL if unknown
+  cumulative_pct,  -- cumulative, % of the run's total; NULL if unknown, or if the total is 0
+  kind,            -- call, or back: a call without a known cost of its own
+  includes_back    -- 1 if calls and cost may include those of back edges to the same function,
+                   -- which the profiler adds to this call; else 0
 ) AS
 SELECT
   r.run_id,

@@ -1,28 +1,28 @@
 CREATE VIEW calls (
-  -- Who called a function, how often, and what the function cost then: one row per run, metric, function and caller, so
-  -- that a function which two others call has two rows. WHERE function = 'parse' lists who calls parse. The costs are those of
-  -- the function, by caller: cumulative adds up over its callers to its cumulative cost in view summary. A call made while
-  -- another one of the same function is open (recursion) adds 0 to that, as its cost is in the outer one. What no function
-  -- called has the caller NULL: at the root, and directly below a process, a thread or a part of the file, which call nothing.
-  -- Where the file has pairs of caller and callee and no paths (fidelity 'edges' in run_list), it may tell nothing of what was
-  -- called by no function: then there is no such row, and what summary has more than the callers is that.
+  -- Callers of a function, with calls and the cost of the function in them: one row per run, metric, function and caller. A
+  -- function with two callers has two rows. WHERE function = 'parse' lists the callers of parse. Costs are those of the function, by
+  -- caller: cumulative adds up over its callers to its cumulative cost in view summary. A recursive call adds 0, because its
+  -- cost is part of the outer call. A function without a caller has the caller NULL: at the root, and directly below a
+  -- process, a thread or a part of the file. A file with pairs of caller and callee but no paths (fidelity 'edges' in run_list)
+  -- may not state the cost of functions without a caller. Then there is no such row, and the callers add up to less than
+  -- summary.
   run_id,          -- number of the run
-  run,             -- its title, else the name of its file
-  metric,          -- what was measured: time, ticks, samples, alloc
+  run,             -- its title, or the name of its file
+  metric,          -- name of the metric: time, ticks, samples, alloc
   unit,            -- unit of the costs: ns (nanoseconds), bytes or count
-  function,        -- name of the function that was called
+  function,        -- name of the called function
   module,          -- its module, package, program or library; '' if unknown
   file,            -- its source file; '' if unknown
-  caller,          -- name of the function that called; NULL at the root
+  caller,          -- name of the caller; NULL at the root
   caller_module,   -- its module; '' if unknown, NULL at the root
   caller_file,     -- its source file; '' if unknown, NULL at the root
-  calls,           -- how often it called; NULL if unknown
-  exclusive,       -- cost of the function itself when called from there, in unit; NULL if unknown
-  cumulative,      -- cost of the function and what it called when called from there, in unit; NULL if unknown
-  cumulative_pct,  -- the same, % of the run's total; NULL if unknown, or if the total is 0
-  kind,            -- call, or back: a call known to exist, without cost of its own
-  includes_back    -- 1 if calls and cost of this call may include what arrived over back edges to the same function,
-                   -- which the profiler folds into it; else 0
+  calls,           -- number of calls by the caller; NULL if unknown
+  exclusive,       -- exclusive cost of the function in these calls, in unit; NULL if unknown
+  cumulative,      -- inclusive cost of the function in these calls, in unit; NULL if unknown
+  cumulative_pct,  -- cumulative, % of the run's total; NULL if unknown, or if the total is 0
+  kind,            -- call, or back: a call without a known cost of its own
+  includes_back    -- 1 if calls and cost may include those of back edges to the same function,
+                   -- which the profiler adds to this call; else 0
 ) AS
 SELECT
   r.run_id,

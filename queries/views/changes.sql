@@ -1,27 +1,26 @@
 CREATE VIEW changes (
-  -- What changed from one run to another: one row per pair of runs, metric that both have, and function of either. Functions
-  -- are one where their identities are, whatever the build. Ask with base_run_id and run_id, and with numbers or bound
-  -- values: for a subquery or a join, all pairs of runs are compared. Differences of two runs are noise as well as change:
-  -- `profdb diff` tells the two apart.
-  base_run_id,         -- number of the run that is compared with
-  run_id,              -- number of the run that is compared
-  metric,              -- what was measured: time, ticks, samples, alloc
+  -- Differences between two runs: one row per pair of runs, metric of both, and function of either. Functions are matched
+  -- by their identities, across builds. Give base_run_id and run_id as numbers or bound values: with a subquery or a join,
+  -- all pairs of runs are compared. Differences of two runs include noise: `profdb diff` separates it from changes.
+  base_run_id,         -- number of the base run
+  run_id,              -- number of the new run
+  metric,              -- name of the metric: time, ticks, samples, alloc
   unit,                -- unit of the costs: ns (nanoseconds), bytes or count
-  function,            -- name of the function, after the rules of identities
+  function,            -- name of the function's identity
   module,              -- its module, package, program or library; '' if unknown
   file,                -- its source file; '' if unknown
-  base_calls,          -- how often it was called in base; 0 if it is not there, NULL if unknown
-  calls,               -- how often it was called; 0 if it is not there, NULL if unknown
-  base_exclusive,      -- cost of the function itself in base, in unit
-  exclusive,           -- cost of the function itself, in unit
+  base_calls,          -- number of calls in base; 0 if base does not have it, NULL if unknown
+  calls,               -- number of calls; 0 if the run does not have it, NULL if unknown
+  base_exclusive,      -- exclusive cost in base, in unit
+  exclusive,           -- exclusive cost, in unit
   exclusive_delta,     -- exclusive - base_exclusive, in unit
   base_exclusive_pct,  -- base_exclusive, % of the total of base; NULL if that is 0
   exclusive_pct,       -- exclusive, % of the run's total; NULL if that is 0
-  base_cumulative,     -- cost with what it called in base, in unit; NULL if unknown, or of several functions
-  cumulative,          -- cost with what it called, in unit; NULL if unknown, or of several functions
-  cumulative_delta,    -- cumulative - base_cumulative, in unit; NULL where one of them is
-  status,              -- both; new: base does not have the function; gone: only base has it
-  functions,           -- how many functions of one run are added up in the row, at most
+  base_cumulative,     -- inclusive cost in base, in unit; NULL if unknown, or if the row has several functions
+  cumulative,          -- inclusive cost, in unit; NULL if unknown, or if the row has several functions
+  cumulative_delta,    -- cumulative - base_cumulative, in unit; NULL if one of them is NULL
+  status,              -- both; new: only the run has the function; gone: only base has it
+  functions,           -- maximum number of functions of one run that the row adds up
   identity_id          -- its number in table identities
 ) AS
 SELECT

@@ -1,17 +1,17 @@
 CREATE VIEW cumulative (
-  -- Functions by cumulative cost, the most expensive first, one row per run, metric and function: WHERE rank <= 10 is the top
-  -- ten of each run and metric.
+  -- Functions by cumulative cost, the most expensive first, one row per run, metric and function. WHERE rank <= 10 selects the
+  -- top ten of each run and metric.
   run_id,      -- number of the run
-  run,         -- its title, else the name of its file
-  metric,      -- what was measured: time, ticks, samples, alloc
+  run,         -- its title, or the name of its file
+  metric,      -- name of the metric: time, ticks, samples, alloc
   unit,        -- unit of the costs: ns (nanoseconds), bytes or count
   rank,        -- 1 for the most expensive function of the run in this metric; ties by name
   function,    -- name of the function
   module,      -- its module, package, program or library; '' if unknown
   file,        -- its source file; '' if unknown
-  calls,       -- how often it was called; NULL if unknown
-  cumulative,  -- cost with what it called, recursion counted once, in unit; NULL if unknown
-  pct,         -- the same, % of the run's total; NULL if unknown, or if the total is 0
+  calls,       -- number of calls; NULL if unknown
+  cumulative,  -- inclusive cost, recursion counted once, in unit; NULL if unknown
+  pct,         -- cumulative, % of the run's total; NULL if unknown, or if the total is 0
   cum_pct      -- sum of pct over this row and all rows ranked before it, in %
 ) AS
 SELECT

@@ -1,19 +1,19 @@
 CREATE VIEW exclusive (
-  -- Functions by exclusive cost, the most expensive first, one row per run, metric and function: WHERE rank <= 10 is the top
-  -- ten of each run and metric.
+  -- Functions by exclusive cost, the most expensive first, one row per run, metric and function. WHERE rank <= 10 selects the
+  -- top ten of each run and metric.
   run_id,      -- number of the run
-  run,         -- its title, else the name of its file
-  metric,      -- what was measured: time, ticks, samples, alloc
+  run,         -- its title, or the name of its file
+  metric,      -- name of the metric: time, ticks, samples, alloc
   unit,        -- unit of the costs: ns (nanoseconds), bytes or count
   rank,        -- 1 for the most expensive function of the run in this metric; ties by name
   function,    -- name of the function
   module,      -- its module, package, program or library; '' if unknown
   file,        -- its source file; '' if unknown
-  calls,       -- how often it was called; NULL if unknown
-  exclusive,   -- cost of the function itself, in unit; NULL if unknown
-  pct,         -- the same, % of the run's total; NULL if unknown, or if the total is 0
-  cum_pct      -- sum of pct over this row and all rows ranked before it, in %; it may end above 100, where costs
-               -- outside the run's total are among the functions (of garbage collection, as some files have them)
+  calls,       -- number of calls; NULL if unknown
+  exclusive,   -- exclusive cost, in unit; NULL if unknown
+  pct,         -- exclusive, % of the run's total; NULL if unknown, or if the total is 0
+  cum_pct      -- sum of pct over this row and all rows ranked before it, in %; may exceed 100 if functions have costs
+               -- outside the run's total (such as garbage collection)
 ) AS
 SELECT
   r.run_id,

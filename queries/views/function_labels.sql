@@ -1,18 +1,18 @@
 CREATE VIEW function_labels (
-  -- What functions cost themselves in samples with each label, one row per run, metric, label and function. Samples may have
-  -- several labels, and labels of one key several values: the costs of two labels need not exclude each other.
+  -- Exclusive costs of functions in samples with each label, one row per run, metric, label and function. A sample may have
+  -- several labels, also with one key: the costs of two labels may overlap.
   run_id,      -- number of the run
-  run,         -- its title, else the name of its file
-  metric,      -- what was measured: time, ticks, samples, alloc
+  run,         -- its title, or the name of its file
+  metric,      -- name of the metric: time, ticks, samples, alloc
   unit,        -- unit of the costs: ns (nanoseconds), bytes or count
-  key,         -- what is said of a sample
-  value,       -- what is said of it: text, or a whole number
-  value_unit,  -- what a number is counted in; '' for text, and if unknown
-  function,    -- name of the function in which the samples were taken
+  key,         -- key of the label
+  value,       -- value of the label: text, or a whole number
+  value_unit,  -- unit of a number; '' for text, and if unknown
+  function,    -- name of the function that was running
   module,      -- its module, package, program or library; '' if unknown
   file,        -- its source file; '' if unknown
-  exclusive,   -- cost of the function itself in samples with the label, in unit
-  pct,         -- the same, % of the run's total; NULL if the total is 0
+  exclusive,   -- exclusive cost of the function in samples with the label, in unit
+  pct,         -- exclusive, % of the run's total; NULL if the total is 0
   function_id  -- its number in table functions
 ) AS
 -- Added up by numbers first, and then with a window, as in the view of labels.

@@ -1,21 +1,20 @@
 CREATE VIEW function_tree (
-  -- The call tree of a run without lines, one row per metric and place where a function was called: view tree with
-  -- line IS NULL. Exclusive cost adds up to that of the run, cumulative cost only where outer_id is NULL. Always ask with
-  -- run_id and metric.
+  -- The call tree of a run without lines, one row per metric and function node: view tree with line IS NULL. Exclusive cost
+  -- adds up to that of the run, cumulative cost only where outer_id is NULL. Always select run_id and metric.
   run_id,      -- number of the run
-  metric,      -- what was measured: time, ticks, samples, alloc
+  metric,      -- name of the metric: time, ticks, samples, alloc
   node_id,     -- number of the node in pre-order: parents first
-  parent_id,   -- the node above, which in trees with lines may be a line; NULL at a root
-  last_id,     -- the last node below, lines among them; the node itself if there is none
-  outer_id,    -- the nearest enclosing node of the same function; NULL if outermost
-  depth,       -- how many nodes are above, lines among them: 0 at a root
+  parent_id,   -- the parent node, which may be a line; NULL at a root
+  last_id,     -- the last descendant, including lines; the node itself if there is none
+  outer_id,    -- the nearest ancestor with the same function; NULL if outermost
+  depth,       -- number of ancestors, including lines: 0 at a root
   function,    -- name of the function
   module,      -- its module, package, program or library; '' if unknown
   file,        -- its source file; '' if unknown
-  calls,       -- how often called here; NULL if unknown
-  exclusive,   -- cost of the function itself here, in the metric's unit
-  cumulative,  -- cost with everything called, in the metric's unit; NULL if unknown
-  kind         -- function; pseudo: no code of the program's (garbage collector, idle); or a container: root, process,
+  calls,       -- number of calls on this path; NULL if unknown
+  exclusive,   -- exclusive cost of the node, in the metric's unit
+  cumulative,  -- inclusive cost, in the metric's unit; NULL if unknown
+  kind         -- function; pseudo: not code of the program (garbage collector, idle); or a container: root, process,
                -- thread, part
 ) AS
 SELECT

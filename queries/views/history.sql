@@ -1,26 +1,26 @@
 CREATE VIEW history (
-  -- What functions cost from run to run: one row per run, metric and function. Functions are one where their identities are,
-  -- whatever the build. ORDER BY position, recorded_utc, run_id.
+  -- Costs of functions from run to run: one row per run, metric and function. Functions are matched by their identities,
+  -- across builds. ORDER BY position, recorded_utc, run_id.
   run_id,          -- number of the run
-  position,        -- its tag commit_count if that is a whole number of at most 64 bits; else NULL
+  position,        -- its tag commit_count if it is an integer of at most 64 bits; else NULL
   commit_id,       -- its tag commit; NULL without one
   branch,          -- its tag branch; NULL without one
   host,            -- its tag host; NULL without one
-  recorded_at,     -- when it was recorded, as the file says it; NULL if unknown
-  metric,          -- what was measured: time, ticks, samples, alloc
+  recorded_at,     -- time of the recording, as stated by the file; NULL if unknown
+  metric,          -- name of the metric: time, ticks, samples, alloc
   unit,            -- unit of the costs: ns (nanoseconds), bytes or count
-  function,        -- name of the function, after the rules of identities
+  function,        -- name of the function's identity
   module,          -- its module, package, program or library; '' if unknown
   file,            -- its source file; '' if unknown
-  calls,           -- how often it was called; NULL if unknown
-  exclusive,       -- cost of the function itself, in unit
-  exclusive_pct,   -- the same, % of the run's total; NULL if the total is 0
-  cumulative,      -- cost with what it called, in unit; NULL if unknown, or of several functions
-  cumulative_pct,  -- the same, % of the run's total; NULL if unknown, or if the total is 0
+  calls,           -- number of calls; NULL if unknown
+  exclusive,       -- exclusive cost, in unit
+  exclusive_pct,   -- exclusive, % of the run's total; NULL if the total is 0
+  cumulative,      -- inclusive cost, in unit; NULL if unknown, or if the row has several functions
+  cumulative_pct,  -- cumulative, % of the run's total; NULL if unknown, or if the total is 0
   total,           -- cost of the whole run, in unit
-  functions,       -- how many functions of the run are added up in the row
+  functions,       -- number of functions of the run that the row adds up
   identity_id,     -- its number in table identities
-  recorded_utc     -- recorded_at in UTC, in a form whose order is that in time; NULL if unknown
+  recorded_utc     -- recorded_at in UTC, in a form that sorts by time; NULL if unknown
 ) AS
 SELECT
   r.run_id,

@@ -1,15 +1,15 @@
 CREATE VIEW labels (
-  -- Labels of samples, with what samples with them cost, one row per run, metric and label. Samples may have several labels,
-  -- and labels of one key several values: the costs of two labels need not exclude each other.
+  -- Labels of samples, with the cost of their samples, one row per run, metric and label. A sample may have several labels, also
+  -- with one key: the costs of two labels may overlap.
   run_id,        -- number of the run
-  run,           -- its title, else the name of its file
-  metric,        -- what was measured: time, ticks, samples, alloc
+  run,           -- its title, or the name of its file
+  metric,        -- name of the metric: time, ticks, samples, alloc
   unit,          -- unit of the costs: ns (nanoseconds), bytes or count
-  key,           -- what is said of a sample
-  value,         -- what is said of it: text, or a whole number
-  value_unit,    -- what a number is counted in; '' for text, and if unknown
+  key,           -- key of the label
+  value,         -- value of the label: text, or a whole number
+  value_unit,    -- unit of a number; '' for text, and if unknown
   exclusive,     -- cost of the samples with the label, in unit
-  exclusive_pct  -- the same, % of the run's total; NULL if the total is 0
+  exclusive_pct  -- exclusive, % of the run's total; NULL if the total is 0
 ) AS
 -- Added up by numbers first, as there are many more nodes than sets of labels. Then with a window, not GROUP BY: into a
 -- group in a group, SQLite does not take the run that is asked for, and would read all runs.

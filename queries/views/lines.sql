@@ -2,19 +2,19 @@ CREATE VIEW lines (
   -- Calls and cost of every line of every function, one row per run, metric and line. A line's cost is part of its
   -- function's: never add the two.
   run_id,          -- number of the run
-  run,             -- its title, else the name of its file
-  metric,          -- what was measured: time, ticks, samples, alloc
+  run,             -- its title, or the name of its file
+  metric,          -- name of the metric: time, ticks, samples, alloc
   unit,            -- unit of the costs: ns (nanoseconds), bytes or count
   function,        -- name of the function
   module,          -- its module, package, program or library; '' if unknown
   file,            -- source file of the line; '' if unknown
   line,            -- the line, as the profiler numbers it (the first may be 0)
   col,             -- column or clause; NULL if unknown
-  calls,           -- how often the line was executed; NULL if unknown
-  exclusive,       -- cost of the line itself, in unit
-  exclusive_pct,   -- the same, % of the run's total; NULL if the total is 0
-  cumulative,      -- cost with what it called, recursion counted once, in unit; NULL if unknown
-  cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
+  calls,           -- number of executions; NULL if unknown
+  exclusive,       -- exclusive cost, in unit
+  exclusive_pct,   -- exclusive, % of the run's total; NULL if the total is 0
+  cumulative,      -- inclusive cost, recursion counted once, in unit; NULL if unknown
+  cumulative_pct,  -- cumulative, % of the run's total; NULL if the total is 0
   function_id      -- its number in table functions
 ) AS
 SELECT

@@ -1,13 +1,13 @@
 CREATE VIEW recursion (
-  -- How deep functions recursed, one row per run and function; runs that know no paths have none. Ask with run_id.
+  -- Recursion depth of functions, one row per run and function; runs without paths have none. Select run_id.
   run_id,      -- number of the run
-  run,         -- its title, else the name of its file
+  run,         -- its title, or the name of its file
   function,    -- name of the function
   module,      -- its module, package, program or library; '' if unknown
   file,        -- its source file; '' if unknown
-  levels,      -- the most calls of the function that were open at once on one path: 1 if it never recursed
-  places,      -- at how many places of the tree it was called
-  nested,      -- at how many of these it was open already
+  levels,      -- maximum number of active calls of the function on one path: 1 without recursion
+  places,      -- number of its nodes in the tree
+  nested,      -- number of these below another node of the function
   function_id  -- its number in table functions
 ) AS
 SELECT

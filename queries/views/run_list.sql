@@ -1,13 +1,13 @@
 CREATE VIEW run_list (
   -- The imported runs, one row each.
   run_id,       -- number of the run
-  run,          -- its title, else the name of its file
+  run,          -- its title, or the name of its file
   format,       -- format of its file
-  fidelity,     -- how much it knows: tree (paths), edges (who calls whom), flat (totals only)
-  imported_at,  -- when it was imported, UTC
-  metrics,      -- how many metrics were measured
-  functions,    -- how many functions it mentions, containers left out
-  nodes,        -- how many nodes its tree has
+  fidelity,     -- detail of the file: tree (paths), edges (callers and callees), flat (totals only)
+  imported_at,  -- time of the import, UTC
+  metrics,      -- number of metrics
+  functions,    -- number of its functions without containers
+  nodes,        -- number of its nodes
   total,        -- cost of the whole run in its default metric, in unit
   unit          -- unit of the total: ns, bytes or count
 ) AS

@@ -1,15 +1,14 @@
 CREATE VIEW source_lines (
-  -- Source of the lines of a run, as it was when the run was imported with --source, one row per function and line. It
-  -- goes with the view lines by run_id, function_id, file and line. There are more lines than that view has: those
-  -- without figures, unless the import was told --source-lines figures; where the text is a file, what is stored of its other
-  -- functions; and what other runs with the same text have stored of it. Report function --all-lines cuts out
-  -- the lines of one function. Ask with run_id and function_id.
+  -- Source of the lines of a run, as imported with --source, one row per function and line. Join it with the view lines by
+  -- run_id, function_id, file and line. It also has lines without figures (unless imported with --source-lines figures), stored
+  -- lines of other functions in the same file, and lines that other runs with the same text have stored. Report function
+  -- --all-lines selects the lines of one function. Select run_id and function_id.
   run_id,      -- number of the run
   function,    -- name of the function
   file,        -- file of the line, as the run names it; '' if unknown
   line,        -- the line, as the profiler numbers it (the first may be 0)
-  text,        -- the line, without the blanks around it
-  sha256,      -- SHA-256 of the file or function that the line is from
+  text,        -- the line, without leading and trailing blanks
+  sha256,      -- SHA-256 of the file or function that contains the line
   function_id  -- its number in table functions
 ) AS
 SELECT

@@ -1,25 +1,25 @@
 CREATE VIEW subtrees (
-  -- What ran below a function: one row per run, metric, outermost call of function `top` and function node in the tree of
-  -- that call, itself among them. Ask with run_id, metric and top (or top_id): there are many times as many rows as nodes. No
-  -- node comes twice for one top: exclusive adds up to what the top cost in all, and cumulative by function where
+  -- Functions below a function: one row per run, metric, outermost call of function `top` and function node in the tree of
+  -- that call, including itself. Select run_id, metric and top (or top_id), because there are many times as many rows as nodes. Each
+  -- node occurs once for each top: exclusive adds up to the inclusive cost of the top, and cumulative by function where
   -- is_outermost.
   run_id,        -- number of the run
-  metric,        -- what was measured: time, ticks, samples, alloc
+  metric,        -- name of the metric: time, ticks, samples, alloc
   top,           -- name of the function at the top
   top_kind,      -- its kind: function, pseudo, root, process, thread or part
   top_module,    -- its module, package, program or library; '' if unknown
   top_file,      -- its source file; '' if unknown
-  top_id,        -- node_id of the call at the top, which no call of the same function encloses
+  top_id,        -- node_id of the call at the top, the outermost call of its function
   node_id,       -- number of the node in pre-order: parents first
-  is_outermost,  -- 1 if no node of the same function is between the node and the top, nor the top; else 0
-  depth,         -- how many nodes of the run are above, lines among them
+  is_outermost,  -- 1 if neither the top nor a node in between has the function of the node; else 0
+  depth,         -- number of ancestors in the run, including lines
   function,      -- name of the function of the node
   module,        -- its module, package, program or library; '' if unknown
   file,          -- its source file; '' if unknown
-  kind,          -- function; pseudo: no code of the program's; or a container: root, process, thread, part
-  calls,         -- how often called here; NULL if unknown
-  exclusive,     -- cost of the function itself here, in the metric's unit
-  cumulative     -- cost with everything called, in the metric's unit; NULL if unknown
+  kind,          -- function; pseudo: not code of the program; or a container: root, process, thread, part
+  calls,         -- number of calls on this path; NULL if unknown
+  exclusive,     -- exclusive cost of the node, in the metric's unit
+  cumulative     -- inclusive cost, in the metric's unit; NULL if unknown
 ) AS
 SELECT
   r.run_id,

@@ -1,22 +1,22 @@
 CREATE VIEW summary (
   -- Calls and cost of every function, one row per run, metric and function. The default metric has all functions, other
-  -- metrics those that cost anything. calls is the same in every metric: filter by metric before adding it up.
+  -- metrics those with a cost. calls is equal in every metric: filter by metric before adding it up.
   run_id,          -- number of the run
-  run,             -- its title, else the name of its file
-  metric,          -- what was measured: time, ticks, samples, alloc
+  run,             -- its title, or the name of its file
+  metric,          -- name of the metric: time, ticks, samples, alloc
   unit,            -- unit of the costs: ns (nanoseconds), bytes or count
   function,        -- name of the function
   module,          -- its module, package, program or library; '' if unknown
   file,            -- its source file; '' if unknown
-  kind,            -- function, or pseudo: no code of the program's (garbage collector, idle)
-  calls,           -- how often it was called; NULL if unknown
-  exclusive,       -- cost of the function itself, in unit; NULL if unknown
-  exclusive_pct,   -- the same, % of the run's total; NULL if the total is 0
-  cumulative,      -- cost with what it called, recursion counted once, in unit; NULL if unknown
-  cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
+  kind,            -- function, or pseudo: not code of the program (garbage collector, idle)
+  calls,           -- number of calls; NULL if unknown
+  exclusive,       -- exclusive cost, in unit; NULL if unknown
+  exclusive_pct,   -- exclusive, % of the run's total; NULL if the total is 0
+  cumulative,      -- inclusive cost, recursion counted once, in unit; NULL if unknown
+  cumulative_pct,  -- cumulative, % of the run's total; NULL if the total is 0
   exclusive_avg,   -- exclusive cost per call, in unit; NULL if calls is unknown or 0
   cumulative_avg,  -- cumulative cost per call, in unit; NULL if calls is unknown or 0
-  seen,            -- cost with what it called, every level of recursion counted, in unit; NULL if unknown
+  seen,            -- inclusive cost, every level of recursion counted, in unit; NULL if unknown
   function_id      -- its number in table functions
 ) AS
 SELECT

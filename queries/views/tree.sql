@@ -1,24 +1,24 @@
 CREATE VIEW tree (
-  -- The call tree of a run, one row per metric and node; table metrics has the units. Always ask with run_id and
-  -- metric, ORDER BY node_id. A node is a function reached by one chain of callers, or one line of
-  -- it: never add the two. Without lines it is view function_tree. What is below a node n has
-  -- node_id > n.node_id AND node_id <= n.last_id: views subtrees and ancestors have such pairs ready.
+  -- The call tree of a run, one row per metric and node; table metrics has the units. Always select run_id and
+  -- metric, and ORDER BY node_id. A node is a function with one path of callers, or one of its lines: never add the two.
+  -- View function_tree has no lines. The descendants of a node n have node_id > n.node_id AND node_id <= n.last_id:
+  -- views subtrees and ancestors contain such pairs.
   run_id,      -- number of the run
-  metric,      -- what was measured: time, ticks, samples, alloc
+  metric,      -- name of the metric: time, ticks, samples, alloc
   node_id,     -- number of the node in pre-order: parents first
-  parent_id,   -- the node above; NULL at a root
-  last_id,     -- the last node below, the node itself if there is none
-  outer_id,    -- the nearest enclosing node of the same function (of the same line); NULL if outermost
-  depth,       -- how many nodes are above: 0 at a root
+  parent_id,   -- the parent node; NULL at a root
+  last_id,     -- the last descendant, or the node itself
+  outer_id,    -- the nearest ancestor with the same function (lines: the same line); NULL if outermost
+  depth,       -- number of ancestors: 0 at a root
   function,    -- name of the function
   module,      -- its module, package, program or library; '' if unknown
   file,        -- source file of the function or line; '' if unknown
-  line,        -- the line, for line nodes, which break down the function node above them; else NULL
+  line,        -- line number in line nodes, which are parts of their function node; else NULL
   col,         -- column or clause; NULL if unknown
-  calls,       -- how often called (lines: executed) here; NULL if unknown
-  exclusive,   -- cost of the node itself, in the metric's unit
-  cumulative,  -- cost with everything called, in the metric's unit; NULL if unknown
-  kind         -- function; pseudo: no code of the program's (garbage collector, idle); or a container: root, process,
+  calls,       -- number of calls (lines: executions) on this path; NULL if unknown
+  exclusive,   -- exclusive cost of the node, in the metric's unit
+  cumulative,  -- inclusive cost, in the metric's unit; NULL if unknown
+  kind         -- function; pseudo: not code of the program (garbage collector, idle); or a container: root, process,
                -- thread, part
 ) AS
 SELECT

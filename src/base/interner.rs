@@ -2,7 +2,7 @@
 //!
 //! Large profiles look up entries all over memory, and each look-up waits for the one before. So
 //! a caller that knows what it will look up next says so (`prefetch`), for several entries at once,
-//! and memory delivers all of them together (docs/design/0010-memory-ahead.md). A look-up by hash has
+//! and memory delivers all of them together (docs/design/measured-choices.md). A look-up by hash has
 //! three steps of this kind, each of which needs what the one before has asked for: the slot of
 //! the hash ([`Interner::prefetch_slot`]), the entry that is probably there ([`Interner::guess`],
 //! then `prefetch`), and the comparison ([`Interner::find`]).

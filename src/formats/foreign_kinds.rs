@@ -22,42 +22,41 @@ const fn foreign(
     }
 }
 
-const PERF: &str = "import what `perf script` prints of it";
+const PERF: &str = "import the output of `perf script`";
 const GO_TEXT: &str =
-    "import what `go tool pprof -proto FILE` makes of it, or record it without `debug=`";
-const PPROF_TEXT: &str = "import the profile that it was printed of";
+    "import the output of `go tool pprof -proto FILE`, or record it without `debug=`";
+const PPROF_TEXT: &str = "import the profile that it was printed from";
 const V8_LOG: &str = "record with `node --cpu-prof`";
-const STACKPROF: &str = "import what `stackprof --json FILE > run.json` makes of its dump";
+const STACKPROF: &str = "import the output of `stackprof --json FILE > run.json` for its dump";
 const VALGRIND: &str = "record with `valgrind --xtree-memory=full --xtree-memory-file=run.kcg`";
 const XHPROF: &str = "record with Xdebug or Excimer";
-const PYINSTRUMENT: &str = "import what `pyinstrument --load FILE --show-all -r json -o run.json` makes of a saved session";
+const PYINSTRUMENT: &str = "import the output of `pyinstrument --load FILE --show-all -r json -o run.json` for a saved session";
 const R: &str =
-    "import what `profile::write_pprof(profile::read_rprof(FILE), \"run.pb.gz\")` makes of it";
+    "import the output of `profile::write_pprof(profile::read_rprof(FILE), \"run.pb.gz\")`";
 const XDEBUG: &str = "record with `xdebug.mode=profile`";
-const BPFTRACE: &str = "import what `stackcollapse-bpftrace.pl` makes of it";
+const BPFTRACE: &str = "import the output of `stackcollapse-bpftrace.pl`";
 const DRAWN: &str = "import the profile that it was drawn from";
 // The byte order of the machine that recorded decides how its four letters look.
 const TACHYON: &str =
-    "import what `python -m profiling.sampling replay --collapsed -o run.folded FILE` makes of it";
+    "import the output of `python -m profiling.sampling replay --collapsed -o run.folded FILE`";
 const OTLP: &str =
     "let the profiler write pprof, or take the profile as pprof from the server that collects it";
-const GECKO: &str = "load it into profiler.firefox.com, which works on it in the browser, and save it there; or open it in speedscope and \
+const GECKO: &str = "load it into profiler.firefox.com, which processes it in the browser, and save it there; or open it in speedscope and \
                      export it";
 const SPEEDSCOPE: &str = "open it in speedscope and export it";
-const COLLAPSED: &str = "import what `pprof --collapsed PROGRAM FILE` prints";
+const COLLAPSED: &str = "import the output of `pprof --collapsed PROGRAM FILE`";
 const HEAPTRACK: &str =
-    "import what `heaptrack_print -f FILE -F run.folded` makes of its recording";
-const DTRACE: &str = "import what `stackcollapse.pl` or `inferno-collapse-dtrace` makes of it";
-const LEGACY: &str = "import what `go tool pprof -proto FILE > run.pb.gz` makes of it";
+    "import the output of `heaptrack_print -f FILE -F run.folded` for its recording";
+const DTRACE: &str = "import the output of `stackcollapse.pl` or `inferno-collapse-dtrace`";
+const LEGACY: &str = "import the output of `go tool pprof -proto FILE > run.pb.gz`";
 const JAVA: &str = "record with async-profiler: `asprof -o collapsed -f run.folded PID`";
-const VTUNE: &str = "import what `inferno-collapse-vtune` makes of the CSV report of `vtune -report top-down -call-stack-mode all`";
+const VTUNE: &str = "import the output of `inferno-collapse-vtune` for the CSV report of `vtune -report top-down -call-stack-mode all`";
 const VISUAL_STUDIO: &str =
-    "import what `inferno-collapse-vsprof` makes of the call tree summary of VSPerfReport";
+    "import the output of `inferno-collapse-vsprof` for the call tree summary of VSPerfReport";
 const PERFVIEW: &str = "save the recording with PerfView as Speedscope";
-const SIMPLEPERF: &str =
-    "import what simpleperf's script `report_sample.py` prints of its recording";
+const SIMPLEPERF: &str = "import the output of simpleperf's script `report_sample.py`";
 const ANDROID: &str =
-    "record with simpleperf, and import what its script `report_sample.py` prints of the recording";
+    "record with simpleperf, and import the output of its script `report_sample.py`";
 const FTRACE: &str = "record samples with `perf record -g`";
 const TAR: &str = "import the files in it";
 const NOTHING: &str = "profdb does not read it, see `profdb formats`";
@@ -86,7 +85,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"# started on ",
         &[],
-        "counters of `perf stat`, which tell no functions",
+        "counters of `perf stat`, which have no functions",
         "record with `perf record -g`",
     ),
     foreign(
@@ -99,13 +98,13 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"gmon\x01\0\0\0",
         &[],
         "a recording for gprof",
-        "import what `gprof PROGRAM gmon.out` prints",
+        "import the output of `gprof PROGRAM gmon.out`",
     ),
     foreign(
         b"FLR\0",
         &[],
         "a recording of Java's Flight Recorder",
-        "import what `jfrconv run.jfr run.pb.gz` makes of it",
+        "import the output of `jfrconv run.jfr run.pb.gz`",
     ),
     foreign(
         b"HCAT",
@@ -174,25 +173,25 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"\x04\x22\x4d\x18",
         &[],
         "a file compressed with LZ4",
-        "import what `lz4 -d` makes of it",
+        "import the output of `lz4 -d`",
     ),
     foreign(
         b"\xfd7zXZ\0",
         &[],
         "a file compressed with xz",
-        "import what `xz -d` makes of it",
+        "import the output of `xz -d`",
     ),
     foreign(
         b"BZh",
         &[b"1AY&SY"],
         "a file compressed with bzip2",
-        "import what `bzip2 -d` makes of it",
+        "import the output of `bzip2 -d`",
     ),
     foreign(
         b"go 1.",
         &[b" trace\0"],
         "a trace of Go",
-        "import what `go tool trace -pprof=sched FILE` makes of it",
+        "import the output of `go tool trace -pprof=sched FILE`",
     ),
     foreign(
         b"heap profile: ",
@@ -210,7 +209,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"heap_v2/",
         &[],
         "a heap profile of jemalloc",
-        "import what `jeprof --collapsed PROGRAM FILE` prints",
+        "import the output of `jeprof --collapsed PROGRAM FILE`",
     ),
     foreign(
         b"goroutine profile: total ",
@@ -271,13 +270,13 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"NYTProf ",
         &[b"\n#Perl profile database"],
         "a recording of NYTProf",
-        "import what `nytprofcalls FILE` prints",
+        "import the output of `nytprofcalls FILE`",
     ),
     foreign(
         b"v 1",
         &[b"\nX ", b"\nI "],
         "a recording of heaptrack",
-        "import what `heaptrack_print -f FILE -F run.folded` makes of it",
+        "import the output of `heaptrack_print -f FILE -F run.folded`",
     ),
     foreign(
         b"reading file \"",
@@ -306,20 +305,20 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"==",
         &[b"== Using Valgrind-"],
-        "what valgrind says on the screen",
+        "the terminal output of valgrind",
         "import the file that its tool has written, as `callgrind.out.PID`",
     ),
     foreign(
         b"-----",
         &[b"\nProfile data file '"],
         "a report of callgrind",
-        "import the file that it was printed of",
+        "import the file that it was printed from",
     ),
     foreign(
         b"-----",
         &[b"\nI1 cache:  ", b"\nEvents recorded: "],
         "a report of cachegrind",
-        "import the file that it was printed of",
+        "import the file that it was printed from",
     ),
     foreign(b"v8-version,", &[], "a log of V8 (`node --prof`)", V8_LOG),
     foreign(
@@ -337,7 +336,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"{\"snapshot\":",
         &[b"\"node_fields\""],
-        "a heap snapshot of V8, which does not say who allocated",
+        "a heap snapshot of V8, which has no allocation sites",
         "record with `node --heap-prof`",
     ),
     foreign(
@@ -368,7 +367,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"rbspy0",
         &[b"{\"sample_rate\":"],
         "a recording of rbspy",
-        "import what `rbspy report --format speedscope --input FILE --output run.json` makes of it",
+        "import the output of `rbspy report --format speedscope --input FILE --output run.json`",
     ),
     foreign(b"sample.interval=", &[], "a recording of R's Rprof", R),
     foreign(
@@ -387,7 +386,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"hdrb",
         &[b"hetb"],
         "GHC's eventlog",
-        "import what `hs-speedscope FILE` makes of it",
+        "import the output of `hs-speedscope FILE`",
     ),
     foreign(
         b"JOB \"",
@@ -467,19 +466,19 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"Nettrace",
         &[],
         "a trace of .NET",
-        "import what `dotnet-trace convert --format Speedscope FILE` makes of it",
+        "import the output of `dotnet-trace convert --format Speedscope FILE`",
     ),
     foreign(
         b"MMPD",
         &[],
         "a profile of rustc",
-        "import what `crox FILE` makes of it",
+        "import the output of `crox FILE`",
     ),
     foreign(
         b"Ftrace!\0",
         &[],
         "a recording of uftrace",
-        "import what `uftrace dump --chrome` prints",
+        "import the output of `uftrace dump --chrome`",
     ),
     foreign(b"^\x97\xca\xfd", &[], "a recording of sysprof", NOTHING),
     foreign(b"tlZ\x04", &[], "a trace of Tracy", NOTHING),
@@ -495,13 +494,13 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"Analysis of sampling ",
         &[b"\nCall graph:"],
         "a report of macOS's `sample`",
-        "import what `inferno-collapse-sample` makes of it",
+        "import the output of `inferno-collapse-sample`",
     ),
     foreign(
         b"<?xml",
         &[b"<trace-query-result"],
         "an export of Apple's Instruments",
-        "import what `inferno-collapse-xctrace` makes of it",
+        "import the output of `inferno-collapse-xctrace`",
     ),
     foreign(
         b"Weight\tSelf Weight\t",
@@ -574,7 +573,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"JAVA PROFILE 1.0.",
         &[b"\0"],
-        "a heap dump of Java (hprof), which does not say who allocated",
+        "a heap dump of Java (hprof), which has no allocation sites",
         JAVA,
     ),
     foreign(
@@ -663,7 +662,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"@ ",
         &[b" samples]\n", b"%"],
         "a call graph of FreeBSD's pmcstat",
-        "import what `stackcollapse-pmc.pl` makes of it",
+        "import the output of `stackcollapse-pmc.pl`",
     ),
     foreign(b"SIMPLEPERF", &[], "a recording of simpleperf", SIMPLEPERF),
     foreign(
@@ -703,13 +702,13 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"<?xml",
         &[b"<trace-toc"],
         "an export of Apple's Instruments",
-        "import what `inferno-collapse-xctrace` makes of it",
+        "import the output of `inferno-collapse-xctrace`",
     ),
     foreign(
         b"Sampling process ",
         &[b"Call graph:"],
         "a report of macOS's `sample`",
-        "import what `inferno-collapse-sample` makes of it",
+        "import the output of `inferno-collapse-sample`",
     ),
     foreign(
         b"{",
@@ -790,5 +789,5 @@ pub(super) const PERFETTO: Foreign = foreign(
     b"",
     &[],
     "a trace of Perfetto",
-    "import what `traceconv profile --perf FILE` makes of its samples, or `traceconv json FILE run.json` of its slices",
+    "import the output of `traceconv profile --perf FILE` for its samples, or `traceconv json FILE run.json` of its slices",
 );

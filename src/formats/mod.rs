@@ -1,16 +1,15 @@
 //! The formats: a folder for each family, a line for each format in [`FORMATS`] or [`EXPORTS`].
 //!
-//! An importer knows [`Input`](crate::input::Input) and [`Sink`](crate::events::Sink) and nothing
-//! else: no SQL, no files, no clock, no screen. Bytes come from strangers, so it never panics and
-//! never trusts a length.
+//! An importer depends on [`Input`](crate::input::Input) and [`Sink`](crate::events::Sink) only, not on SQL, files, the
+//! clock or the terminal. Input is untrusted: an importer never panics and never trusts a length.
 //!
 //! # Other profilers
-//! Many profilers have no format here, because they write one of those above, or another program does it for them. Where there
-//! is a choice, the table names what tells most. Recordings of `@datadog/pprof` 5.20, Bun 1.4, Deno 2.9, gperftools 2.10,
-//! heaptrack 1.4, pprof-rs 0.15, pyinstrument 5.1, ruby-prof 1.4, stackprof 0.2.21, tracing-chrome 0.7, uftrace 0.13, viztracer 1.1
-//! and yappi 1.7 were compared with what these programs print, or with sums over the file, those of Excimer 1.0, jemalloc 5.3,
-//! `LuaJIT` 2.1, NYTProf 6.12, pprofile 2.2, tracing-flame 0.2 and valgrind 3.19 only read; of the others, what their documentation
-//! says they write is what is read.
+//! Many other profilers write one of the formats above, or a converter does. If there is a choice, the table names the format
+//! with most information. Recordings of `@datadog/pprof` 5.20, Bun 1.4, Deno 2.9, gperftools 2.10, heaptrack 1.4, pprof-rs 0.15,
+//! pyinstrument 5.1, ruby-prof 1.4, stackprof 0.2.21, tracing-chrome 0.7, uftrace 0.13, viztracer 1.1 and yappi 1.7 were
+//! compared with the output of these programs, or with sums over the file. Files of Excimer 1.0, jemalloc 5.3, `LuaJIT` 2.1,
+//! NYTProf 6.12, pprofile 2.2, tracing-flame 0.2 and valgrind 3.19 were only imported. The others were not tried:
+//! the table follows their documentation.
 //!
 //! | profiler | what to run | format |
 //! | --- | --- | --- |
@@ -20,7 +19,7 @@
 //! | Bun, Deno | `bun --cpu-prof app.js`, `deno run --cpu-prof app.js` | `cpuprofile` |
 //! | cProfile (Python) | `python -m cProfile -o run.pstats app.py` | `pstats` |
 //! | Node.js | `node --cpu-prof app.js`, `node --heap-prof app.js` | `cpuprofile`, `heapprofile` |
-//! | `@datadog/pprof` (Node.js) | `encode` of what `time.stop` and `heap.profile` return | `pprof` |
+//! | `@datadog/pprof` (Node.js) | `encode` with the results of `time.stop` and `heap.profile` | `pprof` |
 //! | dotnet-trace (.NET) | `dotnet-trace collect --format Speedscope` | `speedscope` |
 //! | Excimer (PHP) | `ExcimerLog::formatCollapsed` | `folded` |
 //! | Go's `runtime/pprof` | `go test -cpuprofile run.pb.gz`, or `curl -o run.pb.gz HOST/debug/pprof/profile` | `pprof` |
@@ -37,12 +36,12 @@
 //! | pprof-rs (Rust) | its feature for protobuf | `pprof` |
 //! | pprofile (Python) | `pprofile -f callgrind -o run.callgrind app.py` | `callgrind` |
 //! | py-spy (Python) | `py-spy record -f speedscope -o run.json -- python app.py`: files, lines and threads; `-f raw -o run.folded` only names | `speedscope`, `folded` |
-//! | pyinstrument (Python) | `pyinstrument --show-all -r json -o run.json app.py`; `-r speedscope` has neither classes nor what was awaited, `-r pstats` no paths | `pyinstrument_json`, `speedscope`, `pstats` |
+//! | pyinstrument (Python) | `pyinstrument --show-all -r json -o run.json app.py`; `-r speedscope` has neither classes nor awaited time, `-r pstats` no paths | `pyinstrument_json`, `speedscope`, `pstats` |
 //! | R | `profile::write_pprof(profile::read_rprof("Rprof.out"), "run.pb.gz")` | `pprof` |
 //! | rbspy (Ruby) | `rbspy record --format speedscope --file run.json` | `speedscope` |
 //! | ruby-prof (Ruby) | `RubyProf::CallTreePrinter` | `callgrind` |
 //! | rustc's own (`-Z self-profile`) | `crox run.mm_profdata` | `chrome_trace` |
-//! | samply | `samply record --save-only -o run.json.gz`, names as said [there](#firefox) | `firefox` |
+//! | samply | `samply record --save-only -o run.json.gz`, names are described [there](#firefox) | `firefox` |
 //! | stackprof (Ruby) | `stackprof --json run.dump > run.json`, recorded with `raw: true` | `stackprof` |
 //! | Tachyon (Python 3.15) | `python -m profiling.sampling run --collapsed -o run.folded app.py`; of a binary recording `... replay --collapsed -o run.folded FILE` | `folded` |
 //! | tracing (Rust) | the crates tracing-chrome, tracing-flame | `chrome_trace`, `folded` |
@@ -53,9 +52,9 @@
 //! | Xdebug (PHP) | `php -d xdebug.mode=profile -d xdebug.start_with_request=yes app.php` | `callgrind` |
 //! | yappi (Python) | `stats.save('run.pstat', type='pstat')` or `type='callgrind'` | `pstats`, `callgrind` |
 //!
-//! Not read in any way: JFR files as they are, Perfetto's protobuf, traces of Tracy and of Apple's Instruments, memray's files,
-//! profiles of `XHProf`. Where a file can be told for one of those that are not read (a recording of perf, a report, a picture),
-//! the message says what it is, and what to do instead.
+//! Not supported are JFR files, Perfetto's protobuf, traces of Tracy and of Apple's Instruments, memray's files, and
+//! profiles of `XHProf`. If a file is recognised as unsupported (a recording of perf, a report, a picture), the
+//! message names its type and a remedy.
 
 #![deny(
     clippy::unwrap_used,

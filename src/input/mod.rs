@@ -83,7 +83,7 @@ impl Passed {
 
     /// Counts and hashes bytes of a buffer that never changes again while it is shared.
     // The buffer itself, not a copy of it: the thread that hashes reads from there
-    // (docs/design/0010-memory-ahead.md).
+    // (docs/design/measured-choices.md).
     fn share(&self, buffer: Arc<[u8]>, new: Range<usize>) {
         self.bytes.set(self.bytes.get() + new.len() as u64);
         self.hasher.update_shared(buffer, new);

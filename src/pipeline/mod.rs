@@ -7,7 +7,7 @@
 //!
 //! Small files go another way ([`parse`], [`store`]): importer and builder work in one thread, many
 //! files at a time, and the runs that come of them are stored in groups
-//! (docs/design/0014-groups-of-small-files.md).
+//! (docs/design/measured-choices.md).
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;

@@ -88,15 +88,14 @@ impl Notes {
         let mut warn = |message: String| add(Severity::Warning, message);
         if exceeded.count > 0 {
             warn(format!(
-                "{} cumulative costs are less than that of what was called (first: `{}`): they are kept, and the exclusive \
-                 costs taken as 0",
+                "{} cumulative costs are less than those of the callees (first: `{}`): they are kept, and the exclusive costs are 0",
                 exceeded.count,
                 name(exceeded.first)
             ));
         }
         if paid_more.count > 0 {
             warn(format!(
-                "{} cumulative costs are what the callers paid, which is more than the function and what it called cost \
+                "{} cumulative costs are the callers' sums, which exceed the costs of the function and its callees \
                  (first: `{}`)",
                 paid_more.count,
                 name(paid_more.first)
@@ -104,8 +103,7 @@ impl Notes {
         }
         if above_sum.count > 0 {
             warn(format!(
-                "{} cumulative costs are more than the total of the run (first: `{}`), so that percentages exceed 100: rows may \
-                 be missing",
+                "{} cumulative costs are more than the total of the run (first: `{}`): percentages exceed 100, rows may be missing",
                 above_sum.count,
                 name(above_sum.first)
             ));
@@ -131,7 +129,7 @@ impl Notes {
             add(
                 Severity::Info,
                 format!(
-                    "{} functions call each other in circles: what they cost with what they called is unknown (first: \
+                    "{} functions are in call cycles: their inclusive costs are unknown (first: \
                      `{}`)",
                     in_circles.count,
                     name(in_circles.first)
@@ -142,7 +140,7 @@ impl Notes {
             add(
                 Severity::Info,
                 format!(
-                    "{} cumulative costs are not what the callers add up to (first: `{}`)",
+                    "{} cumulative costs differ from the sum of the callers (first: `{}`)",
                     not_paid.count,
                     name(not_paid.first)
                 ),
@@ -152,8 +150,7 @@ impl Notes {
             add(
                 Severity::Info,
                 format!(
-                    "{} cumulative costs are more than the total of the run (first: `{}`): what the file says of calls does not \
-                     add up to it",
+                    "{} cumulative costs are more than the total of the run (first: `{}`): the calls in the file do not add up to it",
                     above_total.count,
                     name(above_total.first)
                 ),

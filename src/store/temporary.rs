@@ -1,5 +1,5 @@
 //! A database that ends with the program, for one run that is asked about and not stored: in memory, or,
-//! when the run turns out to be long, in a file without a name (docs/design/0016-files-that-are-asked.md).
+//! when the run turns out to be long, in a file without a name (docs/design/measured-choices.md).
 
 use std::fs::{self, File};
 use std::io::Write;

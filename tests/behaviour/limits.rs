@@ -402,7 +402,7 @@ fn what_is_not_read_nests_a_million_deep() {
         "[".repeat(1_000_000),
         "]".repeat(1_000_000)
     );
-    let note = "profdb: a.cpuprofile: the file has no `samples`: only their number is known, not the time\n";
+    let note = "profdb: a.cpuprofile: the file has no `samples`, only numbers of samples: they have no time\n";
     imports(
         "a.cpuprofile",
         content.as_bytes(),

@@ -1,4 +1,4 @@
-//! Rows that come late wait on disk when there are many (docs/design/0012-late-rows-in-pages.md). What
+//! Rows that come late wait on disk when there are many (docs/design/measured-choices.md). What
 //! goes wrong with the files that they wait in is said, and leaves nothing: no run, no part of one, no
 //! file.
 

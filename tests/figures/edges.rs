@@ -402,7 +402,7 @@ fn the_note_on_callers_counts_what_has_a_row() {
         });
         let of_paid = |row: &InfoRow| row.function == g && row.metric == paid;
         assert_eq!(totals.functions.iter().filter(of_paid).count(), rows);
-        let is_note = |note: &NoteRow| note.message.contains("not what the callers add up to");
+        let is_note = |note: &NoteRow| note.message.contains("differ from the sum of the callers");
         assert_eq!(totals.notes.iter().any(is_note), noted, "{paid:?}");
     }
 }

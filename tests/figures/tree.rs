@@ -212,14 +212,14 @@ fn same<T: PartialEq + Debug>(what: &str, got: Vec<T>, expected: Vec<T>) {
 fn exceeded(notes: &[NoteRow]) -> Vec<usize> {
     let figure = |note: &NoteRow| {
         note.message
-            .split_once(" cumulative costs are less than that of what was called")?
+            .split_once(" cumulative costs are less than those of the callees")?
             .0
             .parse()
             .ok()
     };
     // What a stream states of a function need not be what its callers add up to, which has a note
     // of its own.
-    let of_callers = |note: &&NoteRow| note.message.contains(" are not what the callers add up to");
+    let of_callers = |note: &&NoteRow| note.message.contains(" differ from the sum of the callers");
     let notes = notes.iter().filter(|note| !of_callers(note));
     notes
         .map(|note| figure(note).unwrap_or_else(|| panic!("a note on exceeded costs: {note:?}")))
@@ -881,8 +881,7 @@ fn what_is_at_a_limit_is_taken() {
         });
     };
     let rounded = "2 figures are larger than 2^53 and stored rounded (first: `f`)";
-    let exceeded = "1 cumulative costs are less than that of what was called (first: `f`): they are kept, and the \
-                    exclusive costs taken as 0";
+    let exceeded = "1 cumulative costs are less than those of the callees (first: `f`): they are kept, and the exclusive costs are 0";
     let table: [(&[&str], Say); 5] = [
         (&[], |sink| {
             calls(

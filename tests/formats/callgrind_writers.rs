@@ -216,12 +216,12 @@ fn notes_and_functions() {
             })
         };
         assert_eq!(
-            count("functions call each other in circles"),
+            count("functions are in call cycles"),
             *circles,
             "{name}: {notes:?}"
         );
         assert!(
-            count("what the callers paid") >= *paid_more,
+            count("the callers' sums") >= *paid_more,
             "{name}: {notes:?}"
         );
         let truth = text(&format!("callgrind/{name}.truth.tsv")).lines().count() - 1;

@@ -396,7 +396,7 @@ fn clang() {
         "SELECT message FROM notes ORDER BY note_id",
         |row| row.get::<_, String>(0),
     );
-    let note = "73 sums that clang has added up over its slices (`Total ...`) not read";
+    let note = "73 sums with sums of clang (`Total ...`) ignored";
     assert!(notes.iter().any(|found| found == note), "{notes:?}");
 }
 
@@ -452,7 +452,7 @@ fn uftrace() {
     assert!(
         notes
             .iter()
-            .any(|note| note == "3 ends without a beginning, passed over"),
+            .any(|note| note == "3 ends without a beginning, ignored"),
         "{notes:?}"
     );
 }

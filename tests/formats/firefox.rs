@@ -379,8 +379,8 @@ fn samplys_categories_are_labels() {
     assert_eq!(
         notes,
         [
-            "1 table of allocations not read",
-            "the file says that it is not symbolicated: functions that have an address only are called by it"
+            "1 table of allocations ignored",
+            "the file is not symbolicated: functions without a name are named by their address"
         ]
     );
 }

@@ -223,7 +223,9 @@ fn functions_are_those_of_excimer() {
     });
     assert_eq!(
         notes,
-        ["11 stacks with a semicolon in front, which is left out: all but the first have it"]
+        [
+            "11 stacks with a semicolon at the start, which is left out: all except the first have it"
+        ]
     );
 }
 

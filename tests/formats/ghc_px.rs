@@ -215,7 +215,7 @@ fn tiny_as_worked_out() {
         notes,
         [[
             "info",
-            "calls and cost of `even'` from `main` include what arrived over back edges"
+            "calls and cost of `even'` from `main` include those of back edges"
         ]]
     );
 }

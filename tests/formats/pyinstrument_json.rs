@@ -108,7 +108,7 @@ fn sample(name: &str) -> Database {
     assert!(
         notes
             .iter()
-            .all(|note| note.contains("not all that was recorded")),
+            .all(|note| note.contains("a part of the recording is missing")),
         "{name}: {notes:?}"
     );
     database

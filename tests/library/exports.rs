@@ -321,7 +321,7 @@ fn callgrind_export_of_many_metrics_can_be_read() {
         "run.callgrind",
     ]);
     assert!(
-        losses.contains("metrics other than the one asked for (metrics: 6)"),
+        losses.contains("metrics other than the requested one (metrics: 6)"),
         "{losses}"
     );
     let (csv, _) = profdb(&[

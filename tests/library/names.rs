@@ -366,7 +366,7 @@ fn note_has_the_first_place_and_its_text() {
         log.extend(block(1));
         log.extend(modules.into_iter().flat_map(block));
         let notes = read_events_of("note", "business_rules", &log);
-        let expected = "byte 16: 3 lines of module numbers";
+        let expected = "byte 16: 3 lines of undeclared module numbers";
         assert!(
             notes.iter().any(|note| note.contains(expected)),
             "{notes:?}"

@@ -1,9 +1,6 @@
-//! What comes along with profdb: licences, origins and versions of all packages, held to
-//! `deny.toml` without `cargo deny`, which need not be installed; files of packages of npm that pages for browsers have,
-//! with their checksums; and the bill of materials, docs/release/sbom.cdx.json.
-//!
-//! `UPDATE_DOCS=1 cargo test --test repo supply::` writes it anew, to be read before it is
-//! committed.
+//! Dependencies of profdb: licences, origins and versions of all packages, checked against
+//! `deny.toml` without `cargo deny`, which need not be installed; checksums of files from npm packages that the page contains;
+//! and the bill of materials of a release.
 
 #![expect(
     clippy::disallowed_methods,
@@ -24,8 +21,6 @@ use crate::support::tools;
 
 /// The bill of materials is about the program that is built for this platform.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
-
-const BILL: &str = "docs/release/sbom.cdx.json";
 
 /// The only place that packages come from.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -435,20 +430,43 @@ fn rust_version_is_that_of_the_dependencies() {
     );
 }
 
+/// Every reference of the bill has a component, and every package from the registry has a licence and a checksum. With `BILL=FILE`
+/// in the environment, the test writes the bill (contrib/release/make.sh).
 #[test]
-fn bill_of_materials_is_current() {
-    let bill = serde_json::to_string_pretty(&bill()).expect("JSON") + "\n";
-    if env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(BILL, &bill).expect("the folder is there");
+fn bill_of_materials_is_complete() {
+    let bill = bill();
+    let list = |name: &str| bill[name].as_array().expect("a list").clone();
+    let components = list("components");
+    let references: BTreeSet<&str> = components
+        .iter()
+        .map(|part| text(&part["bom-ref"]))
+        .collect();
+    for dependency in list("dependencies") {
+        for needed in dependency["dependsOn"].as_array().into_iter().flatten() {
+            assert!(references.contains(text(needed)), "{needed}");
+        }
     }
-    let stored = fs::read_to_string(BILL).unwrap_or_default();
+    let linked = Packages::of(&[PLATFORM]).reached(&[Kind::Normal]).len();
     assert!(
-        stored == bill,
-        "{BILL} is not current: run UPDATE_DOCS=1 cargo test --test repo supply::"
+        components.len() >= linked,
+        "{} of {linked}",
+        components.len()
     );
+    let registered = components.iter().filter(|part| part["hashes"].is_array());
+    for part in registered {
+        assert_eq!(text(&part["hashes"][0]["content"]).len(), 64, "{part}");
+        assert!(
+            !text(&part["licenses"][0]["expression"]).is_empty(),
+            "{part}"
+        );
+    }
+    if let Some(file) = env::var_os("BILL") {
+        let written = serde_json::to_string_pretty(&bill).expect("JSON") + "\n";
+        fs::write(file, written).expect("the directory exists");
+    }
 }
 
-/// What the program consists of, in the form of `CycloneDX` 1.5: without time, place and serial
+/// Returns the parts of the program, in the form of `CycloneDX` 1.5: without time, place and serial
 /// number, so that the same Cargo.lock gives the same bytes.
 fn bill() -> Value {
     let found = Packages::of(&[PLATFORM]);

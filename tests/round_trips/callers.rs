@@ -30,7 +30,7 @@ const OF_EDGES: &str = "
     ORDER BY 1, 2";
 
 /// What the note says that counts them.
-const NOTE: &str = " cumulative costs are not what the callers add up to";
+const NOTE: &str = " cumulative costs differ from the sum of the callers";
 
 const PAGE: &str = include_str!("../../docs/conformance.md");
 

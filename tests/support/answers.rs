@@ -203,7 +203,7 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
                 .collect();
             (rows, ANY)
         }
-        "Which functions cost most, with all that they call?" => {
+        "Which functions cost most, including their callees?" => {
             let row = |(function, total): (&i64, &Total)| {
                 let cost = total.cumulative;
                 vec![text(run.name(*function)), Cell::Number(cost), percent(cost)]
@@ -272,10 +272,10 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
                 .map(|function| vec![text(run.name(*function))]);
             (rows.collect(), ANY)
         }
-        "Who calls it most?" | "For whom does it work?" => {
+        "Which functions call it most?" | "What does it cost for each caller?" => {
             let row = |((_, caller), at): ((i64, Option<i64>), Vec<usize>)| {
                 let caller = caller.map_or(Cell::Unknown, |caller| text(run.name(caller)));
-                let figure = if question.starts_with("Who calls") {
+                let figure = if question == "Which functions call it most?" {
                     known(sum(at.iter().map(|at| run.places[*at].calls)))
                 } else {
                     Cell::Number(run.outermost(&at, metric))
@@ -316,7 +316,7 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
                 };
             (found.into_iter().map(row).collect(), BY_LAST)
         }
-        "Whom does it call, and what does it pay for that?" => {
+        "Which functions does it call, and what do they cost?" => {
             let mut rows = Rows::new();
             for ((callee, caller), at) in run.pairs() {
                 let Some(caller) = caller.filter(|caller| run.name(*caller) == parse) else {
@@ -337,7 +337,7 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
             }
             (rows, BY_LAST)
         }
-        "What runs below it, however deep?" => {
+        "What runs below it, at any depth?" => {
             for top in run.named(parse).filter(|top| run.is_outermost(*top)) {
                 for at in run.below(top) {
                     sums.add(&[&run.function(at).name], run.exclusive(at, metric));
@@ -345,7 +345,7 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
             }
             (sums.rows(), TEN_BY_LAST)
         }
-        "Which functions below it cost most, with all that they call?" => {
+        "Which functions below it cost most, including their callees?" => {
             for top in run.named(parse).filter(|top| run.is_outermost(*top)) {
                 let within = |at: usize| run.callers(at).take_while(move |above| *above >= top);
                 let is_function =
@@ -376,7 +376,7 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
                 ANY,
             )
         }
-        "Who leads to it, at any distance, and to which part of its own cost?" => {
+        "Which functions lead to it, at any depth, and to which part of its exclusive cost?" => {
             for at in run.named(parse) {
                 for ancestor in run.ancestors(at) {
                     sums.add(&[run.name(ancestor)], run.exclusive(at, metric));
@@ -384,7 +384,7 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
             }
             (sums.rows(), TEN_BY_LAST)
         }
-        "At which places is it hot?" => {
+        "At which nodes of the tree is it hot?" => {
             #[expect(clippy::cast_precision_loss, reason = "nodes of small trees")]
             let row = |at: usize| {
                 let node = Cell::Number(run.places[at].node as f64);
@@ -392,7 +392,7 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
             };
             (run.named(parse).map(row).collect(), TEN_BY_LAST)
         }
-        "Which path leads to such a place?" => {
+        "Which path leads to such a node?" => {
             let at = run.calls().find(|at| run.places[*at].node == names.node);
             let path = at.into_iter().flat_map(|at| run.callers(at));
             (
@@ -465,7 +465,7 @@ pub(crate) fn answer(places: &Places, names: &Names, question: &str) -> Option<(
             };
             (found.into_iter().map(row).collect(), TEN_BY_LAST)
         }
-        "What has become slower?" => (
+        "What became slower?" => (
             changes(places, metric, |identity, delta, _| {
                 Some((vec![text(&identity.1)], delta))
             }),

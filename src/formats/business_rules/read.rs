@@ -1,9 +1,9 @@
 //! Business Rules! profiler logs
 //!
 //! # What it is
-//! The binary log of the profiler of Business Rules! (`DEBUG PROFILE`): blocks that say which line is current and, if they
-//! were asked for, its callers. In a SAMPLED log a block is one look at the program, in a TIMED log it is a stay in a line
-//! with its nanoseconds. Default metric: `samples`, or `time` of a TIMED log, whose number of blocks is the metric `blocks`.
+//! The binary log of the profiler of Business Rules! (`DEBUG PROFILE`). Each block states the current line and, on request, its
+//! callers. In a SAMPLED log a block is one sample; in a TIMED log it is the time spent in a line, in
+//! nanoseconds. Default metric: `samples`; for a TIMED log `time`, with the number of blocks as the metric `blocks`.
 //!
 //! # How to record one
 //! ```text
@@ -11,28 +11,26 @@
 //! (run the program)
 //! DEBUG PROFILE STOP
 //! ```
-//! `SAMPLED` in place of `TIMED` disturbs the program less.
+//! `SAMPLED` instead of `TIMED` disturbs the program less.
 //!
 //! # What we read
-//! - All record types of the published layout: 1 and 3 to 9. Nothing in such a file says what it is: it is recognised only
-//!   where its first 64 records make sense, or all of them with at least one whole block; `--from business_rules` always works.
-//! - The program file as module, the name of the function as function. What is marked otherwise is `<gosub>` or `<main>`,
-//!   what is not marked at all `<routine unknown>`. Lines keep their number, the clause is the column (clause 0 shows as
-//!   none).
-//! - A log is TIMED if any block has a time. The time is the line's own: what it calls has blocks of its own.
-//! - A module number means the file that was declared for it last, and before the first declaration the file of that one.
-//!   A number that is never declared is `module#N`.
-//! - Backtraces from the inside outwards; the other way round, with a note, if the marks of the main routine say so.
-//! - A log without backtraces knows totals only: cumulative is exclusive, and there are no callers.
-//! - A log that is cut keeps its whole blocks, with a note. An unknown type of record is an error, because it is unknown where
-//!   it ends; `--keep-before-error` imports the whole blocks before it. So is a time of 2^63 ns or more, alone or added up.
-//! - `profdb dump` shows each record that names a module, and each block, at the byte where it starts; the lines of a block
-//!   as they are in the log, `<` between them. After them come the sums per stack, each at the byte of its first block:
-//!   only the end of a log says whether it is TIMED, whether it has backtraces and from which side they are to be read.
+//! - All record types of the published layout: 1 and 3 to 9. The file has no signature. It is detected only
+//!   if its first 64 records are valid, or all of them with at least one complete block. `--from business_rules` always works.
+//! - The program file as module, and the name of the function as function. Other marked routines are `<gosub>` or `<main>`,
+//!   and unmarked ones `<routine unknown>`. Lines keep their number. The clause is the column (clause 0 is shown as none).
+//! - A log is TIMED if any block has a time. The time is exclusive: called lines have blocks of their own.
+//! - A module number refers to its latest declaration, or to the first one if none precedes it. A number that is
+//!   never declared is `module#N`.
+//! - Backtraces from the innermost line outwards. If the marks of the main routine show the reverse, they are reversed, with
+//!   a note.
+//! - Logs without backtraces, as totals only: inclusive cost equals exclusive cost, and there are no callers.
+//! - The complete blocks of a truncated log, with a note. An unknown record type is an error, because its length is unknown;
+//!   `--keep-before-error` imports the complete blocks before it. A time of 2^63 ns or more is an error, too, also as a sum.
+//! - `profdb dump` shows each record that names a module, and each block, with its byte offset. The lines of a block are
+//!   separated by `<`. At the end come the sums per stack, with the offset of their first block.
 //!
 //! # What we leave out
-//! - Calls are unknown: a line that calls a function goes on in a second block, and two calls in one statement leave no trace
-//!   of the caller between them.
+//! - Calls are unknown: a line continues in a second block after a call, and two calls in one statement cannot be told apart.
 //! - The order of the blocks in time.
 //! - An open block at the end of the log; records outside a block (a note counts them).
 //!
@@ -686,12 +684,12 @@ impl Log {
         counted(
             &odd.not_utf8,
             "name",
-            "read as Windows-1252, for want of UTF-8",
+            "read as Windows-1252, because they are not UTF-8",
         );
         counted(
             &odd.redeclared,
             "module number",
-            "given to another file: it holds from there on",
+            "assigned to another file: valid from there on",
         );
         counted(
             &odd.strange_lines,
@@ -703,7 +701,7 @@ impl Log {
             "block",
             "without an end: the next line ends it",
         );
-        counted(&odd.outside, "record", "outside a block passed over");
+        counted(&odd.outside, "record", "outside a block ignored");
         counted(
             &odd.extra_times,
             "time",
@@ -712,14 +710,14 @@ impl Log {
         counted(
             &odd.extra_names,
             "function name",
-            "beyond the first of a line passed over",
+            "beyond the first of a line ignored",
         );
         // In a SAMPLED log no block has one.
         if self.any_time {
             counted(
                 &odd.without_time,
                 "block",
-                "without a time in a log with times: taken as 0 ns",
+                "without a time in a log with times: read as 0 ns",
             );
         }
         let mut undeclared = Counted::default();
@@ -729,7 +727,7 @@ impl Log {
         counted(
             &undeclared,
             "line",
-            "of module numbers that no file is declared for: shown as module#N",
+            "of undeclared module numbers: shown as module#N",
         );
         let mut warn = |position: Option<Position>, message: &str| {
             sink.note(Note {

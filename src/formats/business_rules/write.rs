@@ -1,21 +1,21 @@
 //! Business Rules! profiler logs, SAMPLED and TIMED
 //!
 //! # What it is
-//! The binary log of the profiler of Business Rules!, which its `profiler.exe` lists. profdb reads it, too.
+//! The binary log of the profiler of Business Rules!, which its `profiler.exe` prints. profdb reads it, too.
 //!
 //! # What is written
-//! - A TIMED log of a metric in nanoseconds, a SAMPLED log of one that is a count; nothing else can be written. A run that has both, the
-//!   count being `samples` or `blocks`, becomes a TIMED log with as many blocks, unless one metric is asked for: their times
-//!   are as even as whole numbers allow.
-//! - A block for each sample, or for each place that took time: its line, and a backtrace for each caller, innermost first. A run
-//!   that knows no paths becomes a log without backtraces.
-//! - The module of a function as its program file, or its file where no module is known. Its name as that of a function, but
-//!   `<main>` on the outermost line, `<gosub>` and `<routine unknown>` as the marks that they were read from.
-//! - Threads and the like around all functions as routines of their own.
-//! - The line with its column as clause. The format knows no place without a line from 1 to 99999: it gets the line of the
-//!   function's definition, or 1.
-//! - Files in the order in which lines need them, each before the first block of its lines. Names in UTF-8, or in Windows-1252
-//!   where they have bytes that are no UTF-8.
+//! - A TIMED log for a metric in nanoseconds, and a SAMPLED log for a count. Other metrics are refused. A run with both,
+//!   whose count is `samples` or `blocks`, becomes a TIMED log with this number of blocks, unless one metric is requested.
+//!   The times of the blocks of a node are as equal as whole numbers allow.
+//! - A block for each sample, or for each node that took time: its line, and a backtrace for each caller, innermost first. A run
+//!   without paths becomes a log without backtraces.
+//! - The module of a function as its program file, or its file if the module is unknown. Its name as that of a function.
+//!   `<main>` on the outermost line, `<gosub>` and `<routine unknown>` become the marks that they were read from.
+//! - Threads and roots around all functions, as routines of their own.
+//! - The line with its column as clause. The format requires a line from 1 to 99999: otherwise the line of the
+//!   function's definition is written, or 1.
+//! - Files in the order of their first use, each before the first block of its lines. Names are UTF-8, or Windows-1252
+//!   if they have invalid UTF-8.
 //!
 //! # References
 //! - BR Wiki, page "Profiler File Layout".
@@ -95,7 +95,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
 
 const NO_LINE: Loss = Loss {
     name: "no_line",
-    what: "that a place has no line from 1 to 99999; it gets the line of the definition, or 1",
+    what: "nodes without a line from 1 to 99999; they get the line of the definition, or 1",
     of: "functions and lines",
 };
 

@@ -337,7 +337,7 @@ impl CallGraph {
             let name = names.text(*name);
             let count = many(functions.len() as u64, "function");
             let message =
-                format!("own costs of {count} are not in the file (first: `{name}`): {what}");
+                format!("exclusive costs of {count} are not in the file (first: `{name}`): {what}");
             sink.note(Note {
                 severity: Severity::Warning,
                 position: None,
@@ -346,7 +346,7 @@ impl CallGraph {
         };
         note(
             &mut own.worked_out.keys().copied(),
-            "they are what their callers paid, less what they called",
+            "they are the callers' costs minus those of the callees",
         );
         note(&mut own.unknown.iter().copied(), "they are unknown");
     }

@@ -27,7 +27,7 @@ impl Oddities {
         self.unknown_headers
             .note_with(sink, warning, |count, first| {
                 format!(
-                    "{} of an unknown sort were not read (first: {first})",
+                    "{} of an unknown type were ignored (first: {first})",
                     many(count, "header line")
                 )
             });
@@ -36,20 +36,20 @@ impl Oddities {
             format!("the file has {parts} parts; {of_parts}")
         });
         self.addresses.note(sink, info, |_| {
-            "costs of instructions are added up line by line".to_owned()
+            "costs of instructions are added up by line".to_owned()
         });
         self.jumps.note(sink, info, |count| {
             format!("{} were not read", many(count, "jump"))
         });
         self.quotients.note_with(sink, info, |_, event| {
-            format!("event {event} is a quotient: not read")
+            format!("event {event} is a quotient: ignored")
         });
         self.calls_alone.note_with(sink, info, |_, event| {
-            format!("event {event} counts of a call how often it was made: what calls cost in all is unknown")
+            format!("event {event} counts calls as their cost: inclusive costs are unknown")
         });
         self.computed.note(sink, info, |count| {
             format!(
-                "{} computed from others: not read",
+                "{} computed from others: ignored",
                 if count == 1 {
                     "1 event is".to_owned()
                 } else {

@@ -1,10 +1,10 @@
 //! Callgrind profiles: valgrind, Xdebug, pprof and others
 //!
 //! # What it is
-//! The format of `callgrind.out` files, which KCachegrind shows. Callgrind and cachegrind of valgrind write it, Xdebug
-//! (`cachegrind.out`), Go's pprof and that of gperftools (`-callgrind`), NYTProf of Perl (`nytprofcg`), stackprof and
-//! ruby-prof of Ruby, yappi and pprofile of Python, and others. It tells what each line of each function cost itself, and what
-//! each of its calls cost in all. Default metric: the first event; of pprofile, the second (`microseconds`).
+//! The format of `callgrind.out` files, which KCachegrind shows. It states the exclusive cost of each line of each function, and the
+//! inclusive cost of each of its calls. Writers are callgrind and cachegrind of valgrind, Xdebug (`cachegrind.out`), Go's
+//! pprof and that of gperftools (`-callgrind`), NYTProf of Perl (`nytprofcg`), stackprof and ruby-prof of Ruby, yappi and
+//! pprofile of Python, and others. Default metric: the first event; for pprofile, the second (`microseconds`).
 //!
 //! # How to record one
 //! ```text
@@ -14,48 +14,43 @@
 //! ```
 //!
 //! # What we read
-//! - Who called whom (fidelity `edges`); files without any call know totals only (`flat`). The cumulative cost of
-//!   a function is its own and that of its calls or, where that is more, what all its callers paid: profilers other than
-//!   callgrind leave out calls and own costs. A note counts such functions. Where functions call each other in a circle only callgrind itself tells
-//!   recursion apart, as `fib'2` (`--separate-recs`): all levels are one function, and its cumulative cost is that of the
-//!   first level. Elsewhere such figures are unknown, unless the function calls only itself or a call of a function that is
-//!   open already costs 0 in the file, as in those of NYTProf.
-//! - What calls within such circles cost, as the writer means it: every level; of yappi and of Go's pprof a pair of functions
-//!   once; of NYTProf the outermost call of a function. docs/conformance.md has a table of writers.
-//! - Own costs that are not in the file, as stackprof writes none for functions in C: what the callers paid, less what was
-//!   called; unknown in circles and in damaged files. A note counts them.
-//! - Every event as a metric. A unit in its name (`Time_(10ns)`, `cpu(ms)`) is taken off, times are nanoseconds and sizes
-//!   bytes; bare `Time` and `Memory` of Xdebug are microseconds and bytes.
-//! - Files of old versions of Xdebug, which call their format 0.9.6 and do not say who wrote them: such a file is taken for
-//!   Xdebug's if it names functions of PHP. Calls name no file there and are those of the function of that name.
-//!   Files with `Time` alone have microseconds; those with `Time Memory` are of 2.0.0RC3 or older and have tenths of them, and
-//!   figures of memory that its authors found wrong and took out.
-//! - Functions by object (the module), file and name, with short and full names. A number without a name is the name of its function, with a note. A name with its number alone, as in the table
-//!   of names with which yappi's files begin, makes no function. Of NYTProf a function is in the file in which its own cost is.
-//!   `???` is unknown. Lines with their file, where it is not that of the function; line 0 is unknown. Calls of which the file
-//!   counts 0 are of an unknown number, as are those of gperftools, which counts samples there.
-//! - The total of a metric as `summary:` or `totals:` say it; a note where the functions add up to something else. A `summary:`
-//!   of zeros is none, except where profdb wrote it.
-//! - Several parts in one file (dumps, threads, requests) are added up, with a note. Requests of a tree are not: each has a node
-//!   of its own on top, with the name of its script.
-//! - Of Xdebug the tree of calls (fidelity `tree`), if the file proves it. Xdebug writes a record whenever a function returns, and
-//!   names in it each call that the function made, and what it cost. So the calls of a record have to be the last ones that
-//!   returned and have no caller yet. The file is a tree if each record finds them there, in order, by function and by cost, and
-//!   if each request ends with its `summary:`. One record that does not fit, and all of the file is read as edges; a warning
-//!   says which it was. Fibers that run by turns, and processes that write into one file, return in no such order.
-//!   Calls of one path become one node, from line to line of the callers. A call cost what its caller says; the outermost
-//!   ones, for which no caller says it, cost what they and their calls did. Costs of a node and of what it called may therefore
-//!   differ: Xdebug rounds each time by itself (as many units as there are calls, and one), and version 3 writes 0 for
-//!   memory when more was set free than taken. Any other difference is no proof.
-//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
+//! - Pairs of caller and callee (fidelity `edges`); files without any call have totals only (`flat`).
+//! - The inclusive cost of a function: its exclusive cost and that of its calls, or the costs that its callers state if
+//!   these are larger. Profilers other than callgrind leave out calls and exclusive costs. A note counts such functions.
+//! - Recursion. Callgrind marks recursive levels, as `fib'2` (`--separate-recs`). All levels are one function, whose inclusive
+//!   cost is that of the first level. For other writers, the inclusive cost of functions in a call cycle is unknown. It is known
+//!   if the function calls only itself, or if calls of an active function cost 0 in the file, as for NYTProf.
+//! - Calls within a cycle, as the writer defines them: callgrind counts every level, yappi and Go's pprof a pair of functions
+//!   once, NYTProf the outermost call of a function. docs/conformance.md has a table of writers.
+//! - Exclusive costs that are not in the file, such as those of functions in C from stackprof: the cost that the callers state
+//!   minus that of the callees; unknown in cycles and in damaged files. A note counts them.
+//! - Every event as a metric. A unit in its name (`Time_(10ns)`, `cpu(ms)`) is removed; times are nanoseconds and sizes
+//!   bytes. `Time` and `Memory` of Xdebug are microseconds and bytes.
+//! - Files of old versions of Xdebug, which have format version 0.9.6 and no creator. A file with PHP functions is
+//!   treated as Xdebug's. Its calls name no file and refer to the function with that name.
+//!   Files with `Time` alone have microseconds. Those with `Time Memory` are from 2.0.0RC3 or older: they have tenths of
+//!   microseconds, and figures of memory that Xdebug's authors found wrong and removed.
+//! - Functions by object (the module), file and name, with short and full names. A number without a name is the name of its
+//!   function, with a note. An unused entry of a name table, as in files of yappi, makes no function. For NYTProf, the file
+//!   of a function is that of its exclusive cost. `???` is unknown.
+//! - Lines with their file, if it differs from that of the function; line 0 is unknown.
+//! - Calls with a count of 0, as an unknown number of calls. gperftools writes numbers of samples there: they are unknown, too.
+//! - The total of a metric from `summary:` or `totals:`; a note reports a different sum of the functions. A `summary:`
+//!   of zeros is ignored, unless profdb wrote it.
+//! - Several parts in one file (dumps, threads, requests), added up with a note. Requests of a call tree are kept apart: each has
+//!   a node at the top, with the name of its script.
+//! - The call tree of Xdebug files (fidelity `tree`), if their order proves it. Xdebug writes a record when a function returns,
+//!   with each call that the function made, and its cost. The calls of each record must match the latest returned records
+//!   without a caller, in order, function and cost, and each request must end with its `summary:`. Otherwise
+//!   the file is read as edges, and a warning names the record. Examples are fibers, and processes that share one file.
+//!   The cost of a call is the one in its caller; for the outermost ones it is the sum of their parts. The two may differ a
+//!   little, because Xdebug rounds each time, and version 3 writes 0 for memory if more was freed than allocated.
+//! - Mangled names of C++ and Rust are demangled; the raw name is kept.
 //!
 //! # What we leave out
-//! - Addresses of instructions (their costs are added up line by line), jumps, and events that are computed from others, `usphit`
-//!   of pprofile among them. What calls cost in its `hits`, which is their number.
-//! - Names of `--separate-callers` are not taken apart: every context is a function of its own.
-//!
-//! Xdebug has no format of its own here: its files are callgrind's, word for word, every program for these reads them, and those
-//! that prove no tree have to be read so. Who wrote a file decides only what its order may mean.
+//! - Addresses of instructions (costs are added up by line), jumps, and events that are computed from others, such as `usphit`
+//!   of pprofile. The cost of calls in its event `hits`, which is their number.
+//! - Names of `--separate-callers` are kept: every context is a separate function.
 //!
 //! # References
 //! - "Callgrind Format Specification", Valgrind documentation.

@@ -1,20 +1,20 @@
 //! Callgrind profiles, for KCachegrind
 //!
 //! # What it is
-//! The format of `callgrind.out` files: what each line of each function cost itself, and what each call cost in all.
-//! `KCachegrind`, `QCachegrind` and `callgrind_annotate` show it, and profdb reads it, too. It needs no paths: runs that know
+//! The format of `callgrind.out` files, with the exclusive cost of each line of each function, and the inclusive cost of each
+//! call. `KCachegrind`, `QCachegrind` and `callgrind_annotate` show it, and profdb reads it, too. It needs no paths: runs with
 //! totals only can be written as well.
 //!
 //! # What is written
-//! - An event for each metric, the run's default one first, with the unit after the name where it is no count: `time(ns)`.
-//!   Costs are whole numbers. `summary:` is the run's total, `totals:` what the functions add up to.
-//! - Functions with object (their module) and file. First the own costs of all of them, line by line; what no line
-//!   has is at line 0, which is none. Then the calls, caller by caller, from the lines that they were made from.
-//! - A call's cost counts every level of a recursion, as callgrind does without `--separate-recs`; where only the cost with
-//!   recursion counted once is known, as in pstats, it is that one. Calls of an unknown
-//!   number, and 0 of them, are 1: `callgrind_annotate` takes the cost of 0 calls for the caller's own.
-//! - Threads, roots and the like are left out unless they cost something themselves or are called.
-//! - In names, a line feed becomes `␊`; blanks at both ends are left out, and a function without a name is `???`.
+//! - An event for each metric, the run's default one first, with the unit after the name unless it is a count: `time(ns)`.
+//!   Costs are whole numbers. `summary:` is the run's total, `totals:` the sum of the functions.
+//! - Functions with object (their module) and file. First come all exclusive costs by line; costs without a line
+//!   are at line 0. Then come the calls by caller, with the line of the call.
+//! - Costs of calls that count every level of a recursion, as callgrind does without `--separate-recs`. If only the cost with
+//!   recursion counted once is known, as in pstats, it is written. An unknown number of calls
+//!   and 0 calls become 1: `callgrind_annotate` adds the cost of 0 calls to the caller's exclusive cost.
+//! - Threads and roots only if they have an exclusive cost or are called.
+//! - `␊` for a line feed in names. Blanks at both ends are left out, and a function without a name is `???`.
 //!
 //! # References
 //! - "Callgrind Format Specification", Valgrind documentation.
@@ -92,31 +92,31 @@ const METRIC_ORDER: Loss = Loss {
 
 const LINE_CALLS: Loss = Loss {
     name: "line_calls",
-    what: "how often lines were executed",
+    what: "executions of lines",
     of: "lines",
 };
 
 const OUTSIDE_CALLS: Loss = Loss {
     name: "outside_calls",
-    what: "how often functions were called, but not by whom",
+    what: "calls from unknown callers",
     of: "functions",
 };
 
 const UNKNOWN_CALLS: Loss = Loss {
     name: "unknown_calls",
-    what: "calls of an unknown number, or 0 of them, which become 1",
+    what: "unknown numbers of calls, and 0, which become 1",
     of: "edges",
 };
 
 const CALLER_COSTS: Loss = Loss {
     name: "caller_costs",
-    what: "own cost of functions by who called them",
+    what: "exclusive costs of functions by caller",
     of: "edges",
 };
 
 const RECURSION: Loss = Loss {
     name: "recursion",
-    what: "cost of calls with recursion counted once, where that of all levels does not tell it",
+    what: "costs of calls with recursion counted once, if they cannot be derived from that of all levels",
     of: "edges",
 };
 

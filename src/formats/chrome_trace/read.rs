@@ -1,8 +1,8 @@
 //! Chrome traces (Trace Event Format, JSON)
 //!
 //! # What it is
-//! Events with a name and a time, some of which begin and end: what Chrome's `about:tracing` and Perfetto show, and what many
-//! programs write about themselves: Node.js, clang (`-ftime-trace`), rustc, Bazel, `PyTorch`, `VizTracer`, py-spy.
+//! Events with a name and a time, some with a beginning and an end. Chrome's `about:tracing` and Perfetto show them. Many
+//! programs write such traces: Node.js, clang (`-ftime-trace`), rustc, Bazel, `PyTorch`, `VizTracer`, py-spy.
 //! Default metric: `time`.
 //!
 //! # How to record one
@@ -13,42 +13,41 @@
 //! ```
 //!
 //! # What we read
-//! - An object with `traceEvents`, or an array of events. Both may end after a complete event, as a program leaves them that was
-//!   killed or that adds events later: a note states it.
-//! - Slices: complete events (`X`), and begin and end (`B`, `E`), by process and thread, in any order in the file. One slice
-//!   within another was called by it; equal paths are one.
-//! - Asynchronous slices (`b` and `e`, and `S` and `F` of older versions): an end closes the innermost beginning of its name on
-//!   the same track. Events of one category, `id` or `id2`, and `scope` are on one track; `id2.local` is an id of the process, and
-//!   so is `id` where each process closes what it begins. The slices of all tracks of a process and category are below the part
-//!   `async CATEGORY` of the process. Where threads have slices that last, the total is their time
-//!   alone, because tracks overlap with them and with each other: the share of an asynchronous slice may be above 100 %. A note has
+//! - An object with `traceEvents`, or an array of events. Both may end after a complete event, as the trace of a killed program
+//!   does: a note states it.
+//! - Slices: complete events (`X`), and begin and end events (`B`, `E`), by process and thread, in any order in the file. A slice
+//!   within another was called by it. Equal paths are combined.
+//! - Asynchronous slices (`b` and `e`, and `S` and `F` of older versions). An end closes the innermost open slice with its name
+//!   on the same track. Events with equal category, `id` or `id2`, and `scope` are on one track. `id2.local` is local to the
+//!   process, and so is `id` if each process closes what it begins. The slices of all tracks of a process and category are below
+//!   the part `async CATEGORY` of the process. If threads have slices with a duration, the total is their time
+//!   alone, because tracks overlap. The share of an asynchronous slice may then be above 100 %. A note has
 //!   the number of such slices.
 //! - Functions by name and category (the module: `--by module` adds up by category). Calls are the number of slices.
-//! - Times to the nanosecond: a slice's own time is what is left of its duration without the slices within.
-//! - Samples of V8 (`Profile` and `ProfileChunk`, which Chrome's Performance panel saves, and `CpuProfile`): metrics `samples` and
-//!   `sampled_time`, with functions, files and lines, below the thread that was sampled, with the figures of the `cpuprofile` that
-//!   they are parts of. Without slices that last, `sampled_time` is the default metric.
-//! - The members `samples` and `stackFrames`, as Hermes writes them: the same two metrics. A sample lasts until the next one of its
-//!   thread, the last one 0. Where samples have other weights than 1, metric `weight` has their sum. The line of a frame is
-//!   `line`, the definition of its function is at `funcLine`; the place after the name, `f(file:line:column)`, gives the file.
+//! - Times to the nanosecond. The exclusive time of a slice is its duration minus that of the slices within.
+//! - Samples of V8 (`Profile` and `ProfileChunk` of Chrome's Performance panel, and `CpuProfile`), as metrics `samples` and
+//!   `sampled_time`, with functions, files and lines, below the sampled thread. The figures equal those of the
+//!   corresponding `cpuprofile`. Without slices that have a duration, `sampled_time` is the default metric.
+//! - The members `samples` and `stackFrames` of Hermes: the same two metrics. A sample lasts until the next one of its
+//!   thread, the last one 0. If samples have weights other than 1, metric `weight` has their sum. The line of a frame is
+//!   `line`, and its function is defined at `funcLine`. The position after the name, `f(file:line:column)`, provides the file.
 //! - Names of processes and threads, from metadata (`M`) anywhere in the file; without one, their numbers.
-//! - Numbers that are written as texts; null is a missing value.
-//! - The format allows slices of a thread to nest, and no other overlap: it does not say what the time of two that overlap
-//!   is. One that lasts longer than the slice it is in is cut at the end of that one, which is in no slice by then: what begins
-//!   there, and lasts, comes after both. Perfetto leaves such slices out.
-//! - Slices that were not closed last until the last event of their thread or track. An end closes the innermost slice of its name,
-//!   or the innermost one if it has no name, as in Perfetto; one of a name that no open slice has is passed over: uftrace writes
-//!   ends of times for which its thread was preempted, and no beginnings. There is a note for each.
+//! - Numbers that are written as strings; null is a missing value.
+//! - Overlapping slices of one thread, which the format does not define. A slice that lasts longer than the slice around it
+//!   ends with that one. Slices that begin in the rest follow after both. Perfetto leaves them out.
+//! - Slices that were not closed, which last until the last event of their thread or track. An end closes the innermost slice
+//!   with its name, or the innermost one if it has no name, as in Perfetto. Other ends are skipped: uftrace writes ends
+//!   without beginnings for times in which its thread was preempted. Each case has a note.
 //!
-//! Slices are held until the end of the file, in 40 bytes each, because their order is free.
+//! Slices are kept in memory until the end of the file, in 40 bytes each, because their order is arbitrary.
 //!
 //! # What we leave out
 //! - All other events: counters, flows, instants, steps of asynchronous slices, objects. A note has their number.
 //! - Slices without a time. A note has their number.
-//! - Arguments and identifiers of events, and time of the processor (`tts`, `tdur`).
-//! - Sums that clang adds up over its slices and writes as slices of threads that there never were (`Total Frontend`): with them
-//!   a run would last several times as long. A note says how many.
-//! - Other members of the object: a note says how many.
+//! - Arguments and identifiers of events, and processor time (`tts`, `tdur`).
+//! - Sums that clang adds as slices of invented threads (`Total Frontend`), which would multiply the time of the run. A note
+//!   counts them.
+//! - Other members of the object: a note counts them.
 //!
 //! # References
 //! - "Trace Event Format", documentation of Chrome's trace viewer; `trace_event_importer.html` in the sources of Catapult.
@@ -290,7 +289,7 @@ impl<'s> Trace<'s> {
             let has_next = json.accept(b',')?;
             if has_events && json.at_end()? {
                 let message =
-                    "the file ends before its object does, after a complete event: it has been cut";
+                    "the file ends within its object, after a complete event: it was truncated";
                 self.unterminated = Some(Note {
                     severity: Severity::Warning,
                     position: Some(json.position()),
@@ -657,7 +656,7 @@ impl<'s> Trace<'s> {
             format!("{} not read (first: {first})", many(count, "member"))
         });
         self.no_time.note(sink, warning, |count| {
-            format!("{} without `ts`, passed over", many(count, "event"))
+            format!("{} without `ts`, ignored", many(count, "event"))
         });
         self.no_duration.note(sink, warning, |count| {
             format!("{} without a duration last 0", many(count, "event"))
@@ -666,13 +665,13 @@ impl<'s> Trace<'s> {
         self.track_nesting.emit_notes(sink);
         self.asynchronous.note(sink, info, |count| {
             format!(
-                "{}, whose time is not part of the total: they overlap with threads",
+                "{}, whose time is not part of the total, because they overlap with threads",
                 many(count, "asynchronous slice")
             )
         });
         self.sums.note(sink, info, |count| {
             format!(
-                "{} that clang has added up over its slices (`Total ...`) not read",
+                "{} with sums of clang (`Total ...`) ignored",
                 many(count, "sum")
             )
         });

@@ -223,11 +223,11 @@ impl Nesting {
             )
         });
         self.not_opened.note(sink, warning, |count| {
-            format!("{} without a beginning, passed over", many(count, "end"))
+            format!("{} without a beginning, ignored", many(count, "end"))
         });
         self.cut.note(sink, warning, |count| {
             format!(
-                "{} longer than the slice around, cut at the end of that one",
+                "{} longer than the enclosing slice, cut at its end",
                 many(count, "slice")
             )
         });

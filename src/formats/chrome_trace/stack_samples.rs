@@ -299,7 +299,7 @@ impl StackSamples {
         });
         self.unknown.note(sink, warning, |count| {
             format!(
-                "{} of samples that `stackFrames` does not have, called `(unknown)`",
+                "{} of samples missing in `stackFrames`, named `(unknown)`",
                 many(count, "frame")
             )
         });

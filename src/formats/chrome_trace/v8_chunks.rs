@@ -350,25 +350,25 @@ impl Profiles {
         let (info, warning) = (Severity::Info, Severity::Warning);
         self.orphans.note(sink, warning, |count| {
             format!(
-                "{} of V8 below a node that the trace does not have: roots",
+                "{} of V8 whose parent is not in the trace: roots",
                 many(count, "node")
             )
         });
         self.unknown_nodes.note(sink, warning, |count| {
             format!(
-                "{} of V8 in nodes that the trace does not have, left out",
+                "{} of V8 whose node is not in the trace, left out",
                 many(count, "sample")
             )
         });
         self.backwards.note(sink, info, |count| {
             format!(
-                "time goes backwards before {} of V8: samples are put in order",
+                "time goes backwards before {} of V8: samples are sorted",
                 many(count, "sample")
             )
         });
         self.no_deltas.note(sink, warning, |count| {
             format!(
-                "{} of V8 without `timeDeltas`: the number of samples is known, not the time",
+                "{} of V8 without `timeDeltas`: samples have no time",
                 many(count, "profile")
             )
         });

@@ -56,7 +56,7 @@ impl Sink for Demangler<'_> {
             .alike
             .entry([name.clone(), module.to_owned(), file.to_owned()])
             .or_insert(0);
-        // The raw name is no part of a function's key (docs/design/0003-functions-key.md): without a
+        // The raw name is no part of a function's key (docs/design/measured-choices.md): without a
         // number, instances that read alike would be one function.
         let first_col = if first_line == 0 { *alike } else { first_col };
         *alike += 1;

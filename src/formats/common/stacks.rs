@@ -15,19 +15,19 @@ use crate::store::NodeRow;
 
 pub(in crate::formats) const SIBLINGS: Loss = Loss {
     name: "siblings",
-    what: "the difference between places with the same callers",
+    what: "the distinction of nodes with equal paths",
     of: "nodes",
 };
 
 pub(in crate::formats) const CUMULATIVE: Loss = Loss {
     name: "cumulative",
-    what: "cost with what was called, where it is not the sum",
+    what: "inclusive costs that differ from the sum",
     of: "nodes",
 };
 
 pub(in crate::formats) const FREE: Loss = Loss {
     name: "free",
-    what: "places that cost nothing, nor did what was called there",
+    what: "nodes without inclusive cost",
     of: "nodes",
 };
 

@@ -1,21 +1,21 @@
 //! Call graphs for Graphviz
 //!
 //! # What it is
-//! A graph in the language of Graphviz: a box for each function, an arrow for each caller and callee. `dot` and its relatives
-//! draw it; `--svg` calls `dot`, if it is installed, and writes what it draws. It needs no paths.
+//! A graph in the language of Graphviz: a box for each function, an arrow for each pair of caller and callee. `dot` and similar
+//! programs draw it; `--svg` runs `dot`, if it is installed, and writes its output. It needs no paths.
 //!
 //! # What is written
-//! - Functions with module, name, calls, own cost and cost with what they called, both with their share of the run's
-//!   total; arrows, with `--edge-labels`, with calls and what the caller spent in the callee. Figures are rounded, each
-//!   in the unit that fits it; the tooltips have all their digits.
-//! - Recursion is an arrow in a circle. Calls that are known to exist, without cost of their own, are dashed.
-//! - Left out is what cost less than `--min-pct` of the run, and with `--min-pct 0` only what cost nothing, was not called
-//!   and called nothing else; the caption says how much that is. `--keep-empty` keeps the latter.
-//! - Threads, roots and the like are left out unless they cost something themselves.
-//! - The darker a box, the larger its own cost, or what `--colour` names, against the largest of all. The usual colours
-//!   differ in lightness, for everybody to see; those of prof2dot go from a pale blue to red: hue 0.6 (1 - f), saturation 0.1
-//!   + 2.9 f and at most 1, where f is the part of the largest.
-//! - Control characters in names are written as their pictures (`␊`).
+//! - Functions with module, name, calls, exclusive and inclusive cost, both with their share of the run's
+//!   total. With `--edge-labels`, arrows have calls and the caller's cost in the callee. Figures are rounded, each
+//!   in a suitable unit; the tooltips have all digits.
+//! - Recursion, as an arrow to the same box. Calls without a known cost of their own are dashed.
+//! - Functions with at least `--min-pct` of the run. `--min-pct 0` leaves out only functions without cost, calls and
+//!   callees, and `--keep-empty` keeps them. The caption states the share that is left out.
+//! - Threads and roots only if they have an exclusive cost.
+//! - Darker boxes for larger exclusive costs, or larger values of `--colour`, relative to the largest value. The default colours
+//!   differ in lightness, so that colour-blind readers can tell them apart. Those of prof2dot range from pale blue to red: hue
+//!   0.6 (1 - f), saturation 0.1 + 2.9 f and at most 1, where f is the fraction of the largest value.
+//! - Symbols (`␊`) for control characters in names.
 //!
 //! # References
 //! - "The DOT Language", "Node, Edge and Graph Attributes", Graphviz documentation.
@@ -111,19 +111,19 @@ pub(in crate::formats) const EXPORT: Export = Export {
 
 const LINE_COSTS: Loss = Loss {
     name: "line_costs",
-    what: "what lines of functions cost",
+    what: "costs of lines",
     of: "lines",
 };
 
 const SMALL: Loss = Loss {
     name: "small",
-    what: "functions that cost too little to be shown",
+    what: "functions below the threshold",
     of: "functions",
 };
 
 const SMALL_CALLS: Loss = Loss {
     name: "small_calls",
-    what: "callers and callees that cost too little to be shown",
+    what: "callers and callees below the threshold",
     of: "edges",
 };
 

@@ -236,13 +236,12 @@ impl Verdict {
             Evidence::Ticks | Evidence::Version if is_opposed => {
                 note(
                     sink,
-                    "the times of called functions add up to less than nothing: the correction was too large",
+                    "the sum of the times of called functions is negative: the correction was too large",
                 );
             }
             Evidence::Callees if is_opposed => {
-                let message = "which of the two times is the inclusive one is undecided by version and ticks, which the \
-                               file does not say: they were read so that callers cost what their callees say, and \
-                               callees add up to less than nothing";
+                let message = "neither version nor ticks in the file determine which time is inclusive: callers were \
+                               assumed to include their callees, and the callees' sum is negative";
                 note(sink, message);
             }
             Evidence::Ticks | Evidence::Version | Evidence::Callees => {}
@@ -258,8 +257,8 @@ impl Verdict {
                 };
                 against.note(sink, Severity::Warning, |count| {
                     format!(
-                        "which of the two times is the inclusive one is undecided by version and ticks, which the file \
-                         does not say: they were read {read}, and {} would speak against that",
+                        "neither version nor ticks in the file determine which time is inclusive: they were read \
+                         {read}, and {} would speak against that",
                         many(count, "row")
                     )
                 });

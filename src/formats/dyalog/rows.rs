@@ -181,8 +181,8 @@ impl<'s> Rows<'s> {
             self.give_data(headings, bias);
         }
         if self.verdict.swap_matters && headings == Headings::Swapped {
-            let message = "the labels of inclusive and exclusive are swapped in this file, as `]PROFILE` 0.9.0 writes \
-                           them: they were read the right way round";
+            let message = "the labels of inclusive and exclusive are swapped in this file, as in all files of \
+                           `]PROFILE` 0.9.0: they were corrected";
             self.sink.note(Note {
                 severity: Severity::Info,
                 position: self.verdict.position(),
@@ -192,7 +192,7 @@ impl<'s> Rows<'s> {
         note_rows(
             &self.repeated,
             self.sink,
-            "a function or line comes again: its figures were added up",
+            "a function or line occurs again: its figures were added up",
         );
         Ok(())
     }
@@ -302,20 +302,20 @@ impl<'s> Rows<'s> {
             // With ticks or, as in what is left of a tree of our own, without.
             (_, Some(timer)) if bias.trees_corrected => self.sink.run(RunFact::BiasApplied(timer)),
             (true, Some(_)) => {
-                let message = "whether the times are corrected for the timer's cost is not known of this version";
+                let message = "it is unknown whether this version corrects the times for the cost of the timer";
                 note(self.sink, message);
             }
             (true, None) => {}
             (false, None) if bias.trees_corrected => {
                 note(
                     self.sink,
-                    "the times are corrected for the timer's cost by an unknown amount",
+                    "the times are corrected for the cost of the timer by an unknown amount",
                 );
             }
             (false, _) if self.verdict.negative => {
                 note(
                     self.sink,
-                    "negative times: corrected for the timer's cost by an unknown amount",
+                    "negative times: corrected for the cost of the timer by an unknown amount",
                 );
             }
             (false, _) => self.sink.run(RunFact::BiasApplied(0.0)),
@@ -330,7 +330,7 @@ impl<'s> Rows<'s> {
             _ if self.verdict.negative => {
                 note(
                     self.sink,
-                    "negative times: corrected for the timer's cost by an unknown amount",
+                    "negative times: corrected for the cost of the timer by an unknown amount",
                 );
                 0.0
             }
@@ -486,7 +486,7 @@ impl Tree {
             sink,
             "the inclusive time is below the exclusive time",
         );
-        let message = "the inclusive time is not the exclusive time plus that of what was called: rows may be missing";
+        let message = "the inclusive time is not the exclusive time plus that of the callees: rows may be missing";
         note_rows(&self.unequal, sink, message);
     }
 }

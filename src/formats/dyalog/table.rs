@@ -31,7 +31,7 @@ pub(super) const LAYOUTS: &[Layout] = &[OLD, NEW];
 
 const OLD: Layout = Layout {
     name: V0_9,
-    about: "with ticks, times of trees corrected for the timer's cost, inclusive and exclusive under each other's label",
+    about: "with ticks; times of trees are corrected for the cost of the timer; labels of inclusive and exclusive are swapped",
 };
 
 const NEW: Layout = Layout {
@@ -64,7 +64,7 @@ pub(super) const LOSSES: [Loss; 19] = [
 
 const BIAS: Loss = Loss {
     name: "bias",
-    what: "what is known of the timer's cost, and of how far times are corrected for it",
+    what: "cost of the timer, and the correction of times",
     of: "runs",
 };
 

@@ -98,25 +98,25 @@ impl Losses {
 
 pub(in crate::formats) const LINES: Loss = Loss {
     name: "lines",
-    what: "lines of functions; their cost is in that of the function",
+    what: "lines of functions; their costs are part of the function's",
     of: "nodes",
 };
 
 pub(in crate::formats) const CALLS: Loss = Loss {
     name: "calls",
-    what: "how often functions were called at each place",
+    what: "calls of functions by node",
     of: "nodes",
 };
 
 pub(in crate::formats) const FUNCTION_CALLS: Loss = Loss {
     name: "function_calls",
-    what: "how often the file says that functions were called, where their places do not add up to it",
+    what: "calls of functions as stated in the file, if the sum of their nodes differs",
     of: "functions",
 };
 
 pub(in crate::formats) const METRICS: Loss = Loss {
     name: "metrics",
-    what: "metrics other than the one asked for",
+    what: "metrics other than the requested one",
     of: "metrics",
 };
 
@@ -128,13 +128,13 @@ pub(in crate::formats) const METRIC: Loss = Loss {
 
 pub(in crate::formats) const TITLE: Loss = Loss {
     name: "title",
-    what: "title of the run, or blanks around it",
+    what: "title of the run, or its outer blanks",
     of: "runs",
 };
 
 pub(in crate::formats) const FACTS: Loss = Loss {
     name: "facts",
-    what: "what is known of the run as a whole",
+    what: "properties of the run",
     of: "facts",
 };
 
@@ -146,13 +146,13 @@ pub(in crate::formats) const LABELS: Loss = Loss {
 
 pub(in crate::formats) const BACK_EDGES: Loss = Loss {
     name: "back_edges",
-    what: "calls that are known to exist, without cost of their own",
+    what: "calls without a known cost of their own",
     of: "edges",
 };
 
 pub(in crate::formats) const KINDS: Loss = Loss {
     name: "kinds",
-    what: "what sort of thing threads, roots and the like are",
+    what: "kinds of threads, roots and other nodes",
     of: "functions",
 };
 
@@ -164,37 +164,37 @@ pub(in crate::formats) const PLACES: Loss = Loss {
 
 pub(in crate::formats) const SAME_NAME: Loss = Loss {
     name: "same_name",
-    what: "the difference between functions of one name",
+    what: "the distinction of functions with one name",
     of: "functions",
 };
 
 pub(in crate::formats) const RECORDED: Loss = Loss {
     name: "recorded",
-    what: "own cost that the file gives for functions, where it is not that of their places",
+    what: "exclusive costs of functions as stated in the file, if the sum of their nodes differs",
     of: "functions",
 };
 
 pub(in crate::formats) const FUNCTION_COSTS: Loss = Loss {
     name: "function_costs",
-    what: "cost with what was called that the file gives for functions, where it is not that of their places",
+    what: "inclusive costs of functions as stated in the file, if the sum of their nodes differs",
     of: "functions",
 };
 
 pub(in crate::formats) const RAW_NAMES: Loss = Loss {
     name: "raw_names",
-    what: "names before they were made readable",
+    what: "mangled names",
     of: "functions",
 };
 
 pub(in crate::formats) const NAMES: Loss = Loss {
     name: "names",
-    what: "names as they are",
+    what: "the original names",
     of: "functions",
 };
 
 pub(in crate::formats) const ABSENT: Loss = Loss {
     name: "absent",
-    what: "functions that have figures and no place",
+    what: "functions that have figures but no node",
     of: "functions",
 };
 
@@ -212,13 +212,13 @@ pub(in crate::formats) const NEGATIVE: Loss = Loss {
 
 pub(in crate::formats) const UNKNOWN: Loss = Loss {
     name: "unknown",
-    what: "figures that are unknown, which become 0",
+    what: "unknown figures, which become 0",
     of: "figures",
 };
 
 pub(in crate::formats) const LARGE: Loss = Loss {
     name: "large",
-    what: "what figures have above the largest whole number of the format",
+    what: "the parts of figures that exceed the format's largest integer",
     of: "figures",
 };
 
@@ -230,7 +230,7 @@ pub(in crate::formats) const COLUMNS: Loss = Loss {
 
 pub(in crate::formats) const LINE_ZERO: Loss = Loss {
     name: "line_zero",
-    what: "that a line has the number 0",
+    what: "line number 0",
     of: "lines and calls",
 };
 
@@ -248,25 +248,25 @@ pub(in crate::formats) const DEFINITIONS: Loss = Loss {
 
 pub(in crate::formats) const PATHS: Loss = Loss {
     name: "paths",
-    what: "which chain of callers led to a place",
+    what: "call paths of nodes",
     of: "nodes",
 };
 
 pub(in crate::formats) const TOTALS: Loss = Loss {
     name: "totals",
-    what: "totals that the functions do not add up to",
+    what: "totals that differ from the sum of the functions",
     of: "metrics",
 };
 
 pub(in crate::formats) const CALLERS: Loss = Loss {
     name: "callers",
-    what: "who called whom, as paths are unknown",
+    what: "pairs of caller and callee, because paths are unknown",
     of: "edges",
 };
 
 pub(in crate::formats) const INCLUSIVE: Loss = Loss {
     name: "inclusive",
-    what: "cost with what was called, where what is written does not tell it",
+    what: "inclusive costs that cannot be derived from the output",
     of: "functions",
 };
 

@@ -1,47 +1,41 @@
 //! Firefox Profiler's processed profiles (JSON)
 //!
 //! # What it is
-//! What profiler.firefox.com saves and shares, mostly inside gzip: profiles of Firefox itself, and of all that write for its
-//! viewer in its own format: samply, the crate `fxprof-processed-profile` and its users. Default metric: `samples`, else the first
-//! of those that the file has; besides `time`.
+//! Profiles that profiler.firefox.com saves and shares, usually compressed with gzip. Firefox itself writes them, and so do
+//! samply, the crate `fxprof-processed-profile` and its users. Default metric: `samples`, else the first one
+//! of the file; also `time`.
 //!
 //! # How to record one
 //! ```text
 //! samply record --save-only -o profile.json.gz ./program
 //! ```
-//! samply leaves it to the viewer to look up names: open the file with `samply load`, and save it there.
+//! samply leaves the lookup of names to its viewer: open the file with `samply load`, and save it there.
 //! In Firefox: record with the profiler, "Upload Local Profile" or "Download".
 //!
 //! # What we read
 //! - Samples of all threads, below a node for the thread and one for its process.
-//! - Versions that have their tables per thread (to 55), and those that share names (from 56), sources (from 58) or all tables
-//!   (from 60) between threads: what a thread does not have itself is looked up in `shared`, wherever that is. Newer ones
-//!   say by how much a stack's number differs from that of the stack around it, and in flags which columns hold something.
+//! - Versions with tables per thread (to 55), and those that share names (from 56), sources (from 58) or all tables
+//!   (from 60) between threads in `shared`. Newer versions with relative stack numbers and column flags are read, too.
 //! - Weights by type: `samples` are the metric `samples`, and `time` is their number times the interval of the file, unless profdb
-//!   has written that there is none; `tracing-ms` are
-//!   `time`, `bytes` are `bytes`. Samples without weights count 1.
-//! - `threadCPUDelta`: processor time since the sample before, as the metric `cpu`, or `cycles` where that is its unit. The
+//!   wrote that there is none. `tracing-ms` are `time`, `bytes` are `bytes`. Samples without weights count 1.
+//! - `threadCPUDelta`: processor time since the previous sample, as the metric `cpu`, or `cycles` if that is its unit. The
 //!   first sample of a thread has none.
-//! - Functions by name, resource (the module: a library, a host, an add-on), source file and place of definition. Lines and columns
-//!   of frames become lines of the functions.
+//! - Functions by name, resource (the module: a library, a host, an add-on), source file and place of definition. Lines and
+//!   columns of frames become lines of the functions.
 //! - Samples without a stack count for their thread.
-//! - Categories and subcategories, as the labels `category` and `subcategory` of samples: those of the stack, else of its innermost
-//!   frame, else of the frame around it. Where no frame has one, or there is one category only, nothing is said. A file
-//!   without a list of categories means that of the viewer; before version 12 there was none.
+//! - Categories and subcategories, as the labels `category` and `subcategory` of samples. They are those of the stack, else of
+//!   its innermost frame with a category. There are no labels if there is only one category. A file
+//!   without a list of categories uses that of the viewer, from version 12 on.
 //! - Product, interval, versions and system, as properties of the run.
 //!
-//! The file is read twice where what threads need comes after them.
-//!
-//! Compared figure by figure: a file of samply 0.13.1 (version 49 of the format), and one of `fxprof-processed-profile` 0.8.1,
-//! the crate that it writes with (version 55).
+//! The file is read twice if the data of threads follows them.
 //!
 //! # What we leave out
 //! - Markers, counters, screenshots, the times of samples, colours of categories, addresses, native symbols.
 //! - Allocations of memory that were recorded beside the samples: a note says so.
-//! - Names of functions that the file leaves to the viewer: they are called by their addresses, and a note says so.
-//! - Profiles in `JsonSlabs` (`.jslb`), in which the viewer and samply may save the same in binary form: save them as JSON.
-//! - Gecko profiles, which Firefox, Simpleperf and `perf script report gecko` hand to the viewer to be processed: they are
-//!   refused.
+//! - Names of functions that the viewer would look up: the functions have addresses as names, and a note says so.
+//! - Profiles in `JsonSlabs` (`.jslb`), a binary form that the viewer and samply may save: save them as JSON.
+//! - Gecko profiles, the viewer's input from Firefox, Simpleperf and `perf script report gecko`, are refused.
 //!
 //! # References
 //! - The profiler's types and its list of changes of the format: <https://github.com/firefox-devtools/profiler>.
@@ -468,7 +462,7 @@ impl<'f> File<'f> {
                 b"schema" => {
                     return Err(ImportError::Refused(
                         "this is a Gecko profile that has not been processed: load it into profiler.firefox.com, \
-                         which works on it in the browser, and save it there"
+                         which processes it in the browser, and save it there"
                             .to_owned(),
                     ));
                 }
@@ -635,10 +629,11 @@ impl<'f> File<'f> {
         }
         self.costs.emit(self.sink, &self.tree, &metrics);
         self.not_symbolicated.note(self.sink, Severity::Info, |_| {
-            "the file says that it is not symbolicated: functions that have an address only are called by it".to_owned()
+            "the file is not symbolicated: functions without a name are named by their address"
+                .to_owned()
         });
         self.allocations.note(self.sink, Severity::Info, |count| {
-            format!("{} of allocations not read", many(count, "table"))
+            format!("{} of allocations ignored", many(count, "table"))
         });
         self.missing.note(self.sink)
     }

@@ -1,19 +1,19 @@
 //! Firefox Profiler's processed profiles (JSON)
 //!
 //! # What it is
-//! What profiler.firefox.com keeps profiles in, version 48: threads, each with its samples and with tables of stacks, frames,
-//! functions and names. Newer versions of the viewer bring it up to date when they load it.
+//! The format of profiler.firefox.com, version 48: threads, each with its samples and with tables of stacks, frames,
+//! functions and names. Newer versions of the viewer convert it when they load it.
 //!
 //! # What is written
-//! - A thread for each thread of the run, below its process; what is in none has a thread of its own. Each is a frame
-//!   where it cost something itself. The number that a name ends in is its number (`tid`, `pid`), so that a name that was read from such a
-//!   file is the same when it is read again; others get one.
-//! - A sample for each place in the tree of calls that cost something itself or called nothing, with that cost as its weight:
-//!   times in milliseconds, bytes, or a count of samples. The time line is the sum of the weights: when it was is unknown.
-//! - The interval of samples, if the run's `time` is so much for each of them everywhere; otherwise 1 ms, as the viewer wants
-//!   one, and the member `unknownInterval` of `meta`, which it does not know and profdb reads: no time is made of such samples.
-//! - Product, start and system, where the file of the run had them; else the run's title is the product.
-//! - Functions with module (as a library), file, and line and column of definition; frames with line and column, where samples
+//! - A thread for each thread of the run, below its process, and one for stacks without a thread. Each is a frame
+//!   if it has an exclusive cost. A number at the end of a name is the thread or process id (`tid`, `pid`); other names get a
+//!   number.
+//! - A sample for each node of the call tree with an exclusive cost or without callees, with that cost as its weight:
+//!   times in milliseconds, bytes, or a count of samples. The time line is the sum of the weights: real times are unknown.
+//! - The interval of samples, if it is the same for all samples of the run. Otherwise it is 1 ms, because the viewer requires
+//!   a value. Then the additional member `unknownInterval` of `meta` tells profdb to derive no time from these samples.
+//! - Product, start and system, if the file of the run had them; otherwise the run's title is the product.
+//! - Functions with module (as a library), file, and line and column of definition; frames with line and column, if samples
 //!   have lines of functions.
 //!
 //! # References

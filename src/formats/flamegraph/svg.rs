@@ -20,7 +20,7 @@ pub(super) const INVERTED: OptionDef = OptionDef {
 
 pub(super) const NARROW: Loss = Loss {
     name: "narrow",
-    what: "places that cost too little to be drawn",
+    what: "nodes below the threshold",
     of: "nodes",
 };
 

@@ -1,30 +1,29 @@
 //! Flame graphs, SVG
 //!
 //! # What it is
-//! A picture for browsers and everything else that shows SVG: a box for each place in the tree of calls, as wide as its cost with
-//! everything called, the roots at the top and callees below their callers (an "icicle graph"). The file needs nothing else, and
-//! loads nothing.
+//! A picture for browsers and other SVG viewers: a box for each node of the call tree, as wide as its inclusive
+//! cost, with the roots at the top and callees below their callers (an "icicle graph"). The file is self-contained.
 //!
 //! # What is written
-//! - Boxes are drawn from left to right in the order of the tree, callees from the left edge of their caller; what is left to their
-//!   right is the caller's own cost. The picture is as wide as the window, which is the cost of all roots. Callees that cost more
-//!   than their caller end where it ends. `--inverted` has the roots at the bottom, as flames have it.
-//! - Pointing at a box shows name, module, file, calls, and both costs with their share, each in the unit that fits it.
-//! - Where scripts run, a click on a box zooms, `Esc` goes back, `/` searches names, modules and files and says which share of the
-//!   picture matches, arrows and `Enter` do what the mouse does. Where they do not (in an `<img>`, in GitHub's viewer, on paper) the
-//!   picture is the same without that.
-//! - Shallow trees are drawn high. Of a trunk, where each place calls one other only, the levels in the middle are drawn thin,
-//!   which the caption says.
-//! - Left out is what cost less than 0.01 % of all roots, and up to 0.1 %, a pixel, where more than 10,000 places would be left;
-//!   with `--min-pct`, what cost less than that. The caption says how many places that are. Lines of functions are none: what
-//!   they called is called by the function.
-//! - Colours are made of module and name, so that they are the same in all pictures; the paper is light or dark as the window is.
-//! - With `--diff BASE NEW`, boxes are places of two runs or sets of runs together, as wide as their cost in new (`--width base`: in base;
-//!   `both`: own costs of the side where they are larger; the key `w` turns from one to the next). Colours say what became of the cost with
-//!   everything called: red with `▲` is more, blue with `▼` less, full at twice and at half the cost in every picture; what is
-//!   only in one of the two is hatched. Where there are runs enough for verdicts, all places are grey whose function is not slower,
-//!   faster, new or gone, or went the other way there (`--colour ratio` colours all). Pointing at a box shows both costs.
-//! - Control characters in names are written as their pictures (`␊`), and those that turn the order of letters as `�`.
+//! - Boxes from left to right in the order of the tree, callees from the left edge of their caller. The space to their
+//!   right is the caller's exclusive cost. The width of the window is the cost of all roots. Callees that cost more
+//!   than their caller are cut at its end. `--inverted` puts the roots at the bottom.
+//! - Tooltips with name, module, file, calls, and both costs with their share, each in a suitable unit.
+//! - A script, where scripts run: a click on a box zooms, `Esc` goes back, `/` searches names, modules and files and shows the
+//!   matching share. Arrows and `Enter` replace the mouse. Without scripts (in an `<img>`, in GitHub's viewer, on paper) the
+//!   picture is the same.
+//! - Higher boxes for shallow trees. In a long chain of nodes with one callee each, the levels in the middle are thin, with a
+//!   remark in the caption.
+//! - Nodes with at least 0.01 % of all roots, or the share of `--min-pct`. If more than 10,000 nodes remain, the threshold is
+//!   up to 0.1 %, a pixel. The caption counts the nodes that are left out. Lines of functions are left out:
+//!   the function is the caller of their callees.
+//! - Colours from module and name, equal in all pictures. The background is light or dark as the window is.
+//! - With `--diff BASE NEW`, the nodes of both sides, as wide as their cost in new (`--width base`: in base;
+//!   `both`: the larger exclusive cost; the key `w` switches between them). Red with `▲` means more inclusive cost, blue with
+//!   `▼` less. The colours are strongest at twice and at half the cost. Nodes of one side only are hatched. If there are
+//!   enough runs for verdicts, only nodes whose function is slower, faster, new or gone are coloured, and only if they
+//!   changed in the same direction (`--colour ratio` colours all). Tooltips show both costs.
+//! - Symbols (`␊`) for control characters in names, and `�` for those that change the text direction.
 //!
 //! # References
 //! - `flamegraph.pl` by Brendan Gregg, which introduced such pictures.

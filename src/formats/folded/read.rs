@@ -1,42 +1,43 @@
 //! Folded (collapsed) stacks, one per line
 //!
 //! # What it is
-//! Text with one stack per line, outermost frame first, frames separated by semicolons, and after the last blank how often it
-//! was seen: what flame graphs are drawn from, and what many profilers and converters write. Default metric: `samples`, the
-//! last number of a line, whatever it counts there: samples, periods of perf, bytes.
+//! Text with one stack per line: the frames, outermost first, separated by semicolons, then a blank and a number. It is the input
+//! of flame graphs, and many profilers and converters write it. Default metric: `samples`, the last number of a line, whatever
+//! its unit (samples, periods of perf, bytes).
 //!
 //! # How to record one
 //! ```text
 //! perf script | inferno-collapse-perf > run.folded
 //! py-spy record -f raw -o run.folded -- python app.py
 //! ```
-//! So do async-profiler (`-o collapsed`), the `stackcollapse-*` scripts of flame graphs and the `--collapsed` of many others. If
-//! the profiler has a richer format that is listed here, import that: folded stacks know no files, lines or units.
+//! async-profiler (`-o collapsed`), the `stackcollapse-*` scripts of flame graphs and the `--collapsed` of many others also write
+//! it. Prefer a richer format in this list if the profiler has one: folded stacks have no files, lines or units.
 //!
 //! # What we read
-//! - Frames as functions, each by its whole text, blanks and annotations (`_[k]`, `(work.py:13)`) included. Equal stacks are
-//!   merged, in whatever order they come.
-//! - The number after the last blank or tab: `12`, `12.5`, `1e6`, also negative. A number with a fraction is kept as the
-//!   nearest REAL, and sums are sums of these.
-//! - Stacks of one frame. There is no signature: a file is recognised by a first line of several frames and a number, or, where
-//!   that could be something else as well (one frame, a blank or a quote in front), if all lines at its start are stacks.
-//!   `--from folded` overrules that.
-//! - A second number, as `difffolded.pl` writes it, if all lines at the start of the file have two: the first one is then
-//!   the metric `samples_before`, and `samples` the second. Otherwise it belongs to the name of the frame.
-//! - Three and more numbers, one per metric, if all lines at the start of the file have them: metrics `column 1`, `column 2` and
-//!   so on. A first line `stack NAME/UNIT NAME/UNIT`, as `pprofutils folded -headers` writes it, names any number of metrics.
-//! - Stacks with a semicolon after the last frame too, as heaptrack writes them, if all lines at the start of the file have it.
-//! - Stacks with a semicolon in front, as Excimer 1.0 writes all but the first, if all but the first at the start of the file
-//!   have it: it is left out, with a note.
-//! - Stacks with a blank after each semicolon, as the crate tracing-flame writes them, if all at the start of the file have it:
-//!   it is no part of the names.
+//! - Frames as functions, each by its complete text with blanks and annotations (`_[k]`, `(work.py:13)`). Equal stacks are
+//!   merged.
+//! - The number after the last blank or tab: `12`, `12.5`, `1e6`, also negative. A number with a fraction is stored as the
+//!   nearest REAL.
+//! - Stacks of one frame. The format has no signature. A file is detected by a first line with several frames and a number. If
+//!   that is ambiguous (one frame, or a blank or a quote at the start), all lines at its start must be stacks.
+//!   `--from folded` overrides the detection.
+//! - A second number, as in the output of `difffolded.pl`, if all lines at the start of the file have two. The first one is
+//!   the metric `samples_before`, and the second `samples`. Otherwise the first number belongs to the name of the frame.
+//! - Three or more numbers, one per metric, if all lines at the start of the file have them: metrics `column 1`, `column 2` and
+//!   so on. A first line `stack NAME/UNIT NAME/UNIT`, as in the output of `pprofutils folded -headers`, names any number of
+//!   metrics.
+//! - Stacks with a semicolon after the last frame (heaptrack), if all lines at the start of the file have it.
+//! - Stacks with a semicolon at the start (Excimer 1.0), if all lines at the start of the file except the first have it; it is
+//!   left out, with a note.
+//! - Stacks with a blank after each semicolon (the crate tracing-flame), if all lines at the start of the file have it; it is
+//!   not part of the names.
 //! - Frames without text, as a function without a name, with a note.
 //! - Comments (lines that start with `#` and a blank), empty lines, byte order mark, LF and CRLF.
-//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
+//! - Mangled names of C++ and Rust are demangled; the raw name is kept.
 //!
 //! # What we leave out
-//! - Whether an outermost frame is a process or a thread: nothing tells it from a function. Where a thread's name has a
-//!   semicolon (py-spy writes it as it is), it falls into two frames.
+//! - Processes and threads: an outermost frame for one of them looks like a function. A thread name with a
+//!   semicolon (py-spy does not escape it) becomes two frames.
 //! - More than 1,048,576 frames in one stack are refused (limit: frames of a stack).
 //!
 //! # References
@@ -463,7 +464,7 @@ impl FrameNames {
     fn emit_notes(&self, sink: &mut dyn Sink) {
         self.displaced.note(sink, Severity::Info, |count| {
             format!(
-                "{} with a semicolon in front, which is left out: all but the first have it",
+                "{} with a semicolon at the start, which is left out: all except the first have it",
                 many(count, "stack")
             )
         });

@@ -144,7 +144,7 @@ impl<N: FrameReader> StackLines<N> {
     /// Emits the lines that wait, each with its position.
     pub(super) fn emit(&mut self, sink: &mut dyn Sink) {
         // All guesses before all look-ups: each step needs what the one before has asked memory for
-        // (docs/design/0010-memory-ahead.md).
+        // (docs/design/measured-choices.md).
         for new in &mut self.new {
             new.guess = self.texts.guess(new.hash);
         }

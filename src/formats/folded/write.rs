@@ -1,20 +1,20 @@
 //! Collapsed stacks, for flame graphs
 //!
 //! # What it is
-//! A line per stack: names from the outermost to the innermost with semicolons between them, a blank, and a number. Flame
+//! A line per stack: the names from the outermost to the innermost, separated by semicolons, then a blank and a number. Flame
 //! graph programs and speedscope read it, and so does profdb.
 //!
 //! # What is written
-//! - A line for each place in the tree of calls that cost something itself or called nothing, with that cost as a whole number:
-//!   ns, bytes or a count. The lines add up to the run's total, as far as nothing gets lost.
-//! - Threads, roots and the like are frames like others. Lines of functions are none: the frame is the function.
-//! - In names, a semicolon is written `\x3b`, and so is every control character, by its two hexadecimal digits. So are a
-//!   blank at the start or end of a name, one in front of a number there, which readers would take for a second cost, and the `#` of a
-//!   name that would begin a comment. No other character is touched.
-//! - With `--diff BASE NEW`, a line has two numbers, the cost in base and that in new, as `difffolded.pl` writes them; names are those of
-//!   identities. Where shares are compared (`--normalize total`), costs of new are scaled to the total of base.
+//! - A line for each node of the call tree with an exclusive cost or without callees. The number is its exclusive cost as a
+//!   whole number: ns, bytes or a count. The lines add up to the run's total, except for reported losses.
+//! - Threads and roots as frames. Lines of functions are left out: the frame is the function.
+//! - `\x3b` for a semicolon in names, and a similar escape with two hexadecimal digits for every control character. A blank at
+//!   the start or end of a name is escaped, too. So is a blank before a number at the end, which readers would take for a second
+//!   cost, and a `#` that would begin a comment. All other characters are unchanged.
+//! - With `--diff BASE NEW`, two numbers per line: the cost in base and that in new, as `difffolded.pl` writes them. Names are
+//!   those of identities. If shares are compared (`--normalize total`), costs of new are scaled to the total of base.
 //!
-//! Names that compilers have mangled are written as they read; where several read alike, by their raw names.
+//! Mangled names are written demangled. If several are equal then, the raw names are written.
 //!
 //! # References
 //! - `stackcollapse.pl` and `flamegraph.pl` by Brendan Gregg, which defined the format.

@@ -139,8 +139,8 @@ impl Centres {
     pub(super) fn finish(&self, sink: &mut dyn Sink) {
         self.same_start.note_with(sink, Severity::Info, |count, first| {
             format!(
-                "{count} cost centres differ from another of their name in nothing but the end of the source span \
-                 (first: {first}): their span stands in for the file"
+                "{count} cost centres differ from one with the same name only in the end of the source span \
+                 (first: {first}): their span replaces the file"
             )
         });
     }
@@ -401,7 +401,7 @@ impl Stacks {
             && (seconds - ticks).abs() > slack(TIME_UNIT, 0) + ROUNDING * ticks
         {
             let message = format!(
-                "the total time of {seconds} s is not that of the ticks, {ticks} s: times are those of the ticks"
+                "the total time of {seconds} s differs from that of the ticks, {ticks} s: the ticks are used"
             );
             self.warn(sink, &message);
         }
@@ -433,8 +433,7 @@ impl Stacks {
             sink.leave();
         }
         let message = format!(
-            "the built-in centres hold {} of {} ticks and {} of {} bytes: they stand outside the total, --with-builtins \
-             puts them inside",
+            "the built-in centres hold {} of {} ticks and {} of {} bytes: they are outside the total, --with-builtins includes them",
             self.builtin.ticks, self.all.ticks, self.builtin.alloc, self.all.alloc
         );
         sink.note(Note {

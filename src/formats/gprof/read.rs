@@ -1,8 +1,8 @@
 //! gprof reports (text)
 //!
 //! # What it is
-//! What GNU gprof prints of a program that was compiled with `-pg`: a flat profile, a call graph with an index, or both. Default
-//! metric: `time`.
+//! The text output of GNU gprof for a program that was compiled with `-pg`: a flat profile, a call graph with an index, or both.
+//! Default metric: `time`.
 //!
 //! # How to record one
 //! ```text
@@ -12,26 +12,26 @@
 //! ```
 //!
 //! # What we read
-//! - The call graph: who called whom (fidelity `edges`), with calls, own time, and time with what was called. Where there is none,
-//!   the flat profile knows own times and calls only (`flat`).
+//! - The call graph: pairs of caller and callee (fidelity `edges`), with calls, exclusive and inclusive time. Without it, the
+//!   flat profile has exclusive times and calls only (`flat`).
 //! - Calls `2+10` are 12, of which 2 are primitive. Functions that were not counted have an unknown number of calls.
-//! - Functions that call each other in a circle (`<cycle 1>`): own time and calls. What they cost with what they called is
-//!   unknown, as is the cost of calls among them; a call from outside costs what gprof gives the caller of the whole circle.
+//! - Functions in a call cycle (`<cycle 1>`): exclusive time and calls. Their inclusive cost is
+//!   unknown, and so is the cost of calls among them. A call from outside has the cost that gprof states for the whole cycle.
 //! - Callers `<spontaneous>`: none.
-//! - Functions without a block of their own (`-E`, `-f`), as others call them; a note counts them.
-//! - Names that C++ and Rust compilers have mangled (`--no-demangle`): they are made readable, the raw name is kept.
-//! - Files of functions, where the index says them. Functions of one name are told apart by their numbers.
+//! - Functions without a block of their own (`-E`, `-f`), from the blocks of their callers and callees; a note counts them.
+//! - Mangled names of C++ and Rust (`--no-demangle`) are demangled; the raw name is kept.
+//! - Files of functions, if the index has them. Functions with equal names are told apart by their numbers.
 //! - Reports of BSD and AIX, which have no titles and print the call graph first, and excerpts that begin with the headings of a
 //!   table. More than one report in a file is refused.
-//! - A function whose line has no times, which GNU gprof always prints, has unknown ones.
-//! - Times to the hundredth of a second, as they are printed, so that figures need not add up to the last digit. A note says so
-//!   where a hundredth is more than 5 % of the total.
+//! - A function whose line has no times, which GNU gprof always prints, has unknown times.
+//! - Times to a hundredth of a second, as printed, so figures need not add up exactly. A note says so
+//!   if a hundredth is more than 5 % of the total.
 //!
 //! # What we leave out
-//! - `gmon.out` itself, which means nothing without the program.
-//! - The flat profile where there is a call graph, which says the same. Averages per call.
-//! - Circles as a whole: a note gives their times. Explanations between the tables.
-//! - Lines of a report by line (`-l`) are functions of the name that is printed.
+//! - `gmon.out` itself, which needs the program.
+//! - The flat profile if there is a call graph, which has the same figures. Averages per call.
+//! - Cycles as a whole: a note has their times. Explanations between the tables.
+//! - Lines of a report by line (`-l`): they are functions with the printed name.
 //!
 //! # References
 //! - "GNU gprof", documentation of the GNU Binary Utilities.
@@ -85,7 +85,7 @@ fn rough(total: f64) -> Option<String> {
     let percent = 100.0 * HUNDREDTH / total;
     (total < LONG).then(|| {
         format!(
-            "times are printed to 0.01 s, which is {percent:.0} % of the total, and shares are as rough: let the program run for longer"
+            "times are printed to 0.01 s, which is {percent:.0} % of the total: shares have this accuracy; run the program longer"
         )
     })
 }

@@ -1,9 +1,8 @@
 //! LispWorks profiler trees
 //!
 //! # What it is
-//! The text file in which LispWorks saves the call tree of its sampling profiler: a title, and one line per node with how
-//! often it was seen and what is known of its function. Default metric: `samples`, the number of times that the profiler
-//! looked at the stack.
+//! The text file in which LispWorks saves the call tree of its sampling profiler: a title, and one line per node with its
+//! samples and the figures of its function. Default metric: `samples`.
 //!
 //! # How to record one
 //! ```text
@@ -11,31 +10,30 @@
 //! (hcl:profile (main))
 //! (hcl:save-current-profiler-tree "run" "nightly build")
 //! ```
-//! The file is then `run.tree`. In the IDE it is the Profiler menu's "Save Profiler tree...".
+//! The file is then `run.tree`. In the IDE, use "Save Profiler tree..." in the Profiler menu.
 //!
 //! # What we read
-//! - The title: what follows the first colon of the first line. A run whose title is blank goes by the name of its file.
-//! - Every node with its Count as cumulative samples. Siblings of one name stay two nodes of one function, a second node of
+//! - The title: the text after the first colon of the first line. A run with a blank title has the name of its file.
+//! - Every node, with its Count as inclusive samples. Siblings with one name stay two nodes of one function. A second node of
 //!   depth 0 starts a second tree.
-//! - Per function, instead of sums over the tree: Top-Count as exclusive samples, Seen-Count as seen, Call-Count as calls,
-//!   which are unknown where the file counts none at all. The cumulative samples of a function come from the tree, because
-//!   Seen-Count counts a recursive function once per level. Drilled down (`--fn`, `--thread`), exclusive samples are what the
-//!   nodes have left below their callees, and reports say so: the file does not say how Top-Count spreads over the branches.
-//! - The total is the sum of the Counts at depth 0. Where the nodes of depth 1 below one of them count more, as below a root
-//!   that was never counted itself, so many samples there have been: theirs is taken instead.
-//! - Names as they are written, bars, quotes and blanks included. A name in double quotes is no function: at depth 0 it is
-//!   a root, at depth 1 a thread (LispWorks says process), which hold functions without being listed among them and call
-//!   nothing: a function directly below them has no caller. Further down it is listed as `pseudo`. A name is that of one
-//!   thing wherever it comes; its first node decides.
-//! - The package in a name as module, as the name has it: `SHOP` of `SHOP::F`, `(METHOD SHOP::AREA (SHOP::BOX))` and
+//! - Figures of functions as stated: Top-Count as exclusive samples, Seen-Count as seen, Call-Count as calls. Calls are
+//!   unknown if the file has none. Inclusive samples come from the tree, because Seen-Count counts a recursive function once
+//!   per level. With `--fn` or `--thread`, exclusive samples also come from the tree, because the file does not distribute
+//!   Top-Count over its branches. Reports say so.
+//! - The total: the sum of the Counts at depth 0. If the children of such a node count more, as below a root
+//!   that was never counted itself, their sum is used instead.
+//! - Names as written, with bars, quotes and blanks. A name in double quotes is not a function. At depth 0 it is
+//!   a root, and at depth 1 a thread (a process, in LispWorks). Both have functions below them, but are not listed among the
+//!   functions and are not callers. At other depths it is listed as `pseudo`. The first node of a name decides.
+//! - The package of a name as module: `SHOP` of `SHOP::F`, `(METHOD SHOP::AREA (SHOP::BOX))` and
 //!   `(FLET SHOP::WALK :IN SHOP::F)`. The name keeps it. Keywords, strings and symbols without a package have no module.
 //! - Comments (lines that start with a semicolon), empty lines, byte order mark, LF and CRLF.
-//! - Copies of a function's figures that differ: the first is kept, a note says so. Another note says where Seen-Count is not
-//!   the sum over the tree, as in trees that were cut.
+//! - Repeated figures of a function that differ: the first ones count, and a note reports it. Another note reports a
+//!   Seen-Count that is not the sum over the tree, as in truncated trees.
 //!
 //! # What we leave out
-//! - Samples whose top is not monitored stay with the nodes above it: a function's exclusive samples do not hold them, so
-//!   these need not add up to the total.
+//! - Samples whose innermost function is not profiled. They belong to the nodes above it, but to no function's exclusive
+//!   samples, which therefore need not add up to the total.
 //!
 //! # References
 //! - "LispWorks User Guide and Reference Manual", chapter 12 "The Profiler", 12.7 "Profiler tree file format", and
@@ -129,7 +127,7 @@ fn import(
     loop {
         // Most lines are looked up in batches: a name in no cache costs as much as a hundred
         // instructions, and 32 of them can be waited for at once
-        // (docs/design/0010-memory-ahead.md).
+        // (docs/design/measured-choices.md).
         tree.names.plain_rows(input.at_hand(), &mut plain);
         for PlainRow {
             row,
@@ -550,11 +548,11 @@ impl<'s> Tree<'s> {
         });
         self.unlisted.note(self.sink, Severity::Warning, |count| {
             let nodes = many(count, "node");
-            format!("{nodes} with the name of a root or thread further up: not listed among functions either")
+            format!("{nodes} with the name of a root or thread above: not listed among functions")
         });
         self.contradicting.note_with(self.sink, Severity::Warning, |count, first| {
             format!(
-                "function-info that differs from the first one of the same name: {count} times (first: {first}); the first \
+                "function-info that differs from the first one with the same name: {count} times (first: {first}); the first \
                  one is kept"
             )
         });

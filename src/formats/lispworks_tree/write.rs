@@ -4,14 +4,14 @@
 //! The file in which LispWorks saves the call tree of its profiler: a title and a line per node. profdb reads it, too.
 //!
 //! # What is written
-//! - The title, where the run has one.
-//! - A line for each place in the tree of calls: its depth, its cost with everything called as Count, and for its function the
-//!   calls, the cost seen and the own cost of the whole run as Call-Count, Seen-Count and Top-Count; all as whole numbers,
-//!   in ns, bytes or counts.
-//! - Functions of one name are one: their figures are added up. Calls that are unknown are 0, as in trees of LispWorks.
-//! - What is no function (threads, roots) has its name in double quotes, as LispWorks writes it. Lines of functions are
-//!   left out: what they called is called by the function.
-//! - In names, a line feed becomes `␊`. Everything else stays as it is.
+//! - The title, if the run has one.
+//! - A line for each node of the call tree: its depth and its inclusive cost as Count, and for its function the
+//!   calls, the cost seen and the exclusive cost in the whole run as Call-Count, Seen-Count and Top-Count. All are whole
+//!   numbers, in ns, bytes or counts.
+//! - The sum of functions with one name. Unknown calls are 0, as in trees of LispWorks.
+//! - Threads and roots, with the name in double quotes, as LispWorks does. Lines of functions are
+//!   left out: the function is the caller of their callees.
+//! - `␊` for a line feed in names. All other text is unchanged.
 //!
 //! # References
 //! - "LispWorks User Guide and Reference Manual", 12.7 "Profiler tree file format", editions 7.1 and 8.0.
@@ -78,13 +78,13 @@ pub(in crate::formats) const EXPORT: Export = Export {
 
 const CALL_COUNTS: Loss = Loss {
     name: "call_counts",
-    what: "whether functions were never called or it is unknown how often",
+    what: "the distinction of unknown calls and no calls",
     of: "functions",
 };
 
 const EXCLUSIVE: Loss = Loss {
     name: "exclusive",
-    what: "own cost of places, where it is not what was called leaves",
+    what: "exclusive costs of nodes that differ from the inclusive cost without the callees",
     of: "nodes",
 };
 

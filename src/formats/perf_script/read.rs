@@ -1,9 +1,9 @@
 //! Linux perf, as `perf script` prints it
 //!
 //! # What it is
-//! What `perf script` makes of a recording of Linux's `perf`: per sample one line with command, thread, time, period and
-//! event, and below it the stack, one line per frame, innermost first. Default metric: the event that has most
-//! samples, as the sum of its periods where the file has them.
+//! Output of `perf script` for a recording of Linux's `perf`. Each sample has one line with command, thread, time, period and
+//! event, and below it the stack, one line per frame, innermost first. Default metric: the event with most
+//! samples, as the sum of its periods if the file has them.
 //!
 //! # How to record one
 //! ```text
@@ -13,30 +13,28 @@
 //! `-F comm,pid,tid,time,period,event,ip,sym,dso` prints the process of each thread as well.
 //!
 //! # What we read
-//! - Fields in the order in which perf prints them, each of which may be missing (`-F`); names of commands with blanks.
-//! - Each event as two metrics. `EVENT` is the sum of its periods (of `cpu-clock` and `task-clock`, nanoseconds); it is
-//!   missing where `-F` left out `period`. `EVENT.samples` counts samples. Events are never added up: their periods are
-//!   extrapolated, each on its own. Without the name of the event the metrics are `period` and `samples`.
-//!   A metric whose name another one has, as that of an event `cycles.samples` beside `cycles`, is called `NAME 2`, in the
-//!   order in which they come.
-//! - The command as a process (`COMM`, or `COMM PID` where the file has the process, too) and the number of the thread as a
+//! - Fields in the order in which perf prints them. Each may be missing (`-F`). Names of commands may have blanks.
+//! - Each event as two metrics. `EVENT` is the sum of its periods (nanoseconds for `cpu-clock` and `task-clock`); it is
+//!   missing if `-F` left out `period`. `EVENT.samples` counts samples. Events are never added up, because their periods are
+//!   extrapolated separately. Without the name of the event, the metrics are `period` and `samples`. A metric whose name is
+//!   taken, such as that of an event `cycles.samples` beside `cycles`, is called `NAME 2`.
+//! - The command as a process (`COMM`, or `COMM PID` if the file has the process id), and the thread id as a
 //!   thread below it. A thread that changes its command becomes another one, as in perf's own reports.
-//! - Frames without blanks in front of them, as copying leaves them.
-//! - Stacks, or the one frame that comes after the event if no stacks were recorded. Functions are told apart by name and
-//!   binary, which is the module; several of one name in one binary (static functions of C) by where they start, if offsets
-//!   were printed.
-//! - Frames that are marked `(inlined)`, as functions of the binary of the frames with the same address beside them: that is
-//!   where their code lies. Perf prints no binary for them. Where no frame beside them has their address, the binary is that
-//!   of their caller; it is unknown if there is none or the offsets belong to another function, and a note counts such frames.
-//!   Offsets of inlined frames belong to the function around them and tell no functions apart.
-//! - `[unknown]` frames by their address (`0x7f60b17138a8`), of kind `pseudo`, in their binary if that is known.
+//! - Frames without leading blanks, which copying may remove.
+//! - Stacks, or the single frame after the event if no stacks were recorded. Functions are identified by name and
+//!   binary, which is the module. Several with one name in one binary (static functions of C) are told apart by their start, if
+//!   offsets were printed.
+//! - Frames marked `(inlined)`, for which perf prints no binary. They belong to the binary of the adjacent frames with the same
+//!   address, else to that of their caller. The binary is unknown if there is none, or if the offsets belong to another function;
+//!   a note counts such frames.
+//! - `[unknown]` frames by their address (`0x7f60b17138a8`), of kind `pseudo`, in their binary if it is known.
 //! - Files and lines (`-F +srcline`), as lines of their function.
-//! - Of `--header` the version of perf, the command line, when and where it was recorded.
-//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
+//! - From `--header`: the version of perf, the command line, time and host of the recording.
+//! - Mangled names of C++ and Rust are demangled; the raw name is kept.
 //!
 //! # What we leave out
 //! - Times, processors, addresses within functions, registers, branch stacks, arguments of tracepoints.
-//! - Lines that are none of these: a note counts them.
+//! - Other lines: a note counts them.
 //! - More than 64 events in one file and more than 1,048,576 frames in one stack are refused.
 //!
 //! # References
@@ -569,7 +567,7 @@ impl<'s> Script<'s> {
         });
         without_binary.note(sink, Severity::Info, |count| {
             format!(
-                "{} with no frame of their address beside them, whose binary is unknown",
+                "{} without an adjacent frame with the same address: their binary is unknown",
                 many(count, "inlined frame")
             )
         });
@@ -773,7 +771,7 @@ impl SymbolTable {
     fn emit_notes(&self, sink: &mut dyn Sink) {
         self.unknown.note(sink, Severity::Info, |count| {
             format!(
-                "{} without a symbol, called by the address",
+                "{} without a symbol, named by the address",
                 many(count, "frame")
             )
         });

@@ -1,9 +1,9 @@
 //! pprof profiles (profile.proto)
 //!
 //! # What it is
-//! The Protocol Buffers message `perftools.profiles.Profile`, mostly inside gzip (`.pb.gz`): what Go writes, and many
-//! profilers for C++, Rust, Node.js, Python and Java that want to be read by `pprof`. Default metric: what the file calls
-//! its default sample type, else the last one, as in `pprof`.
+//! The Protocol Buffers message `perftools.profiles.Profile`, usually compressed with gzip (`.pb.gz`). Go writes it, and so do
+//! many profilers for C++, Rust, Node.js, Python and Java. Default metric: the file's default sample type, else the last one,
+//! as in `pprof`.
 //!
 //! # How to record one
 //! ```text
@@ -13,29 +13,28 @@
 //! Elsewhere: the crate `pprof` in Rust, the package `pprof` in Node.js, gperftools with `pprof -proto`.
 //!
 //! # What we read
-//! - Every sample type is a metric of its name. Units of time become nanoseconds, units of memory bytes (a kilobyte has 1024
-//!   of them), everything else is a count. Negative values, as in a difference of two profiles, are kept.
-//! - Samples by their lines: the stack is turned round, and inlined functions are below the one they were inlined into.
+//! - Every sample type, as a metric with its name. Units of time become nanoseconds, units of memory bytes (a kilobyte has 1024
+//!   of them), and everything else is a count. Negative values, as in a difference of two profiles, are kept.
+//! - Samples by their lines, outermost frame first, with inlined functions below the function that contains them.
 //!   Equal stacks are added up.
-//! - Functions, told apart by name, source file, first line and the mapping they lie in, whose file is the module. A function
-//!   without a name has its system name; if both are there and differ, the system name is the raw name. With neither, it is
-//!   `[unknown]` in its file.
-//! - Addresses without a function, or with one of which neither name nor file is known, are functions called `binary+0x1f0`, by
-//!   their place in the mapping's file, or `0x7f00001f0` outside of all mappings; without an address it is `[unknown]`. Samples
-//!   without a stack count for `[no stack]`.
+//! - Functions, identified by name, source file, first line and mapping, whose file is the module. A function
+//!   without a name has its system name. If both names exist and differ, the system name is the raw name. Without either, it
+//!   is `[unknown]` in its file.
+//! - Addresses without a function, or with one that has neither name nor file. They become functions such as `binary+0x1f0`,
+//!   by their offset in the mapping's file, or `0x7f00001f0` outside all mappings. Without an address, the name is `[unknown]`.
+//!   Samples without a stack count for `[no stack]`.
 //! - Labels of samples: text, or a number with its unit.
 //! - File of the first mapping (the command), time, duration, period and its type, comments, the regular expressions of frames
 //!   to drop or keep, default sample type, link to documentation, build id of the first mapping.
-//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
+//! - Mangled names of C++ and Rust are demangled; the raw name is kept.
 //!
-//! The file is read twice: Go writes the names last. What comes through a pipe is kept in a temporary file if it is large.
+//! The file is read twice, because Go writes the names last. Large input from a pipe is stored in a temporary file.
 //!
 //! # What we leave out
 //! - Addresses of frames that have a function, and the other properties of mappings.
-//! - `drop_frames` and `keep_frames` are properties of the run; no frame is left out on their account. A note says so, because
-//!   `pprof` leaves them out.
-//! - Fields that the format did not have when this was written; a note counts those at the top.
-//! - Several profiles, one after the other: they are refused.
+//! - `drop_frames` and `keep_frames` are properties of the run and have no effect. A note says so, because `pprof` applies them.
+//! - Unknown fields; a note counts those of the top-level message.
+//! - Several concatenated profiles are refused.
 //! - The older formats, most of them text, that `pprof` also reads.
 //!
 //! # References
@@ -702,9 +701,7 @@ impl<'s> Profile<'s> {
             ("keep_frames", tables.keep_frames),
         ] {
             if pattern.text != 0 {
-                let message = format!(
-                    "{name} is kept as a property of the run, no frame is left out on its account"
-                );
+                let message = format!("{name} is a property of the run: no frame is left out");
                 sink.note(Note {
                     severity: warning,
                     position: Some(pattern.at),
@@ -724,7 +721,7 @@ impl<'s> Profile<'s> {
             sink,
             info,
             "field",
-            "of an unknown number left out",
+            "with an unknown number left out",
         );
         remark(
             &tables.texts.missing.borrow(),

@@ -239,14 +239,14 @@ impl<'s> Symbols<'s> {
             sink,
             warning,
             "line",
-            "of a function that is not in the file, called by the address",
+            "of a function that is not in the file, named by the address",
         );
         remark(
             &self.odd_lines,
             sink,
             warning,
             "line number",
-            "below 0 or above 2^32-1, taken as unknown",
+            "below 0 or above 2^32-1, read as unknown",
         );
         remark(
             &self.symbolized,

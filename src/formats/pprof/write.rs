@@ -1,24 +1,24 @@
 //! pprof profiles (profile.proto)
 //!
 //! # What it is
-//! The Protocol Buffers message `perftools.profiles.Profile` inside gzip, which `go tool pprof`, `pprof` and many programs
-//! for continuous profiling read. profdb reads it, too.
+//! The Protocol Buffers message `perftools.profiles.Profile`, compressed with gzip. `go tool pprof`, `pprof` and many programs
+//! for continuous profiling read it, and so does profdb.
 //!
 //! # What is written
 //! - A sample type for each metric: in nanoseconds, bytes, or counts. Values are whole numbers.
-//! - A sample for each place in the tree of calls that cost something itself or called nothing. Lines of functions
-//!   are lines of locations: a function's sample is what its lines have left.
-//! - Functions with file, first line of their definition and, as their mapping, their module. What a name was before it
-//!   was made readable is the system name. Addresses are all 0. A function without a name is read as `[unknown]`.
-//! - Roots, processes, threads and parts around the functions are labels of the samples, called `thread` and the like; each
-//!   is a function where it cost something itself.
-//! - With `--diff BASE NEW`, samples of new, and those of base with negative values and the label `pprof::base`, as `pprof -diff_base`
-//!   makes them: percentages are of base. Functions are identities, without lines. Where shares are compared
+//! - A sample for each node of the call tree with an exclusive cost or without callees. Lines of functions
+//!   are lines of locations, with samples of their own.
+//! - Functions with file, first line of their definition and, as their mapping, their module. The raw name is the system
+//!   name. Addresses are all 0. A function without a name is read as `[unknown]`.
+//! - Roots, processes, threads and parts around the functions, as labels of the samples, called `thread` and the like. Each
+//!   is a function if it has an exclusive cost.
+//! - With `--diff BASE NEW`, samples of new, and those of base with negative values and the label `pprof::base`, as
+//!   `pprof -diff_base` makes them: percentages refer to base. Functions are identities, without lines. If shares are compared
 //!   (`--normalize total`), samples of new are scaled to the total of base, as `pprof -normalize` does.
-//! - What such files say of themselves as well: command (the first mapping), time, duration, period, comments,
+//! - Properties of pprof files, if the run has them: command (the first mapping), time, duration, period, comments,
 //!   default sample type, regular expressions of frames, link to documentation, build id.
 //!
-//! Labels that samples have had in the file of the run are not written.
+//! Labels of samples in the original file are not written.
 //!
 //! # References
 //! - The schema, profile.proto, and the documentation of `pprof`: <https://github.com/google/pprof>.

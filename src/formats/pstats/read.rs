@@ -1,8 +1,8 @@
 //! Python's cProfile (`pstats` files)
 //!
 //! # What it is
-//! What `cProfile` and `profile` save and `pstats` reads: a marshalled dictionary with calls and times of each function, and with
-//! the same for each of its callers. Default metric: `time`.
+//! The file that `cProfile` and `profile` save and `pstats` reads: a marshalled dictionary with calls and times of each function and
+//! of each of its callers. Default metric: `time`.
 //!
 //! # How to record one
 //! ```text
@@ -10,20 +10,20 @@
 //! ```
 //!
 //! # What we read
-//! - Who called whom (fidelity `edges`); files without any call know totals only (`flat`).
-//! - Calls, and primitive calls, which are those that a call of the same function is not under way of: `ncalls` of `pstats` is
+//! - Pairs of caller and callee (fidelity `edges`); files without any call have totals only (`flat`).
+//! - Calls and primitive calls. A call is primitive if no call of the same function is active. `ncalls` of `pstats` shows
 //!   both, `6/1`.
-//! - Own time (`tottime`) and time with what was called, recursion counted once (`cumtime`), of functions as the file gives them.
-//!   Of callers, the same for their part.
-//! - Functions by name, file and line. Functions that are built in (file `~`) have no file.
-//! - Profilers that sample count no calls and say -1 (pyinstrument): calls are unknown, and as they count every level of a
-//!   recursion, the cumulative time of functions that call each other in a circle is unknown, too.
-//! - Files of Python 2.7 and 3, merged ones (`Stats.add`), and those of `profile`, whose callers have a number of calls only. What
-//!   `python -m profile` was asked to run is code there, and the function `<module>` of the file `profile`.
+//! - Exclusive time (`tottime`) and inclusive time with recursion counted once (`cumtime`) of functions, and of the part of
+//!   each caller.
+//! - Functions by name, file and line. Built-in functions (file `~`) have no file.
+//! - Files of sampling profilers, which have -1 calls (pyinstrument): calls are unknown. These profilers count every level of a
+//!   recursion, so the inclusive time of functions in a call cycle is unknown, too.
+//! - Files of Python 2.7 and 3, merged ones (`Stats.add`), and those of `profile`, whose callers have a number of calls only. A
+//!   program that `python -m profile` runs is the function `<module>` of the file `profile`.
 //!
 //! # What we leave out
-//! - Calls of callers that are primitive.
-//! - What `pstats` or `cProfile` print as text.
+//! - Primitive calls by caller.
+//! - Text output of `pstats` and `cProfile`.
 //!
 //! # References
 //! - "The Python Profilers", documentation of Python.
@@ -139,7 +139,7 @@ fn import(
     emit(&functions, &callers, sink);
     swapped.note(sink, Severity::Info, |count| {
         let functions = many(count, "function");
-        format!("{functions} with more primitive calls than calls, as yappi writes them: taken the other way round")
+        format!("{functions} with more primitive calls than calls, as in files of yappi: read in reverse")
     });
     Ok(())
 }

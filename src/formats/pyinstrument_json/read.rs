@@ -1,27 +1,27 @@
 //! JSON of pyinstrument, a sampling profiler for Python
 //!
 //! # What it is
-//! What pyinstrument 3 to 5 write with `-r json` and its class `JSONRenderer`: facts of the run, and one tree of frames, each with
-//! the seconds that it took with all that it called. Default metric: `time`.
+//! Output of pyinstrument 3 to 5 with `-r json` and its class `JSONRenderer`: facts of the run, and one tree of frames with
+//! inclusive seconds. Default metric: `time`.
 //!
 //! # How to record one
 //! ```text
 //! pyinstrument --show-all -r json -o run.json app.py
 //! ```
-//! Of a saved session: `pyinstrument --load FILE --show-all -r json -o run.json`. Without `--show-all`, pyinstrument leaves out
-//! what took less than one percent, and what imports modules: the time of these frames is own time of their callers.
+//! For a saved session: `pyinstrument --load FILE --show-all -r json -o run.json`. Without `--show-all`, pyinstrument omits
+//! frames with less than one percent and frames that import modules. Their time becomes exclusive time of their callers.
 //!
 //! # What we read
-//! - The tree below `root_frame`, of up to 1,048,576 levels (limit: frames of a stack). `time` is cumulative. A frame's own time is
-//!   what its children leave of it, in nanoseconds.
-//! - Figures have six decimals. Where the children of a frame add up to more than the frame by no more than half a microsecond
-//!   for each figure, that is rounding, and the frame's own time is 0. What is more than that is counted in a note.
-//! - Frames `[self]` are no functions: their time is the own time of the frame around them.
-//! - Other frames in brackets (`[await]`, `[out-of-context]`) are of kind `pseudo`. Old versions write the caller's file and line
-//!   there: that is no place of theirs, and left out. `[root]`, above several outermost frames, is a root and not listed.
-//! - `await_time`, also cumulative, as a second metric, if some frame has any: pyinstrument tells what was awaited only where
+//! - The tree below `root_frame`, of up to 1,048,576 levels (limit: frames of a stack). `time` is inclusive. The exclusive time
+//!   of a frame is the difference to its children, in nanoseconds.
+//! - Figures with six decimals. If the children of a frame exceed it by at most half a microsecond
+//!   for each figure, this is rounding, and the exclusive time is 0. Larger excesses are counted in a note.
+//! - Frames `[self]` are not functions: their time is the exclusive time of the frame around them.
+//! - Other frames in brackets (`[await]`, `[out-of-context]`) are of kind `pseudo`. Their file and line, which old versions
+//!   copy from the caller, are left out. `[root]`, above several outermost frames, is a root and not listed.
+//! - `await_time`, also inclusive, as a second metric, if any frame has it. pyinstrument records awaited time only if
 //!   it was started within a coroutine, and writes 0 everywhere else.
-//! - Functions by `function`, `file_path` and `line_no`, the line of their definition, 0 where it is unknown. What has a
+//! - Functions by `function`, `file_path` and `line_no`, the line of their definition, 0 if unknown. A frame with a
 //!   `class_name` is called `Class.function`, as in pyinstrument's text.
 //! - `start_time`, as a date; `target_description`, as title; `program` (up to version 4.6), as command; `duration`, `cpu_time`
 //!   and `sample_count`, as properties of the run.
@@ -29,11 +29,10 @@
 //!
 //! # What we leave out
 //! - Calls and numbers of samples by function, which the file does not have.
-//! - `file_path_short`, `is_application_code` and `group_id`, which say what pyinstrument's text shows of a frame. Members that
-//!   the format does not know are counted in a note.
-//! - What the file itself leaves out. Where the root and `duration` differ by more than one percent, a note says so: with `-t`,
-//!   the file has only the first of what should be several roots; and the frames that start the program are always cut
-//!   off, with what else they called.
+//! - `file_path_short`, `is_application_code` and `group_id`, which control pyinstrument's text output. Unknown members are
+//!   counted in a note.
+//! - Time that the file leaves out. If the root and `duration` differ by more than one percent, a note says so. With `-t`,
+//!   the file has only the first of several roots. The frames that start the program are always left out.
 //! - Sessions (`.pyisession`), and the JSON of version 2, which has no `root_frame`.
 //!
 //! # References
@@ -569,7 +568,7 @@ impl Tree {
             && (duration - root).abs() > PART * duration
         {
             let message = format!(
-                "`duration` is {seconds} s, the `time` of the root {} s: the tree is not all that was recorded",
+                "`duration` is {seconds} s, the `time` of the root {} s: a part of the recording is missing in the tree",
                 root / 1e9
             );
             sink.note(Note {
@@ -606,7 +605,7 @@ impl Tree {
         self.too_much_self
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(
-                    "{} less than what was called and `[self]` together (first: {first}): the own cost is what is left",
+                    "{} less than the callees and `[self]` together (first: {first}): the exclusive cost is the difference",
                     if count == 1 { "1 frame costs".to_owned() } else { format!("{count} frames cost") }
                 )
             });

@@ -1,15 +1,13 @@
 //! Apple Sampler traces, as written from SBCL's sb-sprof
 //!
 //! # What it is
-//! A file of Apple's Sampler: text and binary numbers mixed, a table of symbols and then, thread by thread, one stack per
-//! sample. Lisp programs write such files from what SBCL's statistical profiler has seen. Default metric: `samples`,
-//! 1 per stack.
+//! A file of Apple's Sampler: text and binary numbers mixed, with a table of symbols and then, for each thread, one stack per
+//! sample. Lisp programs write such files from SBCL's statistical profiler. Default metric: `samples`, 1 per stack.
 //!
 //! # How to record one
-//! With a function of Lisp that walks through the traces of sb-sprof and writes them, innermost frame first. The first
-//! reference has one for SBCL of 2008; since 2.1.2 `(sb-sprof:report :type nil)` has to come before, and
-//! `sb-sprof:map-traces` gives each trace with its thread. Copy the file as binary: where a copy has changed line ends,
-//! numbers are damaged.
+//! Use a Lisp function that writes the traces of sb-sprof, innermost frame first. The first reference has one for SBCL of 2008.
+//! Since 2.1.2, call `(sb-sprof:report :type nil)` first; `sb-sprof:map-traces` then passes each trace with its thread.
+//! Copy the file in binary mode: changed line ends damage the numbers.
 //! ```text
 //! (sb-sprof:with-profiling (:mode :cpu :threads :all) (main))
 //! (with-open-file (s "run.trace" :direction :output :element-type :default)
@@ -17,22 +15,21 @@
 //! ```
 //!
 //! # What we read
-//! - `@supersamplerV1.0` with `@symboltableV1.1`, with and without `@end` after the table and after each thread. Numbers are
-//!   taken by their length, so that a tab or line feed in one of them means nothing.
-//! - Threads, as nodes at the top. A thread is called as the symbol with its number, else `Thread_` and its id as it
-//!   is in the file, `NIL` too. Blocks of one thread are put together, one without samples is kept.
-//! - Stacks, which have the innermost frame first. Functions are told apart by name and first path; several ids of one pair
-//!   are one function. The path is the function's file; `NIL` is unknown.
-//! - The package in a name as module: `SHOP` of `SHOP::F`, `(LABELS SHOP::QUICK :IN SHOP::SORT)` and `(METHOD SHOP::AREA (T))`. The
-//!   name keeps it. Keywords, strings and symbols without a package have no module.
-//! - Frames with the number of a thread that has begun by then: unknown frames, of kind `pseudo`. Frames with an id that no
-//!   symbol has are called by the id.
-//! - A stack without frames counts for its thread alone.
+//! - `@supersamplerV1.0` with `@symboltableV1.1`, with and without `@end` after the table and after each thread.
+//! - Threads, as nodes at the top. A thread has the name of the symbol with its number, else `Thread_` and its id, which may
+//!   be `NIL`. Blocks of one thread are combined. A thread without samples is kept.
+//! - Stacks, innermost frame first. A function is identified by name and first path, even if it has several ids. The path is the
+//!   function's file; `NIL` is unknown.
+//! - The package of a name as module: `SHOP` of `SHOP::F`, `(LABELS SHOP::QUICK :IN SHOP::SORT)` and
+//!   `(METHOD SHOP::AREA (T))`. The name keeps it. Keywords, strings and symbols without a package have no module.
+//! - Frames with the number of an earlier thread, as unknown frames of kind `pseudo`. Frames with an unknown id have the id
+//!   as name.
+//! - Stacks without frames, which count for the thread alone.
 //!
 //! # What we leave out
-//! - The second number and the second path of a symbol, with a note if they say something; a symbol whose id is taken.
-//! - What comes after the last `@end`.
-//! - Three numbers in front of each stack, always 1, 0, 1; if not, a note counts them.
+//! - The second number and the second path of a symbol (a note reports values), and symbols with a duplicate id.
+//! - Data after the last `@end`.
+//! - The three numbers before each stack, always 1, 0, 1; a note counts others.
 //!
 //! # References
 //! - "Apple's Sampler file format, and SBCL SB-SPROF report generation", kpreid, 2008: grammar and a writer, which
@@ -129,7 +126,7 @@ fn import(
                     trace.sink,
                     Severity::Warning,
                     Some(at),
-                    "what stands after the last @end was not read",
+                    "data after the last @end is ignored",
                 );
                 break;
             }
@@ -590,7 +587,7 @@ impl<'s> Trace<'s> {
             sink,
             warning,
             "sample",
-            "with other numbers than 1, 0, 1 in front, counted as 1 each",
+            "with numbers other than 1, 0, 1 at the start, counted as 1 each",
         );
         remark(
             &self.without_frames,
@@ -604,7 +601,7 @@ impl<'s> Trace<'s> {
             sink,
             warning,
             "frame",
-            "with an id that no symbol has, called by the id",
+            "with an id without a symbol, named by the id",
         );
     }
 }

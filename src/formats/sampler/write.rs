@@ -1,17 +1,17 @@
 //! Apple Sampler traces
 //!
 //! # What it is
-//! A file of Apple's Sampler: a table of symbols and then, thread by thread, one stack per sample. profdb reads it, too.
+//! A file of Apple's Sampler: a table of symbols and then, for each thread, one stack per sample. profdb reads it, too.
 //!
 //! # What is written
-//! - A symbol for each thread and function, with its file as both paths, `NIL` where it is unknown. The paths of a thread are its
-//!   name. Threads that are called `Thread_` and four hexadecimal digits keep them as their id.
-//! - A stack for each sample: a place in the tree that 7 samples fell on comes 7 times. So the metric must be a count:
-//!   samples, or ticks. The three numbers in front of each stack are 1, 0, 1.
-//! - What is in no thread goes into a thread of its own, and a thread within a root is a frame there: one that is at the
-//!   top as well becomes a thread and a function. Lines of functions are no frames: the frame is the function.
-//! - The layout `published` unless `2008` is asked for.
-//! - In names and files, a line feed becomes `␊`; in files, a tab becomes `␉`.
+//! - A symbol for each thread and function, with its file as both paths, or `NIL` if it is unknown. The paths of a thread are its
+//!   name. A thread named `Thread_` and four hexadecimal digits keeps them as its id.
+//! - A stack for each sample: a node of the tree with 7 samples is written 7 times. The metric must therefore be a count:
+//!   samples, or ticks. The three numbers before each stack are 1, 0, 1.
+//! - A separate thread for stacks without a thread. A thread within a root is a frame there; if it is also at the
+//!   top, it becomes a thread and a function. Lines of functions are left out: the frame is the function.
+//! - The layout `published`, unless `2008` is requested.
+//! - `␊` for a line feed in names and files, and `␉` for a tab in files.
 //!
 //! # References
 //! - "Apple's Sampler file format, and SBCL SB-SPROF report generation", kpreid, 2008: grammar and a writer.
@@ -88,23 +88,23 @@ pub(in crate::formats) const EXPORT: Export = Export {
 
 const PUBLISHED: Layout = Layout {
     name: "published",
-    about: "the published grammar: `@end` after the table, after each thread and at the end",
+    about: "as in the published grammar: `@end` after the table, after each thread and at the end",
 };
 
 const OF_2008: Layout = Layout {
     name: "2008",
-    about: "as the published writer wrote: `@end` at the end only",
+    about: "as in the published writer: `@end` at the end only",
 };
 
 const NO_THREAD: Loss = Loss {
     name: "no_thread",
-    what: "that stacks belong to no thread; they get one",
+    what: "stacks without a thread; they get one",
     of: "roots of the tree",
 };
 
 const BOTH: Loss = Loss {
     name: "both",
-    what: "that what is a thread and what is called within a root are one; they become a thread and a function",
+    what: "threads that are also called within a root; they become a thread and a function",
     of: "functions",
 };
 

@@ -82,7 +82,7 @@ impl Measured {
         self.twice.note_with(sink, Severity::Warning, |count, first| {
             let profiles = many(count, "profile");
             format!(
-                "{profiles} added to others that may measure the same thing in another way, by their names (first: {first})"
+                "{profiles} added to others that may be different measurements, judged by their names (first: {first})"
             )
         });
     }

@@ -1,9 +1,9 @@
 //! speedscope files
 //!
 //! # What it is
-//! The JSON that speedscope keeps profiles in, and that many profilers write to be seen there: py-spy, rbspy, Austin (converted),
-//! dotnet-trace, Emerge, `speedscope` itself. One file may hold several profiles, say one per thread. Default metric: that of the
-//! profile that is shown first.
+//! The JSON format of speedscope, which many profilers write: py-spy, rbspy, Austin (converted),
+//! dotnet-trace, Emerge, `speedscope` itself. One file may contain several profiles, such as one per thread. Default metric:
+//! that of the profile that is shown first.
 //!
 //! # How to record one
 //! ```text
@@ -12,35 +12,34 @@
 //! ```
 //!
 //! # What we read
-//! - Profiles of both sorts: samples with weights, and calls as they open and close.
-//! - Every profile is below a node of its own: a thread if its name begins with `Thread`, else a part of the file. Of two
-//!   profiles of one name, both are kept.
-//! - Functions by name and file. `line` and `col` say where in a function a frame was, so that they become lines of it;
-//!   numbers below 0, as older speedscopes export them of functions without source, are none.
-//! - Weights of a unit of time are the metric `time` in nanoseconds, `bytes` are `bytes`, and those without unit `weight`.
-//!   Profiles of one metric are taken for parts of one run and add up. Those of Austin's converter, which writes one for each
-//!   metric of each thread, become the metrics of its [other files](#austin). Where names differ in nothing but a word such as
-//!   `cpu` or `wall`, a note says that the sum may be one of different measurements: the format cannot tell.
-//! - The number of samples is the metric `samples`; of several metrics, `METRIC.samples`.
-//!   Where the file calls a metric of its own so, it is `METRIC.samples 2`.
-//! - Three members that the schema leaves free, as profdb writes them, which tell what the format has no place for: `metric`
-//!   of a profile is the name of what it measures, `around` are the numbers of the frames that are around all its stacks
-//!   (process and thread), instead of a node for the profile, and `kind` of a frame says that it is no function: `thread`,
-//!   `process`, `part`, `root` or `pseudo`. Profiles of the same stacks are then one tree with several metrics. A stack of
-//!   nothing but the last one of `around` is that one's own cost.
-//! - Calls where calls are told one by one: their number, and the time until the next event is that of the innermost one.
-//!   A profiler that samples and tells it as calls (pyinstrument) has as many of them as stretches in which it saw a function.
-//! - Calls that are still open at the end of a profile last until its `endValue`, with a note.
-//! - `name` is the title, `exporter` the version of the tool, unless it is profdb. `activeProfileIndex` says which profile is
-//!   shown first.
+//! - Both types of profiles: samples with weights, and open and close events of calls.
+//! - Every profile below a node of its own: a thread if its name begins with `Thread`, else a part of the file. Profiles with
+//!   equal names stay separate.
+//! - Functions by name and file. `line` and `col` are the position of a frame in its function and become lines of it.
+//!   Numbers below 0, which older versions of speedscope export for functions without source, are ignored.
+//! - Weights: a unit of time is the metric `time` in nanoseconds, `bytes` are `bytes`, and no unit is `weight`.
+//!   Profiles of one metric are parts of one run and are added up. Austin's converter writes one profile for each
+//!   metric of each thread; they become the metrics of its [other files](#austin). If names differ only in a word such as
+//!   `cpu` or `wall`, a note says that the sum may combine different measurements.
+//! - The number of samples, as the metric `samples`; with several metrics, `METRIC.samples`, or `METRIC.samples 2` if the file
+//!   has a metric with that name.
+//! - Three members outside the schema, which profdb writes. `metric` of a profile names its metric. `around` has the numbers of
+//!   the frames around all its stacks (process and thread), instead of a node for the profile. `kind` of a
+//!   frame that is not a function is `thread`, `process`, `part`, `root` or `pseudo`. Profiles with the same stacks are
+//!   then one tree with several metrics. A stack with only the last frame of `around` is its exclusive cost.
+//! - Calls from open and close events. The time until the next event belongs to the innermost call.
+//!   A sampling profiler that writes calls (pyinstrument) has one per uninterrupted stretch of a function.
+//! - Calls that are open at the end of a profile, which last until its `endValue`, with a note.
+//! - `name` as title, and `exporter` as the version of the tool, unless it is profdb. `activeProfileIndex` is the profile that
+//!   is shown first.
 //!
-//! The file is read twice where its frames follow its profiles, as in those of py-spy.
+//! The file is read twice if its frames follow its profiles, as in files of py-spy.
 //!
 //! # What we leave out
-//! - The order of samples in time. `startValue`, and `endValue` where no call is open.
-//! - Time between calls in which nothing was called.
+//! - The order of samples in time. `startValue`, and `endValue` if no call is open.
+//! - Time without an open call.
 //! - More than 256 metrics in one file are refused (limit: metrics).
-//! - Members that the format does not know: a note says how many.
+//! - Unknown members: a note counts them.
 //!
 //! # References
 //! - The format's description and its TypeScript and JSON schemas: <https://github.com/jlfwong/speedscope/wiki>.

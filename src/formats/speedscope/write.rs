@@ -1,18 +1,18 @@
 //! speedscope files
 //!
 //! # What it is
-//! The JSON that speedscope reads: profiles, one shown at a time, and the frames that they share.
+//! The JSON format of speedscope: profiles, one shown at a time, and the frames that they share.
 //!
 //! # What is written
-//! - A profile of samples for each thread and metric: the stacks of all places in the tree of calls that cost something
-//!   themselves or called nothing, and their costs as weights, in nanoseconds, bytes, or without a unit. The profile that is
-//!   shown first is that of the default metric.
-//! - A frame for each function, and for each line of it that samples have, with its file. Threads, roots and the like around
-//!   all functions name the profile; each is a frame where it cost something itself.
-//! - Costs are whole numbers.
-//! - What the format has no place for, in three members that its schema leaves free and that profdb reads: `metric` of a
-//!   profile, the name of what it measures; `around`, the numbers of the frames that are around all its stacks; `kind` of a
-//!   frame that is no function. Other readers see a profile per thread and metric, named by both.
+//! - A profile of samples for each thread and metric. It has the stacks of all nodes of the call tree with an exclusive cost
+//!   or without callees, and their costs as weights, in nanoseconds, bytes, or without a unit. The first profile shown
+//!   is that of the default metric.
+//! - A frame for each function, and for each line of it that samples have, with its file. Threads and roots around
+//!   all functions name the profile; each is a frame if it has an exclusive cost.
+//! - Costs as whole numbers.
+//! - Three members outside the schema, which profdb reads: `metric` of a
+//!   profile is the name of its metric. `around` has the numbers of the frames around all its stacks. `kind` marks a
+//!   frame that is not a function. Other readers see a profile per thread and metric, named by both.
 //!
 //! # References
 //! - The format's description and its TypeScript and JSON schemas: <https://github.com/jlfwong/speedscope/wiki>.

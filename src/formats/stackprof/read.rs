@@ -1,44 +1,45 @@
 //! stackprof, the sampling profiler of Ruby (`stackprof --json`)
 //!
 //! # What it is
-//! JSON with functions, their samples and callees, and with the stacks if it was asked for them. Default metric: `time` in the modes
-//! cpu and wall, `allocations` in the mode object; besides `samples`, all that there is in the mode custom.
+//! JSON with functions, their samples and callees, and with stacks on request. Default metric: `time` in the modes
+//! cpu and wall, `allocations` in the mode object. `samples` is a further metric, and the only one in the mode custom.
 //!
 //! # How to record one
 //! ```text
 //! StackProf.run(mode: :cpu, raw: true, out: 'run.dump') { ... }
 //! stackprof --json run.dump > run.json
 //! ```
-//! Without `raw: true` there are no stacks. `JSON.generate` of what `StackProf.results` returns is the same file. The `.dump` itself
+//! Without `raw: true` there are no stacks. `JSON.generate(StackProf.results)` writes the same file. The `.dump` itself
 //! is not read.
 //!
 //! # What we read
-//! - With `raw`, stacks; equal ones are added up. Without it, who called whom (fidelity `edges`). With neither that nor callees, as
-//!   `aggregate: false` leaves it, totals only (`flat`).
-//! - `samples`, which are stackprof's own figures. `time`: samples times `interval`. `allocations`: samples times `interval`, too,
-//!   because the mode object looks at one allocation of so many. The total is what the file says of the run.
+//! - With `raw`, stacks; equal ones are added up. Without it, pairs of caller and callee (fidelity `edges`). Without callees,
+//!   too (`aggregate: false`), totals only (`flat`).
+//! - `samples`, which are stackprof's own figures. `time` is samples times `interval`. `allocations` is samples times `interval`,
+//!   too, because the mode object samples one in `interval` allocations. The total is the one that the file states.
 //! - Functions by name, file and line of their definition. Several ids of one function are added up. Functions in C have the file
-//!   `<cfunc>`. `(garbage collection)`, `(marking)` and `(sweeping)` are `pseudo`; their stacks are theirs alone. Old files only say how
-//!   many samples these were: they count for `(garbage collection)`, as in later ones.
-//! - Without stacks, `total_samples` is the cumulative cost: stackprof counts a function once per sample. Before version 0.2.11 it
-//!   counted every level of a recursion, which shows in that the total of every function is its own samples and those of its callees:
-//!   then the cumulative cost of functions that call each other in a circle is unknown, and so it is for several ids of one function.
-//! - Callees without stacks count every level of a recursion: a callee may have more than its caller.
-//! - Lines: those of `raw_lines` (since version 0.2.26) belong to stacks. Else `lines` says how often a line was in a sample, every
-//!   level counted, and how often as the innermost one: a line has a cumulative cost where its function does not recur.
+//!   `<cfunc>`. `(garbage collection)`, `(marking)` and `(sweeping)` are `pseudo` and have separate stacks. Old files only state
+//!   the number of these samples: they count for `(garbage collection)`, as in later ones.
+//! - Without stacks, `total_samples` as inclusive cost: stackprof counts a function once per sample. Before version 0.2.11 it
+//!   counted every level of a recursion. Such a file is recognised because the total of every function is the sum of its own
+//!   samples and its callees'. The inclusive cost of functions in a call cycle is then unknown, and so is that of several ids
+//!   of one function.
+//! - Callees without stacks count every level of a recursion: a callee may have more samples than its caller.
+//! - Lines from `raw_lines` (since version 0.2.26), which belong to stacks. Without it, `lines` has the samples with a line on
+//!   the stack, every level counted, and those with the line as the innermost. A line then has an inclusive cost if its
+//!   function is not recursive.
 //! - Mode, interval, version of the file, samples, those of the garbage collection, those that were missed (in the mode object the
-//!   allocations that were not looked at), and what the program put into `metadata`, as properties of the run.
-//! - Several recordings that stackprof has merged, whose ids are texts.
+//!   allocations that were not sampled), and the values of `metadata`, as properties of the run.
+//! - Several recordings that stackprof has merged, whose ids are strings.
 //!
 //! # What we leave out
-//! - Calls: a profiler that samples does not count them.
-//! - When samples were taken: `raw_sample_timestamps`, `raw_timestamp_deltas`. `time` is that of the samples that were taken: that of
-//!   missed ones is not added.
-//! - With stacks, `total_samples`, `samples` and `edges` of functions, which are sums over the stacks; a note counts those that are not.
+//! - Calls: a sampling profiler does not count them.
+//! - Times of samples: `raw_sample_timestamps`, `raw_timestamp_deltas`. `time` does not include missed samples.
+//! - With stacks, `total_samples`, `samples` and `edges` of functions, which are sums over the stacks; a note counts differences.
 //! - Lines with one figure instead of two, as in files of 2013, with a note.
-//! - With `raw_lines`, `lines`. stackprof keeps 16 bits of a line there: those after 65535 are too small by a multiple of 65536.
-//! - Nested values in `metadata`; members that the format does not know are counted in a note.
-//! - The `.dump` (Ruby's Marshal), and what `stackprof` prints as text. `--stackcollapse` is [folded](#folded), `--callgrind`
+//! - With `raw_lines`, `lines`. stackprof stores 16 bits of a line there: lines after 65535 are too small by a multiple of 65536.
+//! - Nested values in `metadata`; unknown members are counted in a note.
+//! - The `.dump` (Ruby's Marshal), and text output of `stackprof`. `--stackcollapse` is [folded](#folded), `--callgrind`
 //!   [callgrind](#callgrind).
 //!
 //! # References
@@ -240,11 +241,7 @@ impl File {
             }));
             let metrics = self.metrics(at, samples, sink);
             if let Some(lines) = &self.lines {
-                warn(
-                    lines.at,
-                    "lines of stacks without the stacks: left out",
-                    sink,
-                );
+                warn(lines.at, "lines without stacks: left out", sink);
             }
             if functions.has_callees {
                 say_callees(&frames, &functions, &metrics, sink);
@@ -281,7 +278,8 @@ impl File {
             sink.run(RunFact::DefaultMetric(metric.id));
             metrics.push(metric);
         } else {
-            let message = format!("the file has no `interval`: {name} is not known, only samples");
+            let message =
+                format!("the file has no `interval`: {name} is unknown, only samples are stored");
             warn(at, &message, sink);
         }
         metrics
@@ -293,7 +291,7 @@ impl File {
         });
         self.frames.own_only.note(sink, Severity::Warning, |count| {
             let lines = many(count, "line");
-            format!("{lines} of which only own samples are known: left out")
+            format!("{lines} with exclusive samples only: left out")
         });
         let unknown = &self.frames.unknown;
         unknown.note_with(sink, Severity::Info, |count, first| {

@@ -132,7 +132,9 @@ impl<'f> Stacks<'f> {
         }
         other.note(self.sink, Severity::Warning, |count| {
             let functions = many(count, "function");
-            format!("{functions} with other samples than those of their stacks, which count")
+            format!(
+                "{functions} with samples that differ from those of their stacks, which are used"
+            )
         });
     }
 }

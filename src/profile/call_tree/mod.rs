@@ -3,7 +3,7 @@
 //!
 //! Memory does not grow with it: a tree that has become large goes into a temporary file as a part
 //! of the whole, and another one begins. In the end all parts are walked at once
-//! (docs/design/0025-stacks-on-disk.md).
+//! (docs/design/measured-choices.md).
 
 mod memory;
 mod parts;

@@ -696,7 +696,7 @@ fn node_id(run: FilledRun, node: &Cell<'_>) -> Result<i64, FillError> {
     }
 }
 
-/// What a column whose name ends in `_other` says (docs/design/0006-small-rows.md).
+/// What a column whose name ends in `_other` says (docs/design/measured-choices.md).
 fn other(usual: &Cell<'_>, cost: &Cell<'_>) -> Cell<'static> {
     let real = |cell: &Cell<'_>| match cell {
         Cell::Real(cost) => Some(*cost),

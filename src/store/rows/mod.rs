@@ -1,6 +1,6 @@
 //! Rows of the large tables in the order of their keys: from SQLite's pages where it gives access to
 //! them, with a tenth of the instructions, otherwise by SQL. Both give the same rows
-//! (docs/design/0013-rows-from-pages.md).
+//! (docs/design/measured-choices.md).
 
 mod damage;
 mod nodes;

@@ -32,7 +32,7 @@ pub(crate) struct Node<'r> {
     pub(crate) file: Option<&'r [u8]>,
 }
 
-/// The cost of which a column whose name ends in `_other` tells (docs/design/0006-small-rows.md): NULL says that it is what it usually
+/// The cost of which a column whose name ends in `_other` tells (docs/design/measured-choices.md): NULL says that it is what it usually
 /// is, infinity that it is unknown.
 #[inline]
 pub(crate) fn of_other(usual: Option<f64>, other: Option<f64>) -> Option<f64> {
@@ -64,7 +64,7 @@ impl Cost {
         cumulative: Some(0.0),
     };
 
-    /// What columns say (docs/design/0006-small-rows.md).
+    /// What columns say (docs/design/measured-choices.md).
     #[inline]
     fn of(exclusive: f64, cumulative_other: Option<f64>) -> Self {
         Self {

@@ -12,7 +12,7 @@
 use crate::support::program;
 use crate::support::tools;
 use crate::tidy;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ fn schema_is_current() {
         faults.join("\n")
     );
     let mut text = format!(
-        "{MADE}# Tables and views\n\nA profdb database is an ordinary SQLite file. Ask it with `profdb sql`, with the `sqlite3` shell or with any\nlibrary. This page is made from the comments in the database: `.schema` shows the same words.\n\nThe views are for questions: their columns keep their names and meanings, new ones may come. The tables are\nwhat the views read.\n\nUnits: times are in ns (nanoseconds), sizes in bytes, everything else is a count. Each metric has one\nunit, `metrics.unit`; most views repeat it as `unit`. Percentages are of the run's total. NULL means\nunknown, never 0.\n\nA metric is a quantity that a run measured. A function is what the profiler names. A node is one place in\nthe call tree. Exclusive cost is that of the thing itself; cumulative cost includes what it\ncalled.\n"
+        "{MADE}# Tables and views\n\nA profdb database is an ordinary SQLite file. Query it with `profdb sql`, the `sqlite3` shell or any\nlibrary. This page is generated from the comments in the database, which `.schema` also shows.\n\nThe views are a stable interface: their columns keep their names and meanings, and new ones may be added. The tables\ncontain the data of the views.\n\nUnits: times are in ns (nanoseconds), sizes in bytes, everything else is a count. Each metric has one\nunit, `metrics.unit`; most views repeat it as `unit`. Percentages refer to the run's total. NULL means\nunknown, never 0.\n\nA metric is a quantity that a run measured. A function is an entry that the profiler names. A node is a position in\nthe call tree. Exclusive cost excludes callees, and cumulative (inclusive) cost includes them.\n"
     );
     for (kind, title) in [("view", "Views"), ("table", "Tables")] {
         let _ = write!(text, "\n## {title}\n\n");
@@ -162,10 +162,9 @@ fn reports_are_current() {
     let common = common_flags();
     let mut text = format!(
         "{MADE}# Reports\n\n\
-         `profdb report NAME` asks a question about a run in the database, `profdb report NAME FILE` about a file.\n\
-         Without a name the report is `{}`. Each report is one SELECT in `queries/reports/`; this page is made from\n\
-         the headers. `profdb report state` shows what `profdb show` does: all that is known of a run besides its\n\
-         figures.\n\n",
+         `profdb report NAME` answers a question about a run in the database, `profdb report NAME FILE` about a file.\n\
+         The default report is `{}`. Each report is one SELECT in `queries/reports/`, and this page is generated from\n\
+         their headers. `profdb report state` is the same as `profdb show`: the properties of a run.\n\n",
         REPORTS[0].name
     );
     let links: Vec<_> = REPORTS
@@ -184,8 +183,9 @@ fn reports_are_current() {
             .unwrap_or_default();
         let _ = writeln!(text, "| `{}` | {} |", usage(argument), cell(&help));
     }
+    write_filters(&mut text);
     text.push_str(
-        "\n## Where the answer goes\n\nThe end of the name of `--outfile` says the format, capital letters or not. `--format` overrules it. Lists (`runs`, `show`,\n`check`, `sql`) have the same formats but XML.\n\n| name of the file | format |\n| --- | --- |\n| `.txt`, `.text` | text |\n| `.csv` | CSV |\n| `.tsv`, `.tab` | TSV: no quotes; tab, end of line and backslash in a text are `\\t`, `\\n`, `\\r`, `\\\\` |\n| `.json` | JSON |\n| `.jsonl`, `.ndjson` | lines of JSON |\n| `.md` | Markdown |\n| `.xml` | XML |\n| no ending | text, as on the screen |\n| another ending | refused: `--format` says what is meant |\n| no ending or another one, written as `]PROFILE` has it (`-outfile=FILE`) | XML |\n\nOn a terminal, an answer that is longer than the screen goes through a pager: `$PROFDB_PAGER`, else `$PAGER`, else\n`less -FRX`. There is none with `--no-pager`, where the variable is empty, or on a terminal that is `dumb`. A pager that\ncannot be run is named, and the answer comes without it. Ctrl-C ends what is sent to the pager, and the program ends when\nthe user leaves it. Text is shortened in its middle to the width of the terminal, the longest first; with `--wide` it is\nwhole, and `less` moves sideways. Into files and pipes everything is written as it is; on a terminal, control characters\nare shown as escapes in every format.\n\n## Kinds of columns\n\nCosts are stored in ns, bytes or as a count. Tables for people (text, Markdown) show times and memory in the\nunit in which the run's total is at least 1: ns, us, msec, s; bytes, KiB, MiB, GiB. They have one decimal, or as\nmany as it takes that a thousandth of the total is not 0, and where that would not show a hundredth of what is\nselected, unit and decimals are those of the selection. Counts are not scaled. Averages have a unit each, unless\n`--unit` or `--decimal` is given. CSV and XML show times in milliseconds and memory in bytes; tables and CSV\nshow costs in what `--unit` asks for; JSON gives every figure in its stored unit. In titles of tables\n`@` stands for the unit: `msec`, `bytes`, or the name of the metric. In CSV, `Time` becomes metric and unit\nwhere it is not a time in milliseconds: `Alloc(bytes)`, `ExclusiveTime(us)`. In XML, `Time` stands for\n`InclusiveTime`, or `ExclusiveTime` with `--exclusive`. A column that is left out when empty has no value in\nany row of this run.\n\n| kind | values |\n| --- | --- |\n",
+        "\n## Output\n\nThe extension of `--outfile` determines the format, in upper or lower case. `--format` overrides it. Lists (`runs`, `show`,\n`check`, `sql`) have the same formats except XML.\n\n| extension | format |\n| --- | --- |\n| `.txt`, `.text` | text |\n| `.csv` | CSV |\n| `.tsv`, `.tab` | TSV without quotes; tab, end of line and backslash in a text are `\\t`, `\\n`, `\\r`, `\\\\` |\n| `.json` | JSON |\n| `.jsonl`, `.ndjson` | JSON Lines |\n| `.md` | Markdown |\n| `.xml` | XML |\n| none | text, as on the screen |\n| others | refused: use `--format` |\n| none or others, in the spelling of `]PROFILE` (`-outfile=FILE`) | XML |\n\nOn a terminal, output longer than the screen goes through a pager: `$PROFDB_PAGER`, else `$PAGER`, else\n`less -FRX`. `--no-pager`, an empty variable and a `dumb` terminal turn the pager off. If the pager\ncannot be run, a message names it, and the output is printed without it. Ctrl-C stops the output, and the program exits when\nthe pager does. Text is shortened in its middle to the width of the terminal, the longest first. With `--wide` it is\ncomplete, and `less` scrolls sideways. Output to files and pipes is never shortened. On a terminal, control characters\nare shown as escapes in every format.\n\n## Kinds of columns\n\nCosts are stored in ns, bytes or as a count. Tables for people (text, Markdown) show times and memory in the\nlargest unit in which the run's total is at least 1: ns, us, msec, s; bytes, KiB, MiB, GiB. They have one decimal, or\nenough decimals to show a thousandth of the total. If these would not show a hundredth of the\nselection, unit and decimals are those of the selection. Counts are not scaled. Each average has its own unit, unless\n`--unit` or `--decimal` is given.\n\nCSV and XML show times in milliseconds and memory in bytes. `--unit` changes the unit of tables and CSV. JSON has stored\nunits. In titles of tables `@` stands for the unit: `msec`, `bytes`, or the name of the metric. In CSV, `Time` becomes\nmetric and unit unless it is a time in milliseconds: `Alloc(bytes)`, `ExclusiveTime(us)`. In XML, `Time` stands for\n`InclusiveTime`, or `ExclusiveTime` with `--exclusive`. Some columns are left out if they are empty in every row of the\nrun.\n\n| kind | values |\n| --- | --- |\n",
     );
     for (kind, about) in KINDS {
         let _ = writeln!(text, "| {} | {about} |", kind_name(*kind));
@@ -224,10 +224,7 @@ const KINDS: &[(Kind, &str)] = &[
     (Kind::Name, "name of a function"),
     (Kind::Node, "name of a function, indented by its depth"),
     (Kind::Text, "other text"),
-    (
-        Kind::Line,
-        "a number that names something: a line, a rank, an id",
-    ),
+    (Kind::Line, "an identifying number: a line, a rank, an id"),
     (Kind::Count, "a count"),
     (
         Kind::Cost,
@@ -262,9 +259,9 @@ fn write_report(text: &mut String, report: &Report) {
     let mut about = vec![header.about];
     about.extend(&header.prose);
     let needs = match header.needs {
-        Needs::Nothing => "any run will do",
-        Needs::Edges => "a run that knows who called whom (fidelity `edges` or `tree`)",
-        Needs::Tree => "a run that knows paths (fidelity `tree`)",
+        Needs::Nothing => "any run",
+        Needs::Edges => "a run with callers (fidelity `edges` or `tree`)",
+        Needs::Tree => "a run with paths (fidelity `tree`)",
         Needs::Labels => "a run with labels of samples",
     };
     let _ = write!(
@@ -274,10 +271,11 @@ fn write_report(text: &mut String, report: &Report) {
         about.join(" ")
     );
     if header.many_rows {
-        text.push_str("Rows: as many as the run has nodes; they are written as they are read.\n");
+        text.push_str("Rows: one per node of the run, streamed.\n");
     }
     text.push_str("\n| flag | meaning |\n| --- | --- |\n");
-    for parameter in &header.parameters {
+    let (filters, flags): (Vec<_>, Vec<_>) = header.parameters.iter().partition(is_filter);
+    for parameter in flags {
         let flag = report_flag(parameter);
         let required = if parameter.kind == Parameter::Path && !parameter.optional {
             "; required"
@@ -294,6 +292,11 @@ fn write_report(text: &mut String, report: &Report) {
             cell(parameter.meaning)
         );
     }
+    let filters: Vec<_> = filters
+        .into_iter()
+        .map(|filter| format!("`--{}`", filter.name))
+        .collect();
+    let _ = writeln!(text, "\n[Filters](#filters): {}", filters.join(", "));
     text.push_str(
         "\n| column | kind | text | CSV | XML | JSON | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n",
     );
@@ -321,7 +324,7 @@ fn write_report(text: &mut String, report: &Report) {
             String::new()
         };
         let optional = if *optional {
-            "; left out of tables when empty"
+            "; left out of tables if empty"
         } else {
             ""
         };
@@ -337,6 +340,40 @@ fn write_report(text: &mut String, report: &Report) {
         let _ = writeln!(
             text,
             "| `{name}` | {kind} | {shown} | {csv} | {xml} | {json} | {meaning}{optional}{when}{unless} |"
+        );
+    }
+}
+
+/// Returns true for a filter, which has the same meaning in all reports.
+fn is_filter(parameter: &&ParameterDef<'_>) -> bool {
+    matches!(
+        parameter.kind,
+        Parameter::Filter | Parameter::Thread | Parameter::Label
+    )
+}
+
+/// Writes the filters of all reports, and fails if a filter has two meanings.
+fn write_filters(text: &mut String) {
+    text.push_str("\n## Filters\n\n| flag | meaning |\n| --- | --- |\n");
+    let mut meanings = BTreeMap::new();
+    let headers: Vec<_> = REPORTS.iter().map(Report::header).collect();
+    for filter in headers.iter().flat_map(|header| &header.parameters) {
+        if !is_filter(&filter) {
+            continue;
+        }
+        let earlier = meanings.insert(filter.name, filter.meaning);
+        if earlier.is_none() {
+            let _ = writeln!(
+                text,
+                "| `{}` | {} |",
+                report_flag(filter),
+                cell(filter.meaning)
+            );
+        }
+        assert!(
+            earlier.is_none_or(|earlier| earlier == filter.meaning),
+            "{}",
+            filter.name
         );
     }
 }
@@ -408,28 +445,28 @@ fn cell(text: &str) -> String {
 fn formats_are_current() {
     let mut text = format!(
         "{MADE}# Formats\n\n\
-         A file is recognised by its first {} KiB, never by its name. Files compressed with gzip or zstd are\n\
-         decompressed first, UTF-16 that begins with a byte order mark becomes UTF-8, and the mark is left out. Every format looks at these bytes and says\n\
-         yes (a magic number or a root element), maybe (a plausible first record) or no. The one format that says\n\
-         yes is taken, else the one that says maybe, unless the file is known to be something else. If there is none,\n\
-         or several, nothing is imported and the message names the candidates. `--from` names the format instead.\n\
-         In a folder, text without a semicolon is passed over: lines of a word and a number are stacks only in a file that is named.\n\n\
-         A file without a function or without a cost and a number of calls is refused (exit code 3). Where tools of the format write\n\
-         such files for a recording in which nothing happened, it is stored with a warning.\n\n\
-         A damaged file is refused with the position of the fault. `--keep-before-error` reads the sound part: the lines before the\n\
-         fault, the complete elements of JSON arrays or XML roots before it, and what precedes damage to compressed data. A warning\n\
-         has the fault, its position and the number of bytes that are left out. A reference to a frame, node or location that is not\n\
-         in the file costs that frame, which is read as `[missing frame]` with a warning.\n\n\
-         Names are UTF-8, or bytes in the encoding that the file states. A byte that is part of no character is written as `\\x{{e9}}`,\n\
-         with a note, so that two names stay two; where a name really has such text, its backslash is `\\x{{5c}}`. No other backslash is\n\
-         touched. The same bytes give the same name in every format, and formats that can hold them get them back; in JSON they are\n\
-         half letters (`\\udce9`), as Python writes them.\n\n",
+         profdb detects the format by the first {} KiB of a file, never by its name. gzip and zstd are decompressed first. UTF-16 with\n\
+         a byte order mark becomes UTF-8. Each format examines these bytes and answers yes (a magic number or a root\n\
+         element), maybe (a plausible first record) or no. The only format with yes is used, else the only one with maybe,\n\
+         unless the file is known to be something else. If there is none, or several, nothing is imported, and the message lists the\n\
+         candidates. `--from` names the format instead. In a directory, text files without a semicolon are skipped: lines of a word\n\
+         and a number count as stacks only in a file that is named on the command line.\n\n\
+         A file without a function, or without a cost and a number of calls, is refused (exit code 3). If tools of the format write\n\
+         such files for empty recordings, the file is stored with a warning.\n\n\
+         A damaged file is refused with the position of the fault. `--keep-before-error` imports the part before the fault: complete\n\
+         lines, complete elements of JSON arrays or XML roots, and compressed data up to the damage. A warning\n\
+         states the fault, its position and the number of bytes that are left out. A reference to a frame, node or location that is not\n\
+         in the file is read as the frame `[missing frame]`, with a warning.\n\n\
+         Names are UTF-8, or bytes in the encoding that the file states. An invalid byte becomes `\\x{{e9}}`,\n\
+         with a note, so that different names stay different. If a name contains such text, its backslash becomes `\\x{{5c}}`. Other\n\
+         backslashes are unchanged. Equal bytes give equal names in every format, and exports write the original bytes if the format\n\
+         allows them; JSON has lone surrogates (`\\udce9`), as Python writes them.\n\n",
         HEAD / 1024
     );
     for format in FORMATS {
         let _ = writeln!(text, "- [{0}](#{0}): {1}", format.name, format.summary);
     }
-    text.push_str("\nWhat is not in this list may still write one of them: see [other profilers](#other-profilers).\n");
+    text.push_str("\nMany other profilers write one of these formats: see [other profilers](#other-profilers).\n");
     for format in FORMATS {
         let _ = write!(text, "\n{}", page(format.name, "read"));
     }
@@ -493,12 +530,12 @@ fn page(name: &str, side: &str) -> String {
 fn exports_are_current() {
     let mut text = format!(
         "{MADE}# Formats to write\n\n\
-         `profdb export --format NAME RUN` writes a run of the database for another program, `profdb convert --to NAME FILE`\n\
-         a profile without a database. Formats that hold several metrics get all of them, others the run's default one, unless\n\
-         `--metric` names one. With `-o FILE` the output goes to a file, completely or not at all.\n\n\
-         What a format cannot hold is told on standard error, a line for each sort of loss with how much of it there was;\n\
-         `--loss-report FILE` writes the same as JSON, with the names below. Nothing is said of what a run does not have.\n\
-         A run that knows no paths cannot be written in formats that hold a tree of calls; the others say what they need.\n\n"
+         `profdb export --format NAME RUN` writes a run of the database for another program; `profdb convert --to NAME FILE`\n\
+         converts a profile without a database. Formats with several metrics contain all of them, the others the run's default one, unless\n\
+         `--metric` names one. `-o FILE` writes a complete file, or none if the export fails.\n\n\
+         Standard error has a line for each type of data that the format cannot hold, with the amount lost.\n\
+         `--loss-report FILE` writes the same as JSON, with the names below. Data that the run does not have is not reported.\n\
+         A run without paths cannot be written in formats that need a call tree; the others state their requirements.\n\n"
     );
     for export in EXPORTS {
         let _ = writeln!(text, "- [{0}](#{0}): {1}", export.name, export.summary);
@@ -509,7 +546,7 @@ fn exports_are_current() {
         if !export.layouts.is_empty() {
             let _ = write!(
                 text,
-                "\n### Layouts\n\n| layout | what is particular about it |\n| --- | --- |\n"
+                "\n### Layouts\n\n| layout | differences |\n| --- | --- |\n"
             );
         }
         for layout in export.layouts {
@@ -549,7 +586,7 @@ fn exports_are_current() {
         }
         let _ = write!(
             text,
-            "\n### What gets lost\n\n| name | what gets lost | counted are |\n| --- | --- | --- |\n"
+            "\n### What gets lost\n\n| name | lost data | unit of the count |\n| --- | --- | --- |\n"
         );
         for loss in export.losses {
             let _ = writeln!(

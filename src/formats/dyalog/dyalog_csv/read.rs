@@ -1,31 +1,32 @@
 //! Dyalog APL `]PROFILE` reports saved as CSV
 //!
 //! # What it is
-//! What the user command `]PROFILE` of Dyalog APL writes with `-outfile=FILE -format=csv`: the same rows as its XML files
-//! (see `dyalog_xml`) without the settings, so that title, version and cost of the timer are unknown. Default metric:
-//! `time`; files of version 0.9.0 also carry `ticks`.
+//! Output of the user command `]PROFILE` of Dyalog APL with `-outfile=FILE -format=csv`. It has the rows of the XML files
+//! (see `dyalog_xml`) without the settings, so title, version and cost of the timer are unknown. Default metric:
+//! `time`; files of version 0.9.0 also have `ticks`.
 //!
 //! # How to record one
 //! ```text
 //! ⎕PROFILE 'start' ⋄ Main ⋄ ⎕PROFILE 'stop'
 //! ]PROFILE tree -outfile=/tmp/run.csv -format=csv
 //! ```
-//! XML says more; save that if you can.
+//! Prefer XML if possible: it has more information.
 //!
 //! # What we read
-//! - `tree` and `data` files of the versions 0.9.0 and 1.37, told apart by their header: with `Depth` it is a tree.
-//! - Every field separator (the character after the first name of the header, or what `--separators` says) and both
+//! - `tree` and `data` files of the versions 0.9.0 and 1.37. A header with `Depth` means a tree.
+//! - All field separators (the character after the first name of the header, or that of `--separators`) and both
 //!   decimal marks (`-separators=",;"`), byte order mark, LF and CRLF.
-//! - The labels of inclusive and exclusive, which 0.9.0 swaps: ticks decide which is which, else that callers cost what they and
-//!   their callees say. Notes say so, also where it stays undecided.
-//! - Empty figures as unknown ones, as profdb writes them of other profilers' runs: calls, and what lines called.
-//! - Files that end after a row: a tree has a note, as its inclusive times tell of rows that are missing; of data nothing tells it.
-//! - Times as they are. A tree with ticks is of 0.9.0 and corrected by an unknown bias (`runs.bias_applied` is NULL);
-//!   everything else is raw (0).
+//! - Inclusive and exclusive times, whose labels version 0.9.0 swaps. The ticks decide which is which, else the rule that a
+//!   caller includes its callees. A note states the decision, or that there is none.
+//! - Empty figures as unknown. profdb writes them for runs of other profilers: calls, and inclusive costs of lines.
+//! - Truncated files that end after a row. In a tree, inclusive times reveal missing rows, and a note reports them; `data`
+//!   files have no such evidence.
+//! - Times as they are. A tree with ticks is from 0.9.0 and corrected by an unknown bias (`runs.bias_applied` is NULL).
+//!   All others are raw (0).
 //!
 //! # What we leave out
-//! - `summary` and `calls` files: they hold sums from which no profile can be made. They are refused.
-//! - Columns that the format does not know: a note names each of them.
+//! - `summary` and `calls` files are refused: a profile cannot be made from their sums.
+//! - Unknown columns: a note names each of them.
 //!
 //! # References
 //! - "Tuning Applications Using the ]PROFILE User Command", Dyalog Limited, version 14.0, appendix B (tool version 0.9.0).

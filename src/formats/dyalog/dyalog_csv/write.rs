@@ -1,20 +1,21 @@
 //! Dyalog APL `]PROFILE` reports, CSV
 //!
 //! # What it is
-//! What the user command `]PROFILE` of Dyalog APL writes with `-outfile=FILE -format=csv`. profdb reads it, too; of the two
-//! formats, `dyalog_xml` says more.
+//! The file that the user command `]PROFILE` of Dyalog APL writes with `-outfile=FILE -format=csv`. profdb reads it, too.
+//! `dyalog_xml` has more information.
 //!
 //! # What is written
 //! - Runs with paths as `tree`, all others as `data`: a row for every function and every line of it, with calls and times in
-//!   ms with all their digits, minus as `¯`.
-//! - In the layout 0.9.0 ticks (how often the timer was read), no line as nothing, and the labels of inclusive and exclusive swapped, as
-//!   that version writes them. In the layout 1.37 no ticks, right labels, and `¯1` for no line in trees. Without `--layout`,
-//!   0.9.0 where ticks are known, else 1.37.
-//! - Times as each version has them: those of 0.9.0's trees are corrected for the timer's cost, all others are made raw
-//!   where it is known how.
-//! - What is unknown is left empty.
+//!   ms with all digits, and `¯` for minus.
+//! - In the layout 0.9.0: ticks (the number of timer reads), an empty value for no line, and swapped labels of inclusive and
+//!   exclusive, as that version writes them.
+//! - In the layout 1.37: no ticks, correct labels, and `¯1` for no line in trees. Without `--layout`, the layout is
+//!   0.9.0 if ticks are known, else 1.37.
+//! - Times as each version has them: those of 0.9.0's trees are corrected for the cost of the timer, all others are raw
+//!   if the correction is known.
+//! - Unknown values as empty ones.
 //! - Another decimal mark and field separator with `--separators`.
-//! - What has no name is called `(no name)`; in names, NUL becomes `␀`. Everything else stays as it is.
+//! - Functions without a name, as `(no name)`. NUL in names becomes `␀`. All other text is unchanged.
 //!
 //! # References
 //! - "Tuning Applications Using the ]PROFILE User Command", Dyalog Limited, version 14.0, appendix B (tool version 0.9.0).

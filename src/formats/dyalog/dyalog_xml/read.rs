@@ -1,9 +1,9 @@
 //! Dyalog APL `]PROFILE` reports saved as XML
 //!
 //! # What it is
-//! What the user command `]PROFILE` of Dyalog APL writes with `-outfile=FILE` (its default `-format=xml`): calls and time of
-//! every function and every line of it, along the tree of calls (`tree`) or added up (`data`). Default metric: `time`; files
-//! of version 0.9.0 also carry `ticks`, the number of times that the timer was read.
+//! Output of the user command `]PROFILE` of Dyalog APL with `-outfile=FILE` (its default `-format=xml`). It has calls and time of
+//! every function and every line, as a call tree (`tree`) or as sums (`data`). Default metric: `time`. Files of version 0.9.0
+//! also have `ticks`, the number of timer reads.
 //!
 //! # How to record one
 //! ```text
@@ -14,17 +14,17 @@
 //! # What we read
 //! - `tree` and `data` files of the versions 0.9.0 and 1.37: name in `Function` or `Element`, `¯` for minus, E notation,
 //!   functions with an empty line or line `¯1`, lines from 0, several roots, functions without lines.
-//! - The labels of inclusive and exclusive, which 0.9.0 swaps: ticks decide which is which, else the version (0.9.0 or 1.37),
-//!   else that callers cost what they and their callees say. Notes say so, also where it stays undecided.
-//! - Empty figures as unknown ones, as profdb writes them of other profilers' runs: calls, and what lines called.
-//! - Times as they are in trees (0.9.0 has corrected them for the timer's cost, 1.37 has not); the raw times of a `data` file
-//!   with ticks are corrected with the file's own `TimerBias`. `runs.bias_applied` says what has been subtracted.
-//! - `Version`, `TotalTime` and `SelectedTime` go to `run_properties`. `TotalTime` of a tree is not the time of the run and
-//!   is not used: the total is that of the roots.
+//! - Inclusive and exclusive times, whose labels version 0.9.0 swaps. The ticks decide which is which, else the version, else
+//!   the rule that a caller includes its callees. A note states the decision, or that there is none.
+//! - Empty figures as unknown. profdb writes them for runs of other profilers: calls, and inclusive costs of lines.
+//! - Times of trees as they are (0.9.0 has corrected them for the cost of the timer, 1.37 has not). Raw times of a `data` file
+//!   with ticks are corrected with the file's own `TimerBias`. `runs.bias_applied` is the correction.
+//! - `Version`, `TotalTime` and `SelectedTime`, as run properties. `TotalTime` of a tree is not the time of the run: the total
+//!   is that of the roots.
 //!
 //! # What we leave out
-//! - `summary` and `calls` files: they hold sums from which no profile can be made. They are refused.
-//! - Attributes, and elements that the format does not know: a note names each of them once.
+//! - `summary` and `calls` files are refused: a profile cannot be made from their sums.
+//! - Unknown attributes and elements: a note names each of them once.
 //! - Document types and entities other than XML's own five are refused.
 //!
 //! # References

@@ -1,22 +1,23 @@
 //! Dyalog APL `]PROFILE` reports, XML
 //!
 //! # What it is
-//! What the user command `]PROFILE` of Dyalog APL writes with `-outfile=FILE` and reads with `-infile=FILE`. profdb reads it,
-//! too.
+//! The file that the user command `]PROFILE` of Dyalog APL writes with `-outfile=FILE` and reads with `-infile=FILE`. profdb
+//! reads it, too.
 //!
 //! # What is written
 //! - Runs with paths as `tree`, all others as `data`: an entry for every function and every line of it, with calls and times
-//!   in ms with all their digits, minus as `¯`.
-//! - In the layout 0.9.0 ticks (how often the timer was read), names in `Function`, an empty `Line` for whole functions, and
-//!   the labels of inclusive and exclusive swapped, as that version writes them. In the layout 1.37 no ticks, names in
-//!   `Element`, right labels, and `¯1` for no line in trees. Without `--layout`, 0.9.0 where ticks are known, else 1.37.
-//! - What is unknown is left empty.
-//! - Times as each version has them: those of 0.9.0's trees are corrected for the timer's cost, all others are made raw
-//!   where it is known how. `TimerBias` is left out where readers would make a wrong correction of it.
-//! - Title, version, command and the file's own totals, where the run has them; the version only if it is that of the
-//!   layout. `TotalTime` is otherwise the run's total.
-//! - What has no name is called `(no name)`. Control characters that XML cannot hold become their pictures (`␀` and the
-//!   like), the two others that it cannot hold become U+FFFD. Everything else stays as it is.
+//!   in ms with all digits, and `¯` for minus.
+//! - In the layout 0.9.0: ticks (the number of timer reads), names in `Function`, an empty `Line` for whole functions, and
+//!   swapped labels of inclusive and exclusive, as that version writes them.
+//! - In the layout 1.37: no ticks, names in `Element`, correct labels, and `¯1` for no line in trees. Without `--layout`, the
+//!   layout is 0.9.0 if ticks are known, else 1.37.
+//! - Unknown values as empty ones.
+//! - Times as each version has them: those of 0.9.0's trees are corrected for the cost of the timer, all others are raw
+//!   if the correction is known. `TimerBias` is left out if readers would apply it wrongly.
+//! - Title, version, command and the file's own totals, if the run has them; the version only if it matches the
+//!   layout. Otherwise `TotalTime` is the run's total.
+//! - Functions without a name, as `(no name)`. Control characters that XML does not allow become symbols (`␀` and
+//!   similar), and two others U+FFFD. All other text is unchanged.
 //!
 //! # References
 //! - "Tuning Applications Using the ]PROFILE User Command", Dyalog Limited, version 14.0, appendix A (tool version 0.9.0).

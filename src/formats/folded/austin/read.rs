@@ -1,39 +1,39 @@
 //! Austin, a sampling profiler for Python
 //!
 //! # What it is
-//! The text that Austin 1 to 3 write: lines with what is known of the recording, then one line per sample with process,
-//! thread, frames and what has passed since the last one. Default metric: the one of the recording's mode, which is
-//! `time` if nothing else was asked for.
+//! The text that Austin 1 to 3 write: lines about the recording, then one line per sample with process,
+//! thread, frames and the difference from the previous sample. Default metric: that of the recording's mode, which is
+//! `time` by default.
 //!
 //! # How to record one
 //! ```text
 //! austin -i 1ms -o run.austin python3 app.py
 //! ```
-//! With `-s` Austin counts processor time, with `-m` memory, with `-f` both. The binary files of `-b` and of Austin 4 become
-//! text with `mojo2austin run.mojo run.austin`.
+//! `-s` records processor time, `-m` memory, and `-f` both. `mojo2austin run.mojo run.austin` converts the binary files of
+//! `-b` and of Austin 4 to text.
 //!
 //! # What we read
 //! - Processes (`P11738`) and threads (`T0:11740`: interpreter and thread), as nodes of their kind, named as in the file.
-//! - Frames `file:function:line`. The same function of a file is one function, whatever the line. A name that
-//!   Austin could not read is empty in the file, and here.
+//! - Frames `file:function:line`. File and function identify a function. An empty name, which Austin could not
+//!   read, stays empty.
 //! - By `# mode:`, each in its own metric; microseconds become nanoseconds:
 //!
 //! | mode | metrics |
 //! | --- | --- |
 //! | `wall` | `time` |
 //! | `cpu` | `cpu_time` |
-//! | `memory` | `alloc`, and `freed` where memory became less |
-//! | `full` | `time`, `cpu_time` (the same where the thread was not idle), `alloc`, `freed` |
+//! | `memory` | `alloc`, and `freed` if memory decreased |
+//! | `full` | `time`, `cpu_time` (equal if the thread was not idle), `alloc`, `freed` |
 //!
-//! - Without `# mode:`, three figures are taken for `full`, one for `wall`. A file without lines in front (Austin 1 and 2) is
-//!   recognised by its frames: folded stacks made from a profile of Austin begin with processes and threads, too.
-//! - Samples without frames, which count for their thread alone.
-//! - `:GC:` and its like, of kind `pseudo`.
-//! - What the other lines at both ends say (`# interval:`, `# duration:` and so on), as properties of the run.
-//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
+//! - Without `# mode:`, three figures mean `full`, and one means `wall`. A file without leading lines (Austin 1 and 2) is
+//!   detected by its frames.
+//! - Samples without frames, which count for the thread alone.
+//! - `:GC:` and similar frames, of kind `pseudo`.
+//! - The other lines at both ends (`# interval:`, `# duration:` and so on), as properties of the run.
+//! - Mangled names of C++ and Rust are demangled; the raw name is kept.
 //!
 //! # What we leave out
-//! - When a sample was taken, and how many there were: equal stacks are merged.
+//! - Times and number of the samples: equal stacks are merged.
 //! - More than 1,048,576 frames in one stack are refused (limit: frames of a stack).
 //!
 //! # References
@@ -256,7 +256,7 @@ fn import(
     let sink = &mut Demangler::new(sink);
     if input.head().starts_with(BINARY) {
         return Err(ImportError::Refused(
-            "this is Austin's binary format: mojo2austin makes text of it".to_owned(),
+            "this is Austin's binary format: convert it with mojo2austin".to_owned(),
         ));
     }
     let mut header = Header::default();
@@ -479,7 +479,7 @@ impl PythonFrames {
         self.other_form
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(
-                    "{} not of the form file:function:line, named by all of it (first: {first})",
+                    "{} not of the form file:function:line, named by their text (first: {first})",
                     many(count, "frame")
                 )
             });

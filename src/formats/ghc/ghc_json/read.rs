@@ -1,9 +1,9 @@
 //! GHC cost-centre profiles as JSON (`-pj`)
 //!
 //! # What it is
-//! What a Haskell program compiled with `-prof` leaves in `PROGRAM.prof` if it is run with `-pj` (GHC 8.2 and later): totals,
+//! The file that a Haskell program compiled with `-prof` writes to `PROGRAM.prof` if run with `-pj` (GHC 8.2 and later). It has totals,
 //! the cost centres, and the tree of cost-centre stacks with entries, ticks of the timer and bytes allocated. Default
-//! metric: `time`; besides `ticks` and `alloc`.
+//! metric: `time`; also `ticks` and `alloc`.
 //!
 //! # How to record one
 //! ```text
@@ -12,22 +12,22 @@
 //! ```
 //!
 //! # What we read
-//! - All stacks, also those that never ran. Calls are the entries, time is the ticks times their interval, divided by the
+//! - All stacks, also those that never ran. Calls are the entries, and time is the ticks times their interval, divided by the
 //!   processors. The file has no inherited costs: they are added up.
-//! - Files that are no JSON because GHC 9.0 writes quotes in labels and arguments as they are: a text ends at a quote that
-//!   the next member (or the end of the list) follows. Backslashes count only before a backslash, a quote, a slash and `u`
-//!   with four digits, because GHC does not escape modules, the program and, in 9.0, places.
+//! - Invalid JSON of GHC 9.0, which does not escape quotes in labels and arguments. A string ends at a quote that
+//!   the next member, or the end of the list, follows. A backslash escapes only a backslash, a quote, a slash and `u`
+//!   with four digits, because GHC does not escape modules, the program and, in 9.0, source spans.
 //! - Trees of any depth.
-//! - Cost centres by label, module and source span: two of one name are two functions. If even the start of the span is the
-//!   same, the whole span takes the place of the file of the second.
-//! - Stacks of a centre that is not declared: it gets a name like `<cc 180>` and is `pseudo`, not known to be code of the
+//! - Cost centres by label, module and source span: two with one name are two functions. If the starts of their spans are
+//!   equal, too, the second has its complete span as file.
+//! - Stacks of an undeclared centre: it gets a name such as `<cc 180>` and is `pseudo`, because it may not be code of the
 //!   program.
-//! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`) below a root of their own and outside the total, as in
-//!   the ordinary text report of the same run. `--with-builtins` leaves them below MAIN and inside.
+//! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`) below a separate root and outside the total, as in
+//!   the ordinary text report of the same run. `--with-builtins` leaves them below MAIN and inside the total.
 //!
 //! # What we leave out
 //! - `is_caf`, and the ends of source spans.
-//! - Members that the format does not know: a note says how many.
+//! - Unknown members: a note counts them.
 //!
 //! # References
 //! - GHC User's Guide, "Profiling: JSON profile format".
@@ -106,13 +106,13 @@ fn import(
     } = file;
     centres.finish(sink);
     undeclared.note_with(sink, Severity::Warning, |count, first| {
-        format!("{count} cost centres have stacks and are not declared (first: {first}): the id is their name")
+        format!("{count} cost centres with stacks are not declared (first: {first}): their ids are used as names")
     });
     unknown.note_with(sink, Severity::Warning, |count, first| {
         format!("{count} members are not read (first: {first})")
     });
     json.dialect().bare_quotes.note_with(sink, Severity::Info, |count, first| {
-        format!("{count} quotes within texts are not escaped, as GHC 9.0 writes them (first text: {first})")
+        format!("{count} quotes in strings are not escaped, as in files of GHC 9.0 (first string: {first})")
     });
     read
 }

@@ -1,32 +1,32 @@
 //! GHC cost-centre profiles as text (`-p`, `-P`, `-pa`)
 //!
 //! # What it is
-//! The "Time and Allocation Profiling Report" that a Haskell program compiled with `-prof` leaves in `PROGRAM.prof`: a head
+//! The "Time and Allocation Profiling Report" that a Haskell program compiled with `-prof` writes to `PROGRAM.prof`. It has a head
 //! with the totals, a table of the most expensive cost centres, and a table of all cost-centre stacks, which is the tree.
-//! Default metric: `time`; besides `ticks` of the timer and `alloc`, the bytes allocated.
+//! Default metric: `time`; also `ticks` of the timer and `alloc`, the bytes allocated.
 //!
 //! # How to record one
 //! ```text
 //! ghc -prof -fprof-auto Main.hs
 //! ./Main +RTS -P
 //! ```
-//! Not `-p`: it writes percentages only. `-pj` (see `ghc_json`) is exact as well.
+//! Do not use `-p`: it writes percentages only. `-pj` (see `ghc_json`) is exact as well.
 //!
 //! # What we read
-//! - The table of stacks of all layouts: GHC 6 to 9, with and without the column SRC, with and without `ticks` and `bytes`.
+//! - The table of stacks in all layouts: GHC 6 to 9, with and without the column SRC, with and without `ticks` and `bytes`.
 //!   Calls are the entries.
-//! - Ticks and bytes exactly where the report has them (`-P`, `-pa`). From `-p` they are percentages of the totals: costs
-//!   come in steps of 0.1 %, and a note says so.
+//! - Exact ticks and bytes if the report has them (`-P`, `-pa`). With `-p` they are percentages of the totals: costs
+//!   have steps of 0.1 %, and a note says so.
 //! - Time as the ticks times their interval, divided by the processors, as in the head.
-//! - Cost centres by label, module and source span: two of one name are two functions. If even the start of the span is the
-//!   same, the whole span takes the place of the file of the second.
-//! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`), which only `-pa` shows and counts, below a root of their
-//!   own and outside the total, so that all reports of one run agree: the total is that of `-P`, and the head of `-pa` states
-//!   more, by what a note says they hold. `--with-builtins` leaves them below MAIN and inside, and the total is the head's.
+//! - Cost centres by label, module and source span: two with one name are two functions. If the starts of their spans are
+//!   equal, too, the second has its complete span as file.
+//! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`), which only `-pa` shows and counts, below a separate
+//!   root and outside the total, so that all reports of one run agree. The total is that of `-P`, and a note states the
+//!   difference from the head of `-pa`. `--with-builtins` leaves them below MAIN, inside the total of the head.
 //! - Arguments of the program as the report joins them, without quotes.
 //!
 //! # What we leave out
-//! - The table of cost centres: it is a selection of sums over the other one, and the bytes of GHC 6 there are words.
+//! - The table of cost centres: it contains sums over the table of stacks, and the bytes of GHC 6 there are words.
 //! - The numbers of stacks, and the ends of source spans.
 //!
 //! # References
@@ -85,8 +85,8 @@ fn import(
     let layout = layout(&mut lines)?;
     sink.at(lines.position);
     if !layout.exact {
-        let message = "the report has percentages only (-p): costs are these of the totals, in steps of 0.1 %; record \
-                       with -P or -pj for exact ones";
+        let message = "the report has percentages only (-p): costs have steps of 0.1 % of the totals; record with -P \
+                       or -pj for exact costs";
         sink.note(Note {
             severity: Severity::Warning,
             position: Some(lines.position),

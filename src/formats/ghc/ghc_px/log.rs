@@ -416,8 +416,7 @@ impl<'a> Teller<'a> {
                 None => "from the root".to_owned(),
             };
             let name = self.name(back.stack).unwrap_or_default();
-            let message =
-                format!("calls and cost of {name} {from} include what arrived over back edges");
+            let message = format!("calls and cost of {name} {from} include those of back edges");
             self.sink.note(Note {
                 severity: Severity::Info,
                 position: Some(back.position),
@@ -425,9 +424,7 @@ impl<'a> Teller<'a> {
             });
         }
         unmarked.note(self.sink, Severity::Info, |count| {
-            format!(
-                "{count} further pairs of caller and callee include what arrived over back edges"
-            )
+            format!("{count} further pairs of caller and callee include those of back edges")
         });
     }
 
@@ -460,13 +457,13 @@ impl<'a> Teller<'a> {
         let warnings = [
             (
                 &log.own_parents,
-                "back edges lead from a stack to itself: which of the enclosing centres was called is not written",
+                "back edges lead from a stack to itself: the called centre is unknown",
             ),
             (
                 &log.roots_of_their_own,
-                "stacks are declared as their own parent: they are taken for roots",
+                "stacks are declared as their own parent: they are read as roots",
             ),
-            (&log.reserved, "lines of the codes 3, 4 or 6 are not read"),
+            (&log.reserved, "lines with the codes 3, 4 or 6 are ignored"),
         ];
         for (counted, message) in warnings {
             counted.note(*sink, Severity::Warning, |count| {
@@ -476,7 +473,7 @@ impl<'a> Teller<'a> {
         let infos = [
             (
                 &log.returns_to_root,
-                "back edges lead to a root: who called is not written",
+                "back edges lead to a root: the caller is unknown",
             ),
             (
                 &log.repeated_centres,
@@ -500,7 +497,7 @@ impl<'a> Teller<'a> {
             }
         }
         if log.samples.count() == 0 {
-            let message = "the file has no costs (no line 5): the program did not end as it should";
+            let message = "the file has no costs (no line 5): the program was killed";
             sink.note(Note {
                 severity: Severity::Warning,
                 position: log.end,
@@ -508,7 +505,7 @@ impl<'a> Teller<'a> {
             });
         }
         if let Some(position) = log.cut {
-            let message = "the last line is cut and left out";
+            let message = "the last line is truncated and left out";
             sink.note(Note {
                 severity: Severity::Warning,
                 position: Some(position),
@@ -529,9 +526,7 @@ impl<'a> Teller<'a> {
             });
         }
         undeclared.note(*sink, Severity::Warning, |count| {
-            format!(
-                "{count} cost centres that are used but not declared: they are called `<cc NUMBER>`"
-            )
+            format!("{count} undeclared cost centres: they are named `<cc NUMBER>`")
         });
         unused.note(*sink, Severity::Info, |count| {
             format!("{count} cost centres were never entered")

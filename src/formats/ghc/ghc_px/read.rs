@@ -1,46 +1,47 @@
 //! GHC cost-centre logs (`+RTS -px`)
 //!
 //! # What it is
-//! The log that programs compiled with GHC 4 to 7.0 and profiling wrote to `PROGRAM.prof` when run with `+RTS -px`: cost
-//! centres, cost-centre stacks as they came into being, and at the end what every stack cost. GHC called it XML; it is
-//! lines of numbers. Later versions write text or JSON to the same name, which other formats read. Default metric: `time`;
-//! `ticks` and `alloc` are there too.
+//! The log that programs compiled with GHC 4 to 7.0 and profiling wrote to `PROGRAM.prof` when run with `+RTS -px`. It has cost
+//! centres, cost-centre stacks in order of creation, and at the end the cost of every stack. GHC called it XML, but it is
+//! lines of numbers. Later versions write text or JSON to a file of that name, which other formats read. Default metric:
+//! `time`; also `ticks` and `alloc`.
 //!
 //! # How to record one
 //! ```text
 //! ghc -prof -auto-all Main.hs -o main
 //! ./main +RTS -px -RTS            # writes main.prof
 //! ```
-//! From 7.2 on GHC writes a text report even if asked for `-px`, and today's refuses the option.
+//! Since 7.2, GHC writes a text report for `-px`; current versions reject the option.
 //!
 //! # What we read
-//! - A node per cost-centre stack, zero cost or not; `calls` are the entries of the stack.
-//! - A function per cost centre. The log does not say where a centre is defined, so that several may have label and module in
-//!   common. They stay apart, in the order of their numbers: the first is a function like others, those after it have 2, 3
+//! - A node per cost-centre stack, also without cost. `calls` are the entries of the stack.
+//! - A function per cost centre. The log does not state where a centre is defined, so several may have equal labels and
+//!   modules. They stay separate, in the order of their numbers. The second and later ones have 2, 3
 //!   and so on as `first_col` in table `functions`, with `first_line` 0, which is unknown. The views list each in a row of
-//!   its own, by `function_id`, and `--fn` takes all of a name.
-//! - `time` is ticks times the interval in the second line. Allocation is logged in machine words, without their size:
-//!   `alloc` is words times 8, or times 4 with `--word-size 4`. With `--word-size 1` it is the number of words, as in the log.
-//! - Labels as they are, with quotes and backslashes, which nothing escapes.
-//! - **Back edges.** A stack never holds a centre twice. In the semantics of Morgan and Jarvis, a call of a centre that is
-//!   on the stack already leads back to the stack that ends there, or (in the RTS of late 2011) stays where it is. The
-//!   RTS then logs a stack a second time, with the stack that called as its parent. So the second and later lines of a
-//!   stack are no places in the tree, and nothing was measured for them: `calls` and `callees` list them as `back`, with
-//!   unknown calls and no cost. What was called over them is in the entries and the cost of the stack itself: the views
-//!   mark such calls (`includes_back`), and notes tell the pairs of caller and callee.
-//! - A repeated stack that is its own parent: the RTS of late 2011 does not say which of the enclosing centres was called.
-//!   The edge is listed as it is, from the centre to itself; a note counts them.
-//! - Centres that are used but not declared get a name like `<cc 180>` and are `pseudo`, not known to be code of the
+//!   its own, by `function_id`, and `--fn` selects all with the name.
+//! - `time`: ticks times the interval in the second line.
+//! - `alloc`: the log has machine words without their size. They count as 8 bytes, or as 4 with `--word-size 4`. With
+//!   `--word-size 1`, `alloc` is the number of words.
+//! - Labels as they are, with quotes and backslashes, which the log does not escape.
+//! - **Back edges.** A stack never contains a centre twice. In the semantics of Morgan and Jarvis, a call of a centre that is
+//!   already on the stack leads back to the stack that ends there, or (in the RTS of late 2011) stays in place. The
+//!   RTS then logs that stack again, with the calling stack as its parent. The second and later lines of a
+//!   stack are therefore not nodes of the tree and have no cost. `calls` and `callees` list them as `back`, with
+//!   unknown calls. The entries and the cost of such calls are part of the stack itself: the views
+//!   mark it (`includes_back`), and notes list the pairs of caller and callee.
+//! - A repeated stack that is its own parent: the RTS of late 2011 does not record which enclosing centre was called.
+//!   The edge is listed from the centre to itself; a note counts them.
+//! - Undeclared centres get a name such as `<cc 180>` and are `pseudo`, because they may not be code of the
 //!   program: the RTS of late 2011 declares none of its own.
-//! - The RTS's own centres (`GC`, `SYSTEM`, `OVERHEAD_of`, `DONT_CARE`, `IDLE`) are below a root `(built-in)` of their own,
-//!   outside the total, so that percentages are those of the program; `--with-builtins` leaves them where the log has
-//!   them. Undeclared ones are known by their numbers, which follow that of the undeclared root.
-//! - Costs of several samples (`5`) are added up. Without one (the program was killed) there are no costs and calls are
-//!   unknown; a last line that is cut is left out.
+//! - Centres of the RTS (`GC`, `SYSTEM`, `OVERHEAD_of`, `DONT_CARE`, `IDLE`), below a separate root `(built-in)` and outside the
+//!   total, so that percentages refer to the program. `--with-builtins` leaves them in place. Undeclared ones
+//!   are recognised by their numbers, which follow that of the undeclared root.
+//! - Costs of several samples (`5`) are added up. Without a sample (the program was killed), there are no costs, and calls are
+//!   unknown. A truncated last line is left out.
 //!
 //! # What we leave out
-//! - Lines of the codes 3, 4 and 6, reserved for a heap log that was never finished: a note counts them.
-//! - Centres that no stack has: they were never entered.
+//! - Lines with the codes 3, 4 and 6, which are reserved for an unfinished heap log: a note counts them.
+//! - Centres without a stack: they were never entered.
 //!
 //! # References
 //! - R. G. Morgan and S. A. Jarvis, "Profiling large-scale lazy functional programs", Journal of Functional Programming

@@ -1,20 +1,20 @@
 //! GHC cost-centre logs (`+RTS -px`)
 //!
 //! # What it is
-//! The log that profiled programs of GHC 4 to 7.0 wrote when run with `+RTS -px`: cost centres, cost-centre stacks, and what
-//! each stack cost. profdb reads it, too; so did prof2dot and GHC's own viewer.
+//! The log that profiled programs of GHC 4 to 7.0 wrote with `+RTS -px`: cost centres, cost-centre stacks, and the cost of
+//! each stack. profdb, prof2dot and GHC's own viewer read it.
 //!
 //! # What is written
-//! - The time of the recording, where the run has it, and the length of a tick.
-//! - A cost centre for each function that has a place in the tree, with its module. Those that have label and module in common
-//!   stay apart by their numbers. Centres that GHC never declared (`<cc 180>`) are not declared.
-//! - A stack for each place, in such an order that readers find the places in theirs, then the back edges. Lines of functions
-//!   are left out: what they called is called by the function.
-//! - What is below a root `(built-in)` goes back to where GHC has it, below the root of the program.
-//! - One sample with the entries, ticks and words of all stacks, unless nothing is known of any.
-//! - Ticks are a count of which `time` is so many whole ms for each, as in what GHC wrote; else the run's default
-//!   metric if it is a time, at 1 ms a tick, or a count. Words are 8 bytes of `alloc`, or of the first metric in bytes.
-//! - What has no name is called `(no name)`; in names, a line feed becomes `␊`, and quotes in modules `'` where readers would
+//! - The time of the recording, if the run has it, and the length of a tick.
+//! - A cost centre for each function in the tree, with its module. Centres with equal labels and modules
+//!   are told apart by their numbers. Centres that GHC never declared (`<cc 180>`) are not declared.
+//! - A stack for each node of the tree, in an order that readers accept, then the back edges. Lines of functions
+//!   are left out: the function is the caller of their callees.
+//! - Stacks below a root `(built-in)`, at GHC's own place below the root of the program.
+//! - One sample with the entries, ticks and words of all stacks, unless all figures are unknown.
+//! - Ticks: a count of which each is a whole number of ms of `time`, as in GHC's files. Otherwise the default
+//!   metric of the run, if it is a time (1 ms a tick) or a count. Words are 8 bytes of `alloc`, or of the first metric in bytes.
+//! - Functions without a name, as `(no name)`. A line feed in names becomes `␊`. Quotes in modules become `'` if readers would
 //!   take them for the end of the label.
 //!
 //! # References
@@ -85,13 +85,13 @@ pub(in crate::formats) const EXPORT: Export = Export {
 
 const BACK_LINES: Loss = Loss {
     name: "back_lines",
-    what: "from which line of the caller the calls are made that are known to exist, without cost of their own",
+    what: "lines of calls without a known cost of their own",
     of: "edges",
 };
 
 const APART: Loss = Loss {
     name: "apart",
-    what: "whether stacks stand apart from those of the program",
+    what: "the separation of stacks from those of the program",
     of: "nodes",
 };
 

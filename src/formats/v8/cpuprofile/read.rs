@@ -1,34 +1,34 @@
 //! V8 CPU profiles (`.cpuprofile`)
 //!
 //! # What it is
-//! JSON with a tree of calls, the node that each sample was taken in, and the time between samples: what Node.js, Deno, Chrome's
-//! developer tools, Visual Studio Code, Hermes and others write. Default metric: `time`; besides `samples`.
+//! JSON with a call tree, the node of each sample, and the time between samples. Node.js, Deno, Chrome's
+//! developer tools, Visual Studio Code, Hermes and others write it. Default metric: `time`; also `samples`.
 //!
 //! # How to record one
 //! ```text
 //! node --cpu-prof --cpu-prof-interval 1000 app.js
 //! ```
-//! In Chrome: developer tools, "JavaScript Profiler" or `Profiler.stop` of the protocol. Node.js writes one file per thread; with
-//! `--cpu-prof-name` they overwrite each other.
+//! In Chrome, use "JavaScript Profiler" of the developer tools or `Profiler.stop` of the protocol. Node.js writes one file per
+//! thread. With `--cpu-prof-name` they overwrite each other.
 //!
 //! # What we read
-//! - Nodes with their lists of children or with the id of their parent, in any order. Siblings of one function stay two nodes: V8
-//!   writes them where the same text is evaluated twice.
-//! - Nested nodes (`head`) of Chrome before version 58 and of v8-profiler, whose times are seconds and whose samples have
+//! - Nodes with lists of children or with the id of their parent, in any order. Siblings of one function stay two nodes: V8
+//!   writes them if the same text is evaluated twice.
+//! - Nested nodes (`head`) of Chrome before version 58 and of v8-profiler. Their times are seconds, and their samples have
 //!   `timestamps`.
-//! - Functions by name, `url` (the file), line and column of their definition, which count from 1 here. Functions without a
-//!   name are `(anonymous)`. `(program)`, `(idle)`, `(garbage collector)` and their like are `pseudo`, `(root)` is a root and not
-//!   listed.
-//! - `samples` is `hitCount`, or how often a node is sampled if the file has no such counts. The two may differ by a few samples.
-//! - `time`: a sample lasts until the next one, the last one until `endTime`, as in Chrome's developer tools. Where time
-//!   goes backwards between two samples, they are put in order.
-//! - `positionTicks`: samples by line, of which it is unknown what they called. A line has the part of its function's time that
-//!   it has of these samples.
-//! - Times of the beginning and the end, as the file says them: microseconds of a clock that begins anywhere.
+//! - Functions by name, `url` (the file), line and column of their definition, which start at 1 here. Functions without a
+//!   name are `(anonymous)`. `(program)`, `(idle)`, `(garbage collector)` and similar ones are `pseudo`. `(root)` is a root
+//!   and not listed.
+//! - `samples`: `hitCount`, or the number of samples in a node if the file has no such counts. The two may differ a little.
+//! - `time`: a sample lasts until the next one, the last one until `endTime`, as in Chrome's developer tools. Samples whose
+//!   times go backwards are sorted.
+//! - `positionTicks`: samples by line, without callees. A line has the part of its function's time that corresponds to
+//!   its part of these samples.
+//! - Start and end times as stated: microseconds of a clock with an arbitrary origin.
 //!
 //! # What we leave out
-//! - Calls: a profiler that samples does not count them.
-//! - `scriptId`, `deoptReason`; members that the format does not know are counted in a note.
+//! - Calls: a sampling profiler does not count them.
+//! - `scriptId`, `deoptReason`; unknown members are counted in a note.
 //! - Profiles from before 2016, a nested tree below `head` with `timestamps`.
 //!
 //! # References
@@ -132,7 +132,7 @@ fn import(
     });
     backwards.note(sink, Severity::Info, |count| {
         format!(
-            "time goes backwards before {}: samples are put in order",
+            "time goes backwards before {}: samples are sorted",
             many(count, "sample")
         )
     });
@@ -402,7 +402,7 @@ impl File<'_, '_, '_> {
         self.sink.at(self.json.record_start());
         let samples = self.sink.samples("samples");
         let Some((at, mut nodes)) = self.samples.take() else {
-            let message = "the file has no `samples`: only their number is known, not the time";
+            let message = "the file has no `samples`, only numbers of samples: they have no time";
             self.sink.note(Note {
                 severity: Severity::Warning,
                 position: None,
@@ -436,8 +436,7 @@ impl File<'_, '_, '_> {
             }
         }
         let Some((at, mut deltas)) = self.deltas.take() else {
-            let message =
-                "the file has no `timeDeltas`: the number of samples is known, not the time";
+            let message = "the file has no `timeDeltas`: samples have no time";
             self.sink.note(Note {
                 severity: Severity::Warning,
                 position: Some(at),

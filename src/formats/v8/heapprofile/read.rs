@@ -1,8 +1,8 @@
 //! V8 heap profiles (`.heapprofile`)
 //!
 //! # What it is
-//! JSON with a tree of calls and the memory that they allocated and that was still in use at the end, found by sampling
-//! allocations: what Node.js and Chrome's developer tools ("Allocation sampling") write. Default metric: `size`; besides
+//! JSON with a call tree and the memory that was allocated there and still in use at the end, found by sampling
+//! allocations. Node.js and Chrome's developer tools ("Allocation sampling") write it. Default metric: `size`; also
 //! `samples`, if the file has them.
 //!
 //! # How to record one
@@ -11,15 +11,15 @@
 //! ```
 //!
 //! # What we read
-//! - The nested tree below `head`, of any depth. `size` is `selfSize`, bytes that V8 has already scaled up from its samples.
-//! - `samples`: how many allocations V8 sampled in a node.
-//! - Functions as in [cpuprofile](#cpuprofile): by name, `url`, line and column. `(V8 API)`, `(BYTECODE_COMPILER)` and their like are
-//!   `pseudo`, `(root)` is a root and not listed.
+//! - The nested tree below `head`, of any depth. `size` is `selfSize`, bytes that V8 has extrapolated from its samples.
+//! - `samples`: the number of sampled allocations in a node.
+//! - Functions as in [cpuprofile](#cpuprofile): by name, `url`, line and column. `(V8 API)`, `(BYTECODE_COMPILER)` and similar
+//!   ones are `pseudo`. `(root)` is a root and not listed.
 //!
 //! # What we leave out
 //! - Calls: V8 does not count them.
-//! - Samples of nodes that the tree does not have, with a note. V8 takes them while it writes the tree, at short intervals.
-//! - Sizes and order of single samples, `scriptId`; members that the format does not know are counted in a note.
+//! - Samples of nodes that are not in the tree, with a note. V8 takes them while it writes the tree.
+//! - Sizes and order of single samples, `scriptId`; unknown members are counted in a note.
 //!
 //! # References
 //! - The protocol of Chrome's developer tools, `HeapProfiler.SamplingHeapProfile`:
@@ -121,7 +121,7 @@ fn import(
     }
     elsewhere.note_with(sink, Severity::Warning, |count, first| {
         format!(
-            "{} of nodes that the tree does not have (first: {first}), left out",
+            "{} of nodes that are not in the tree (first: {first}), left out",
             many(count, "sample")
         )
     });
