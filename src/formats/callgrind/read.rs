@@ -117,8 +117,7 @@ fn sniff(head: &[u8]) -> Confidence {
     if !first.is_some_and(|(key, _)| FIRST.contains(&key)) {
         return Confidence::No;
     }
-    // Other texts begin with `version:` or `cmd:`, too: a line `events:` has to be among the first
-    // bytes.
+    // A line `events:` among the first bytes is required, since texts of other kinds begin with `version:` or `cmd:`, too.
     let is_events = |line: &[u8]| header(line).is_some_and(|(key, _)| key == b"events");
     let mut all = head.split(|byte| *byte == b'\n');
     if all.any(is_events) {
@@ -176,9 +175,9 @@ struct Profile<'s> {
 /// How often the file has been read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// Facts, notes and the graph of calls are taken in.
+    /// Reads facts, notes and the call graph.
     First,
-    /// All of that has been emitted, and only the tree is built.
+    /// Builds the tree; the first pass has emitted the rest.
     Second,
 }
 
@@ -449,7 +448,7 @@ impl<'s> Profile<'s> {
                 self.context.called.function = Some(self.names.read(at, Sort::Function, text));
             }
             b"calls" => self.calls(at, text)?,
-            // They may give names to numbers.
+            // Positions of jumps may define name numbers.
             b"jfi" => _ = self.names.read(at, Sort::File, text),
             b"jfn" => _ = self.names.read(at, Sort::Function, text),
             b"jump" | b"jcnd" => self.oddities.jumps.add(at),
@@ -630,8 +629,7 @@ impl<'s> Profile<'s> {
                 tree.emit(self.sink, is_one_of_many.then_some(part));
             }
         }
-        // Others write zeros before they know better; profdb writes what it knows (case
-        // `callgrind/summary-of-zero`).
+        // Zeros of other writers are placeholders; profdb writes the totals that it knows (case `callgrind/summary-of-zero`).
         let is_own = self.creator == Creator::Profdb;
         let is_known =
             |stated: &Vec<Figure>| is_own || stated.iter().any(|(_, figure)| *figure != 0.0);
@@ -658,7 +656,7 @@ impl<'s> Profile<'s> {
                 "the end of the file",
             ));
         }
-        // Of other writers it is not known that they always write `totals:` at the end.
+        // Only callgrind is known to always write `totals:` at the end.
         let lacks_totals = self.creator == Creator::Callgrind && !self.part.has_totals;
         self.end_part(end);
         let proof = self.order.take().map(ExitOrder::proof);
