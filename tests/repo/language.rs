@@ -202,7 +202,7 @@ const VERBS: &str = "
     pin port prefer prepare preserve prevent print provide prune publish put query quote raise read record recognize record
     redirect reduce refactor refer refuse register reject release rely remove rename render reorder repair repeat replace
     report require reserve reset resolve respect restore restrict retain retry return reuse revert review reword rewrite
-    rotate round run sample satisfy save scale scan select send separate serialize serve set shorten show shrink simplify skip
+    rotate round run sample satisfy save say scale scan select send separate serialize serve set shorten show shrink simplify skip
     sort specify speed spill split start state stop store stream strip suggest support suppress swap switch sync take terminate test
     tighten time tolerate trace track translate treat trim truncate try turn unify unset update upgrade use validate
     verify warn widen wrap write";

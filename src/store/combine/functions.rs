@@ -1,4 +1,4 @@
-//! FunctionGroups of functions: those of several runs that are one.
+//! Groups of functions of several runs that have one identity.
 
 use std::collections::{BTreeMap, BTreeSet};
 

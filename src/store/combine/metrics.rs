@@ -1,4 +1,4 @@
-//! Metrics of several runs that are one.
+//! The metrics of several runs, matched by name, unit and kind.
 
 use std::collections::BTreeMap;
 

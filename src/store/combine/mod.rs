@@ -1,6 +1,6 @@
 //! Combines several runs into one run of a temporary database: the sum of their figures, or the mean of each figure.
 //!
-//! Functions are one if their identities are equal, and places of the tree if the paths to them are. The combined run is
+//! Functions match if their identities are equal, and tree nodes if their paths match. The combined run is
 //! built as an import builds one, so that every report, writer and page reads an ordinary run.
 
 mod functions;

@@ -20,7 +20,7 @@
 //!
 //! Reports, exports and pages of a set that has several runs show the sum of the runs, or with `--runs mean` the mean:
 //!
-//! - Functions are one if their identities are equal (table `identities`), and places of the call tree if the paths to them are.
+//! - Functions match if their identities are equal (table `identities`), and nodes of the call tree if their paths match.
 //!   Functions of one name and file that differ in their lines stay apart if one of the runs has all of them.
 //! - A run without a function counts as 0. A figure that is unknown in one run is unknown.
 //! - A mean is the sum divided by the number of runs. Means of calls are rounded to whole numbers, so `--avg` needs `--runs sum`.
