@@ -851,9 +851,9 @@ fn the_name_of_an_output_says_what_it_is() {
         );
     }
     let reports = [
-        ("x.html", "`profdb report --html FILE` makes a page"),
+        ("x.html", "`profdb report --html FILE` writes an HTML page"),
         ("x.svg", "`profdb export --format flamegraph -o FILE` draws"),
-        ("x.csv.gz", "answers are not packed"),
+        ("x.csv.gz", "reports are not compressed"),
     ];
     for (name, expected) in reports {
         let said = profdb(at, &["report", "p.folded", "-o", name]);

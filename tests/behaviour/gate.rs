@@ -113,7 +113,7 @@ impl Place {
         let code = told.code.expect("it ended by itself");
         assert_eq!(json["exit_code"], code, "{json}");
         let rules = json["rules"].as_array().expect("rules");
-        let answer = |rule: &Value| rule["answer"].as_str().expect("a word").to_owned();
+        let answer = |rule: &Value| rule["result"].as_str().expect("a word").to_owned();
         (rules.iter().map(answer).collect(), code)
     }
 }
@@ -827,7 +827,7 @@ fn what_was_moved_has_the_name_of_either_place() {
             told.errors
         );
         let said: Value = serde_json::from_str(&told.out).expect("JSON");
-        assert_eq!(said["rules"][0]["answer"], answer, "{rule}: {said}");
+        assert_eq!(said["rules"][0]["result"], answer, "{rule}: {said}");
     }
 }
 
@@ -1604,7 +1604,7 @@ fn one_unknown_figure_hides_nothing_of_the_others() {
     let subjects = json["rules"][0]["subjects"].as_array().expect("subjects");
     let first = &subjects[0];
     assert_eq!(
-        (&first["function"], &first["answer"]),
+        (&first["function"], &first["result"]),
         (&"query".into(), &"fail".into())
     );
     let unknown: Vec<&Value> = subjects
@@ -1612,7 +1612,7 @@ fn one_unknown_figure_hides_nothing_of_the_others() {
         .filter(|subject| subject["function"] == "main")
         .collect();
     assert_eq!(unknown.len(), 1, "{json}");
-    assert_eq!(unknown[0]["answer"], "not comparable");
+    assert_eq!(unknown[0]["result"], "not comparable");
     for key in ["base", "new", "limit", "ratio"] {
         assert!(unknown[0][key].is_null(), "{key}: {json}");
     }
@@ -2002,7 +2002,7 @@ fn a_file_has_its_name_in_any_of_many_checkouts() {
     let told = place.run(&[&["gate"], &flags[..], &sides[..]].concat());
     let said: Value = serde_json::from_str(&told.out).expect("JSON");
     for (at, (rule, answer)) in expected.iter().enumerate() {
-        assert_eq!(said["rules"][at]["answer"], *answer, "{rule}: {said}");
+        assert_eq!(said["rules"][at]["result"], *answer, "{rule}: {said}");
     }
     assert_eq!(told.code, Some(1), "{}", told.errors);
 }
