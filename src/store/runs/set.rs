@@ -63,14 +63,14 @@ use nom::multi::{many0, separated_list1};
 use nom::sequence::{delimited, preceded, separated_pair, terminated};
 use nom::{IResult, Parser};
 
-/// Characters that a text must have to be taken for the beginning of a uid: words that are so short
+/// Minimum number of characters of a uid prefix: words that are so short
 /// are often made of the letters a to f.
 pub(super) const SHORTEST_UID: usize = 4;
 
 /// The key of the tag whose value is a commit.
 pub(super) const COMMIT: &str = "commit";
 
-/// Hexadecimal digits that the start of a commit must have to mean it.
+/// Minimum number of hexadecimal digits of a commit prefix.
 pub const SHORTEST_COMMIT: usize = 7;
 
 /// The word for the run that was imported last.
