@@ -2,7 +2,7 @@
 import { fixed } from './numbers.js';
 
 /** Signs of all verdicts, in the order in which these are offered. A test holds them to the program's. */
-export const SIGNS = /** @type {Record<string, string>} */ ({ slower: '+', faster: '−', new: '+', gone: '−', shifted: '⇄', same: '=', unclear: '?', 'too few': '…' });
+export const SIGNS = /** @type {Record<string, string>} */ ({ slower: '+', faster: '−', new: '+', gone: '−', shifted: '⇄', same: '=', unclear: '?' });
 
 /** @typedef {{ratio: number | null, ratio_low: number | null, ratio_high: number | null}} Ratio */
 

@@ -1,17 +1,16 @@
 //! A comparison as an answer: columns and rows that every format can show.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json, json};
 
 use super::definitions::Place as DefinitionPlace;
-use super::judge::{BURST, Judgement, Noise, Verdict};
+use super::judge::{FEWEST, Judgement, Verdict};
 use super::pairs::{Between, Folders, Within};
 use super::prefixes::Prefixes;
 use super::renames::Suggestion;
 use super::request::Normalize;
-use super::rows::{Compared, Comparison, Part, Row, Side, cost, share_of};
+use super::rows::{Compared, Comparison, Part, Row, Side, cost, few_runs, share_of};
 use super::rule_line::with_lines;
 use crate::report::header::{Column, Kind, Meaning};
 use crate::report::several::{
@@ -31,6 +30,12 @@ struct Told<'c> {
 
 /// The columns.
 fn columns<'c>(comparison: &Comparison) -> Vec<ColumnOf<Told<'c>>> {
+    let rows = &comparison.rows;
+    let ratio_title = if rows.iter().any(|row| row.judgement.interval.is_some()) {
+        "ratio (95 %)"
+    } else {
+        "ratio"
+    };
     let mut columns = vec![
         column("function", Kind::Name, ALL, |of: &Told<'c>| {
             text(&name(&of.row))
@@ -47,7 +52,7 @@ fn columns<'c>(comparison: &Comparison) -> Vec<ColumnOf<Told<'c>>> {
             Meaning::Delta,
             column("delta", Kind::Cost, ALL, |of| real(Some(of.row.delta()))),
         ),
-        whole(column("ratio (95 %)", Kind::Text, PEOPLE, |of| {
+        whole(column(ratio_title, Kind::Text, PEOPLE, |of| {
             text(&ratio(&of.row))
         })),
         column("ratio", Kind::Any, PROGRAMS, |of| {
@@ -60,17 +65,34 @@ fn columns<'c>(comparison: &Comparison) -> Vec<ColumnOf<Told<'c>>> {
             real(interval(&of.row).1)
         }),
         column("p", Kind::Any, PROGRAMS, |of| real(of.row.judgement.p)),
-        whole(column("q", Kind::Text, PEOPLE, |of| {
+    ];
+    if rows.iter().any(|row| row.judgement.q.is_some()) {
+        let q = column("q", Kind::Text, PEOPLE, |of: &Told<'c>| {
             text(&odds(of.row.judgement.q))
-        })),
-        column("q", Kind::Any, PROGRAMS, |of| real(of.row.judgement.q)),
+        });
+        columns.push(whole(q));
+    }
+    columns.extend([
+        column("q", Kind::Any, PROGRAMS, |of: &Told<'c>| {
+            real(of.row.judgement.q)
+        }),
         column("verdict", Kind::Text, PROGRAMS, |of| {
             optional(word(&of.row))
         }),
-        whole(column("verdict", Kind::Text, PEOPLE, |of| {
+    ]);
+    if rows
+        .iter()
+        .any(|row| !row.parts.is_empty() || !verdict(row).is_empty())
+    {
+        let verdict = column("verdict", Kind::Text, PEOPLE, |of: &Told<'c>| {
             text(&verdict(&of.row))
-        })),
-        column("why", Kind::Text, PROGRAMS, |of| text(&of.row.why)),
+        });
+        columns.push(whole(verdict));
+    }
+    columns.extend([
+        column("why", Kind::Text, PROGRAMS, |of: &Told<'c>| {
+            text(&of.row.why)
+        }),
         column("status", Kind::Text, PROGRAMS, |of| text(status(&of.row))),
         column("module", Kind::Text, PROGRAMS, |of| {
             text(&of.row.item.names[1])
@@ -96,7 +118,7 @@ fn columns<'c>(comparison: &Comparison) -> Vec<ColumnOf<Told<'c>>> {
         column("new_max", Kind::Cost, BY_NAME, |of| {
             real(Some(of.row.ranges[1].1))
         }),
-    ];
+    ]);
     if comparison.request.cumulative {
         columns.extend([
             column(
@@ -225,7 +247,10 @@ pub fn answer<'d>(
         }
     }
     let heading = heading("diff", comparison, rules);
-    report::compared(database, heading, with_measures(comparison, &columns), rows)
+    let columns = with_measures(comparison, &columns);
+    let mut answer = report::compared(database, heading, columns, rows);
+    answer.namesakes.clone_from(&comparison.namesakes);
+    answer
 }
 
 fn number(number: usize) -> Value {
@@ -265,8 +290,11 @@ fn word(row: &Row) -> Option<&'static str> {
     row.judgement.verdict.map(Verdict::name)
 }
 
-/// `unclear: 9 runs a side would show 5 %`.
+/// `unclear: 9 runs a side would show 5 %`. What is unclear for lack of runs is so in all rows: a line above the table says it.
 fn verdict(row: &Row) -> String {
+    if let Some(rest) = row.why.strip_prefix(&few_runs()) {
+        return rest.trim_start_matches("; ").to_owned();
+    }
     match (word(row).unwrap_or_default(), row.why.as_str()) {
         (word, "") => word.to_owned(),
         ("", why) => why.to_owned(),
@@ -335,7 +363,7 @@ impl Side {
     }
 }
 
-/// `5 runs: 1, 2, 3, 4, 5`.
+/// Describes the runs of a side: `run 3 (shop.xml)`, `5 runs: 1, 2, 3, 4, 5`, `12 runs in new/`.
 fn said(side: &Side) -> String {
     let named = |run: &Compared| match run.run_id {
         Some(run_id) => format!("run {run_id} ({})", run.name),
@@ -344,18 +372,46 @@ fn said(side: &Side) -> String {
     match in_order(side).as_slice() {
         [run] => named(run),
         runs => {
+            let folders = folders(runs);
+            if !folders.is_empty() && folders.len() <= NAMED_FOLDERS {
+                return format!("{} runs in {}", runs.len(), folders.join(", "));
+            }
+            let most = if folders.is_empty() {
+                NAMED
+            } else {
+                NAMED_FOLDERS
+            };
             let names: Vec<String> = runs
                 .iter()
-                .take(NAMED)
+                .take(most)
                 .map(|run| {
                     run.run_id
                         .map_or_else(|| run.name.clone(), |run_id| run_id.to_string())
                 })
                 .collect();
-            let more = if runs.len() > NAMED { ", ..." } else { "" };
+            let more = if runs.len() > most { ", ..." } else { "" };
             format!("{} runs: {}{more}", runs.len(), names.join(", "))
         }
     }
+}
+
+/// Maximum number of folders that are named.
+const NAMED_FOLDERS: usize = 3;
+
+/// Returns the folders of runs that are files, each once; none if one of them has no folder or is a run of a database.
+fn folders<'r>(runs: &[&'r Compared]) -> Vec<&'r str> {
+    let mut folders: Vec<&str> = Vec::new();
+    for run in runs {
+        let end = run.name.rfind(['/', '\\']).filter(|_| run.run_id.is_none());
+        let Some(end) = end else {
+            return Vec::new();
+        };
+        let folder = &run.name[..=end];
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders
 }
 
 /// Describes what figures are divided by.
@@ -392,8 +448,6 @@ fn lines(comparison: &Comparison) -> Vec<String> {
     ));
     if comparison.earlier > 0 {
         lines.push(format!("Noise as in {} earlier runs", comparison.earlier));
-    } else if comparison.noise == Noise::Sampled && base.runs.len() + new.runs.len() == 2 {
-        lines.push(counting_alone(&comparison.rows));
     }
     let total = &comparison.total;
     let p = total.judgement.p.map_or_else(String::new, |p| {
@@ -405,28 +459,40 @@ fn lines(comparison: &Comparison) -> Vec<String> {
         text => format!(", x{text}"),
     };
     lines.push(format!(
-        "Total: {} -> {}{ratio}{p}: {}",
+        "Total: {} -> {}{ratio}{p}{}",
         cost(&comparison.metric, total.costs[0]),
         cost(&comparison.metric, total.costs[1]),
-        verdict(total)
+        match verdict(total) {
+            verdict if verdict.is_empty() => verdict,
+            verdict => format!(": {verdict}"),
+        }
     ));
+    if total.why.starts_with(&few_runs()) {
+        lines.push(no_verdicts(comparison));
+    }
     lines.extend(said_of_folders(&comparison.folders));
     lines.extend(of_prefixes(&comparison.prefixes));
     lines.extend(renamed(&comparison.suggestions));
     lines
 }
 
-/// What intervals of two runs suppose, of which nothing tells how much their samples vary.
-fn counting_alone(rows: &[Row]) -> String {
-    let mut said = "Noise of counting alone: intervals are the least that they can be".to_owned();
-    // Where the verdict is new or gone, the least would be too little.
-    if rows.iter().any(|row| row.judgement.dispersion.is_some()) {
-        let _ = write!(
-            said,
-            "; of functions that one side has not, they suppose {BURST} samples at a time"
-        );
-    }
-    said
+/// Says that there are too few runs for verdicts.
+fn no_verdicts(comparison: &Comparison) -> String {
+    let [base, new] = comparison.sides.each_ref().map(|side| side.runs.len());
+    let runs = match (base, new) {
+        (1, 1) => "One run per side".to_owned(),
+        (base, new) if base == new => format!("{base} runs per side"),
+        (base, new) => format!("{base} runs against {new}"),
+    };
+    let verdicts = comparison
+        .rows
+        .iter()
+        .filter_map(|row| row.judgement.verdict);
+    let none = match verdicts.into_iter().find(|verdict| verdict.is_change()) {
+        Some(_) => "only new and gone functions have verdicts",
+        None => "no verdicts",
+    };
+    format!("{runs}: {none}; record {FEWEST} or more.")
 }
 
 /// Folders and modules that are taken for one, as it is said.

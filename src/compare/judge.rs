@@ -2,7 +2,7 @@
 //!
 //! The order in which they are tried (docs/comparing.md says what each means and does not mean):
 //!
-//! 1. *too few*: nothing can be said with so few runs;
+//! 1. *unclear*, where a side has fewer than three runs of what is measured;
 //! 2. *new*, *gone*: one side has nothing, and chance does not explain that;
 //! 3. *same*: the interval of the ratio lies within the smallest effect that matters (two one-sided tests; Schuirmann 1987);
 //! 4. *slower*, *faster*: the ratio is not 1, with the false discovery rate that was asked for;
@@ -25,8 +25,6 @@ use profdb_statistics::{Estimate, Figures, ROUNDING, Shape, Sides, change, mean}
 /// What is said of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing can be said with so few runs.
-    TooFew,
     /// It is in new and in no run of base, which chance does not explain.
     New,
     /// It is in base and in no run of new, which chance does not explain.
@@ -39,13 +37,13 @@ pub enum Verdict {
     Faster,
     /// Its cost is now counted elsewhere, and together with what is there it is the same.
     Shifted,
-    /// Change and chance cannot be told apart.
+    /// Change and chance cannot be told apart, for lack of runs or because figures vary too much.
     Unclear,
 }
 
 impl Verdict {
     /// All of them: changes come first, and what is no answer comes last.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Slower,
         Self::Faster,
         Self::New,
@@ -53,14 +51,12 @@ impl Verdict {
         Self::Shifted,
         Self::Same,
         Self::Unclear,
-        Self::TooFew,
     ];
 
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::TooFew => "too few",
             Self::New => "new",
             Self::Gone => "gone",
             Self::Same => "same",
@@ -624,7 +620,7 @@ fn verdict(
         || (matrix.paired && repeats.base >= FEWEST);
     // Of samples, the counts themselves tell whether chance explains that there are none.
     if !has_noise && noise != Noise::Sampled {
-        return Verdict::TooFew;
+        return Verdict::Unclear;
     }
     match row.seen {
         [0, new] if is_sure && new > 0 => return Verdict::New,

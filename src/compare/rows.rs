@@ -1,7 +1,7 @@
 //! What a comparison tells: its rows, and what they are about.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::definitions::{self, Definition};
 use super::items::Item;
@@ -123,6 +123,8 @@ pub struct Comparison {
     pub paired: Option<String>,
     /// The rows, in the order that was asked for.
     pub rows: Vec<Row>,
+    /// Names, modules and files of the functions with the name of a row, shown or not.
+    pub namesakes: Vec<[String; 3]>,
     /// Rows there are, shown or not.
     pub functions: usize,
     /// How many of them are slower or new, shown or not.
@@ -425,6 +427,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         noise: judged.noise,
         normalize: request.normalize.clone(),
         paired: request.paired.clone(),
+        namesakes: namesakes(table, &rows),
         rows,
         functions,
         worse,
@@ -439,6 +442,16 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         warnings,
     };
     (comparison, verdicts)
+}
+
+/// Returns the functions that have the name of a row.
+fn namesakes(table: &Table, rows: &[Row]) -> Vec<[String; 3]> {
+    let names: BTreeSet<&str> = rows.iter().map(|row| row.item.names[0].as_str()).collect();
+    let items = table.items.iter().map(|item| &item.names);
+    items
+        .filter(|[name, ..]| names.contains(name.as_str()))
+        .cloned()
+        .collect()
 }
 
 /// The part of the cost of a side that both sides must have: of less than half, more of the verdicts are about names than about what the
@@ -589,9 +602,7 @@ const MANY: f64 = 1000.0;
 fn reason(judgement: &Judgement, runs: [usize; 2], has_history: bool, request: &Request) -> String {
     let percent = 100.0 * request.limits.min_effect;
     match judgement.verdict {
-        Some(Verdict::Unclear) if runs[0].min(runs[1]) < FEWEST && !has_history => {
-            format!("expected {FEWEST} runs a side at least")
-        }
+        Some(Verdict::Unclear) if runs[0].min(runs[1]) < FEWEST && !has_history => few_runs(),
         Some(Verdict::Unclear)
             if request.limits.test == Test::Ranks
                 && ranks::least_probability(runs[0], runs[1]) >= request.limits.alpha =>
@@ -617,9 +628,13 @@ fn reason(judgement: &Judgement, runs: [usize; 2], has_history: bool, request: &
                 },
             }
         }
-        Some(Verdict::TooFew) => format!("expected {FEWEST} runs a side at least"),
         _ => String::new(),
     }
+}
+
+/// Returns the reason for rows without a verdict where a side has too few runs.
+pub(super) fn few_runs() -> String {
+    format!("expected {FEWEST} runs a side at least")
 }
 
 /// Orders rows; equal ones by how much they changed, then by their names.

@@ -48,9 +48,8 @@ impl Answer {
         match self {
             Self::Fail => "fail",
             Self::BaseMoved => "base moved",
-            Self::Unclear => "unclear",
             Self::Pass => "pass",
-            Self::TooFew => "too few",
+            Self::Unclear | Self::TooFew => "unclear",
             Self::NoBase | Self::NoSuchBase => "no base",
             Self::New => "new",
             Self::NotComparable => "not comparable",

@@ -210,6 +210,7 @@ pub(super) fn joined<'d>(
         script,
         remarks,
         dispensable: Vec::new(),
+        namesakes: Vec::new(),
         rows: Rows::Kept(rows),
         author: Author::Us,
         database,

@@ -176,6 +176,8 @@ pub struct Answer<'d> {
     /// Numbers of columns that tables for people leave out where they have no room on a screen, those
     /// that matter least first.
     pub dispensable: Vec<usize>,
+    /// Names, modules and files of functions without a row that may share their name with a row.
+    pub namesakes: Vec<[String; 3]>,
     pub(super) rows: Rows<'d>,
     pub(super) author: Author,
     pub(super) database: &'d Database,

@@ -268,6 +268,7 @@ fn answer<'d>(
         columns: question.header.columns.clone(),
         remarks: selection.remarks.clone(),
         dispensable: Vec::new(),
+        namesakes: Vec::new(),
         rows,
         author: Author::Us,
         database,

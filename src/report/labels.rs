@@ -12,6 +12,7 @@ use rusqlite::{Row, named_params};
 use super::error::failure;
 use super::names::listed;
 use crate::store::{Database, StoreError};
+use crate::text::placed::{FunctionPlace, Namesake, places};
 
 const SAME_NAME: &str = include_str!("../../queries/names/same_name.sql");
 const OF_FUNCTIONS: &str = include_str!("../../queries/names/of_functions.sql");
@@ -47,16 +48,14 @@ impl PlacedFunction {
             line: row.get(4)?,
         })
     }
-}
 
-/// The place of a function in tables.
-struct FunctionPlace {
-    /// The name alone does not tell it from other functions of the run.
-    is_needed: bool,
-    /// `FILE`, `FILE:LINE` or a module, as short as tells the function apart.
-    apart: String,
-    /// `FILE:LINE` as far as known.
-    full: String,
+    fn namesake(&self) -> Namesake<'_> {
+        Namesake {
+            module: &self.module,
+            file: &self.file,
+            line: self.line,
+        }
+    }
 }
 
 /// Places of functions by their numbers.
@@ -126,7 +125,8 @@ impl FunctionLabels {
         functions.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         let mut labels = Self::default();
         for group in functions.chunk_by(|one, other| one.name == other.name) {
-            for (function, place) in group.iter().zip(places(group)) {
+            let namesakes: Vec<Namesake<'_>> = group.iter().map(PlacedFunction::namesake).collect();
+            for (function, place) in group.iter().zip(places(&namesakes)) {
                 labels.places.insert(function.function_id, place);
             }
         }
@@ -167,78 +167,4 @@ impl FunctionLabels {
             None => name.to_owned(),
         }
     }
-}
-
-/// Returns the places of functions of one name.
-fn places(group: &[PlacedFunction]) -> Vec<FunctionPlace> {
-    let files = shortened(group.iter().map(|function| function.file.as_str()));
-    let modules = shortened(group.iter().map(|function| function.module.as_str()));
-    let in_file = counts(group.iter().map(|function| function.file.as_str()));
-    let in_module = counts(group.iter().map(|function| function.module.as_str()));
-    let full = |function: &PlacedFunction| {
-        let file = files[function.file.as_str()];
-        if function.line > 0 {
-            format!("{file}:{}", function.line)
-        } else {
-            file.to_owned()
-        }
-    };
-    let by_file: Vec<String> = group
-        .iter()
-        .map(|function| {
-            let file = function.file.as_str();
-            if file.is_empty() || in_file[file] > 1 {
-                full(function)
-            } else {
-                files[file].to_owned()
-            }
-        })
-        .collect();
-    let by_file_counts = counts(by_file.iter().map(String::as_str));
-    let apart = |function: &PlacedFunction, place: &str| {
-        let module = modules[function.module.as_str()];
-        if module.is_empty() || (by_file_counts[place] == 1 && !place.is_empty()) {
-            place.to_owned()
-        } else if place.is_empty() || in_module[function.module.as_str()] == 1 {
-            module.to_owned()
-        } else {
-            format!("{place}, {module}")
-        }
-    };
-    let place = |(function, place): (&PlacedFunction, &String)| FunctionPlace {
-        is_needed: group.len() > 1,
-        apart: apart(function, place),
-        full: if function.file.is_empty() {
-            String::new()
-        } else {
-            full(function)
-        },
-    };
-    group.iter().zip(&by_file).map(place).collect()
-}
-
-/// Returns how often each text occurs.
-fn counts<'t>(texts: impl Iterator<Item = &'t str>) -> HashMap<&'t str, usize> {
-    let mut counts = HashMap::new();
-    for text in texts {
-        *counts.entry(text).or_default() += 1;
-    }
-    counts
-}
-
-/// Returns for each path its shortest end that no other one of the paths has.
-fn shortened<'t>(paths: impl Iterator<Item = &'t str>) -> HashMap<&'t str, &'t str> {
-    let paths: HashSet<&str> = paths.collect();
-    let ends = counts(paths.iter().flat_map(|path| path_ends(path)));
-    let shortest = |path: &'t str| path_ends(path).find(|end| ends[end] == 1).unwrap_or(path);
-    paths.iter().map(|path| (*path, shortest(path))).collect()
-}
-
-/// Returns the ends of a path that begin with a part of it, the shortest first.
-fn path_ends(path: &str) -> impl Iterator<Item = &str> {
-    let is_separator = |character: char| matches!(character, '/' | '\\');
-    let separators = path
-        .rmatch_indices(is_separator)
-        .map(|(at, _)| &path[at + 1..]);
-    separators.filter(|end| !end.is_empty()).chain([path])
 }

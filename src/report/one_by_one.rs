@@ -1,6 +1,8 @@
 //! Answers for several functions whose costs cannot be added up: a report is asked for each of them, and a first column
 //! says which one a row is about.
 
+use rusqlite::types::Value as SqlValue;
+
 use super::answer::{Answer, Author, Rows};
 use super::catalog::Report;
 use super::error::ReportError;
@@ -9,6 +11,7 @@ use super::kept_rows::KeptRows;
 use super::labels::FunctionLabels;
 use super::path::{Name, Path};
 use super::question::{Argument, Request};
+use super::statement::literal;
 use crate::store::{Database, RunInfo, StoreError};
 use crate::text::cell::Value;
 
@@ -36,7 +39,7 @@ pub(super) fn ask_each<'d>(
     }
     let labels = FunctionLabels::of_functions(database, run.run_id, functions)?;
     let (mut joined, mut refused): (Option<Answer<'d>>, _) = (None, None);
-    let mut rows = KeptRows::default();
+    let (mut rows, mut statements) = (KeptRows::default(), Vec::new());
     for function in labels.sorted(functions) {
         let label = labels.label(function);
         let one = with_function(report, request, &label, function);
@@ -53,9 +56,11 @@ pub(super) fn ask_each<'d>(
             rows.push(&[&about, row].concat());
             Ok::<_, StoreError>(())
         })?;
+        let statement = answer.script.trim_end().trim_end_matches(';');
+        let about = literal(&SqlValue::Text(label));
+        statements.push(format!("SELECT {about} AS about, * FROM (\n{statement}\n)"));
         match &mut joined {
             Some(joined) => {
-                joined.script += &answer.script;
                 for remark in answer.remarks {
                     if !joined.remarks.contains(&remark) {
                         joined.remarks.push(remark);
@@ -83,6 +88,7 @@ pub(super) fn ask_each<'d>(
     Ok(Answer {
         subject,
         columns: [about].into_iter().chain(joined.columns).collect(),
+        script: statements.join("\nUNION ALL\n") + ";\n",
         rows: Rows::Kept(rows),
         author: Author::Us,
         ..joined

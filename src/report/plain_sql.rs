@@ -18,6 +18,7 @@ pub fn table<'d>(database: &'d Database, columns: &[&str], rows: Vec<Vec<Value>>
         script: String::new(),
         remarks: Vec::new(),
         dispensable: Vec::new(),
+        namesakes: Vec::new(),
         rows: Rows::Kept(rows.into_iter().collect()),
         author: Author::Us,
         database,
@@ -110,6 +111,7 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         dispensable,
         rows: Rows::Statement(statement),
         author: Author::User,
+        namesakes: Vec::new(),
         database,
     })
 }

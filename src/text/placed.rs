@@ -1,4 +1,7 @@
-//! Texts that name a function together with its place: `NAME (FILE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE`.
+//! Functions of one name: the places that tell them apart, and texts that name a function together with its place
+//! (`NAME (FILE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE`).
+
+use hashbrown::{HashMap, HashSet};
 
 /// Separates a name from its place in parentheses.
 const BEFORE_PLACE: &str = " (";
@@ -98,4 +101,96 @@ fn placed(text: &str) -> impl Iterator<Item = (&str, &str)> {
         let marks = open.match_indices(BEFORE_PLACE);
         marks.map(|(at, mark)| (&open[..at], &open[at + mark.len()..]))
     })
+}
+
+/// The definition of a function, of which others may have the same name.
+pub(crate) struct Namesake<'t> {
+    pub(crate) module: &'t str,
+    pub(crate) file: &'t str,
+    /// Line where it starts; 0 if unknown.
+    pub(crate) line: i64,
+}
+
+/// The place of a function in tables.
+pub(crate) struct FunctionPlace {
+    /// The name alone does not tell it from other functions of the run.
+    pub(crate) is_needed: bool,
+    /// `FILE`, `FILE:LINE` or a module, as short as tells the function apart.
+    pub(crate) apart: String,
+    /// `FILE:LINE` as far as known.
+    pub(crate) full: String,
+}
+
+/// Returns the places of functions of one name.
+pub(crate) fn places(group: &[Namesake<'_>]) -> Vec<FunctionPlace> {
+    let files = shortened(group.iter().map(|function| function.file));
+    let modules = shortened(group.iter().map(|function| function.module));
+    let in_file = counts(group.iter().map(|function| function.file));
+    let in_module = counts(group.iter().map(|function| function.module));
+    let full = |function: &Namesake<'_>| {
+        let file = files[function.file];
+        if function.line > 0 {
+            format!("{file}:{}", function.line)
+        } else {
+            file.to_owned()
+        }
+    };
+    let by_file: Vec<String> = group
+        .iter()
+        .map(|function| {
+            let file = function.file;
+            if file.is_empty() || in_file[file] > 1 {
+                full(function)
+            } else {
+                files[file].to_owned()
+            }
+        })
+        .collect();
+    let by_file_counts = counts(by_file.iter().map(String::as_str));
+    let apart = |function: &Namesake<'_>, place: &str| {
+        let module = modules[function.module];
+        if module.is_empty() || (by_file_counts[place] == 1 && !place.is_empty()) {
+            place.to_owned()
+        } else if place.is_empty() || in_module[function.module] == 1 {
+            module.to_owned()
+        } else {
+            format!("{place}, {module}")
+        }
+    };
+    let place = |(function, place): (&Namesake<'_>, &String)| FunctionPlace {
+        is_needed: group.len() > 1,
+        apart: apart(function, place),
+        full: if function.file.is_empty() {
+            String::new()
+        } else {
+            full(function)
+        },
+    };
+    group.iter().zip(&by_file).map(place).collect()
+}
+
+/// Returns how often each text occurs.
+fn counts<'t>(texts: impl Iterator<Item = &'t str>) -> HashMap<&'t str, usize> {
+    let mut counts = HashMap::new();
+    for text in texts {
+        *counts.entry(text).or_default() += 1;
+    }
+    counts
+}
+
+/// Returns for each path its shortest end that no other one of the paths has.
+fn shortened<'t>(paths: impl Iterator<Item = &'t str>) -> HashMap<&'t str, &'t str> {
+    let paths: HashSet<&str> = paths.collect();
+    let ends = counts(paths.iter().flat_map(|path| path_ends(path)));
+    let shortest = |path: &'t str| path_ends(path).find(|end| ends[end] == 1).unwrap_or(path);
+    paths.iter().map(|path| (*path, shortest(path))).collect()
+}
+
+/// Returns the ends of a path that begin with a part of it, the shortest first.
+fn path_ends(path: &str) -> impl Iterator<Item = &str> {
+    let is_separator = |character: char| matches!(character, '/' | '\\');
+    let separators = path
+        .rmatch_indices(is_separator)
+        .map(|(at, _)| &path[at + 1..]);
+    separators.filter(|end| !end.is_empty()).chain([path])
 }

@@ -221,7 +221,7 @@ fn the_total_of_what_is_gone_is_gone() {
         // One sample may always be missing.
         (pair("base", "new"), "few", "sampled", "unclear"),
         // Nothing tells how much one time varies.
-        (pair("base", "new"), "old", "timed", "too few"),
+        (pair("base", "new"), "old", "timed", "unclear"),
         (sets("base", "new"), "old", "sampled", "gone"),
         (sets("base", "new"), "old", "timed", "gone"),
         (sets("new", "base"), "old", "timed", "new"),

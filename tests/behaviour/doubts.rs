@@ -415,7 +415,7 @@ fn two_measured_runs_a_side_are_too_few_also_for_what_is_gone() {
     for noise in ["timed", "unknown"] {
         let answer = folder.json(&[&asked[..], &["--noise", noise]].concat());
         for row in answer["rows"].as_array().expect("rows") {
-            assert_eq!(row["verdict"], "too few", "{row}");
+            assert_eq!(row["verdict"], "unclear", "{row}");
         }
     }
 }
@@ -438,7 +438,7 @@ fn copies_of_what_is_exact_are_no_repeats_where_runs_differ() {
     ];
     let (_, said, _) = folder.run(&asked);
     assert!(said.contains("new: 3 runs, 1 different"), "{said}");
-    assert_eq!(row(&folder.json(&asked), "parse")["verdict"], "too few");
+    assert_eq!(row(&folder.json(&asked), "parse")["verdict"], "unclear");
     // Where they agree, copies confirm them.
     let agreeing = ["diff", "--base", "b1", "b1", "--new", "n1", "n2"];
     let answer = folder.run(&agreeing);

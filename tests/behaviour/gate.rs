@@ -242,14 +242,14 @@ fn where_nothing_is_measured_it_ends_with_4() {
         &place,
         "total <= +10 %\nfn 'parse' <= +10 %",
         &few,
-        &["too few"; 2],
+        &["unclear"; 2],
         4,
     );
     check(
         &place,
         "noise 6 runs\ntotal <= +10 %",
         &SAME,
-        &["too few"],
+        &["unclear"],
         4,
     );
     check(&place, "noise 2 runs\ntotal <= +50 %", &few, &["pass"], 0);
@@ -257,7 +257,7 @@ fn where_nothing_is_measured_it_ends_with_4() {
         &place,
         "noise 1 run\ntotal <= +50 %",
         &["1", "6"],
-        &["too few"],
+        &["unclear"],
         4,
     );
     // One of ten is enough where the budget says so: base tells how much figures vary.
@@ -269,13 +269,13 @@ fn where_nothing_is_measured_it_ends_with_4() {
         &["fail"],
         1,
     );
-    check(&place, "fn 'parse' <= +10 %", &one, &["too few"], 4);
+    check(&place, "fn 'parse' <= +10 %", &one, &["unclear"], 4);
     for flag in ["--strict", "--prove", "--first-run=pass"] {
         check(
             &place,
             "total <= +10 %",
             &[&few[..], &[flag]].concat(),
-            &["too few"],
+            &["unclear"],
             4,
         );
     }
@@ -283,7 +283,7 @@ fn where_nothing_is_measured_it_ends_with_4() {
         &place,
         "total <= +10 %",
         &[&few[..], &["--exit-zero"]].concat(),
-        &["too few"],
+        &["unclear"],
         0,
     );
 }
@@ -293,7 +293,7 @@ fn what_was_not_judged_is_named_and_passed_over() {
     let mut place = usual();
     place.import("timed", "branch=old", &[("retired", 5)]);
     let budget = "total <= +50 %\nfn 'retired' <= +10 %\nfn 'parse' <= +50 % base 1,2\n";
-    let answers = ["pass", "nothing matched", "too few"];
+    let answers = ["pass", "nothing matched", "unclear"];
     check(&place, budget, &SAME, &answers, 0);
     check(
         &place,
@@ -352,7 +352,7 @@ fn a_first_run_is_judged_by_what_needs_no_base() {
         &place,
         "noise 3 runs\ntotal <= 1000",
         &["latest"],
-        &["too few"],
+        &["unclear"],
         4,
     );
     // Only what is compared.
@@ -687,7 +687,7 @@ fn what_is_gone_is_no_reason_to_pass_what_was_not_tested() {
     place.file("new.folded", &[("parse", 400), ("added", 6)]);
     let sides = ["base.folded", "new.folded", "--noise", "sampled"];
     let budget = "any <= +10 %\nnew <= 1 % of total\n";
-    check(&place, budget, &sides, &["too few"; 2], 4);
+    check(&place, budget, &sides, &["unclear"; 2], 4);
     let told = place.gate(budget, &sides);
     for said in [
         "no tests: nothing could be tested",
@@ -1328,7 +1328,7 @@ fn a_budget_may_say_what_is_compared_with() {
         );
     }
     let noise = ["--new", "branch=slow", "--noise", "timed"];
-    check(&place, &runs("file base.folded"), &noise, &["too few"], 4);
+    check(&place, &runs("file base.folded"), &noise, &["unclear"], 4);
     check(&place, &runs("file 'folder'"), &noise, &["fail"], 1);
     fs::copy(place.path().join("profdb.db"), place.path().join("old.db")).expect("a copy");
     let told = place.run(&["delete", "--db", "old.db", "branch=slow", "--yes"]);

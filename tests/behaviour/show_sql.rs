@@ -177,7 +177,10 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
             let request = request(report, flags, metric, (name, key), names.len());
             match ask(database, report, &run, &request) {
                 Ok((question, sql)) => {
-                    check_length(&question.what, &sql, &request);
+                    // Answers for several functions have a statement for each.
+                    if question.columns.iter().all(|column| column != "about") {
+                        check_length(&question.what, &sql, &request);
+                    }
                     let _ = write!(script, ".parameter clear\n.print {MARK}\n{sql}");
                     asked.push(question);
                 }
@@ -185,6 +188,7 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
                 Err(
                     ReportError::NothingSelected(_)
                     | ReportError::NoGroups(_)
+                    | ReportError::Several(_)
                     | ReportError::Usage(_),
                 ) => {}
                 Err(error @ ReportError::Store(_)) => {

@@ -258,7 +258,9 @@ fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &As
                 ReportError::NothingSelected(_) | ReportError::NoGroups(_) => {
                     Refusal::NothingSelected
                 }
-                ReportError::Store(error) => panic!("{error}: {}", what()),
+                error @ (ReportError::Store(_) | ReportError::Several(_)) => {
+                    panic!("{error}: {}", what())
+                }
             });
             assert_eq!(found.err(), Some(refusal), "{}", what());
             return;

@@ -11,7 +11,7 @@ fn read(text: &str) -> Budget {
 fn budget_with_every_form_of_rule_is_read() {
     let budget = read(concat!(
         "base  branch=main,host=same last 10        # or: base file baseline.db | base name=release-3\n",
-        "noise 3 runs                                    # at least, else the answer is \"too few\"\r\n",
+        "noise 3 runs                                    # at least, else the answer is \"unclear\"\r\n",
         "\ttotal            <= +2 %\n",
         "fn 'parse*'      <= +5 %    or 0.2 ms           # the larger of the two\n",
         "fn 'render'      <= 30 % of total   cumulative\n",

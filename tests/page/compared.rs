@@ -197,7 +197,7 @@ fn what_has_moved_and_what_is_not_told_have_chips() {
     // Of exact figures one run a side tells that `helper` was inlined; of times it tells nothing.
     for (noise, chips) in [
         ("exact", vec!["⇄shifted 2", "=same 1"]),
-        ("timed", vec!["…too few 3"]),
+        ("timed", vec!["?unclear 3"]),
     ] {
         page(&shown, &["diff", "1", "2", "--noise", noise]);
         shown.open(&[]);

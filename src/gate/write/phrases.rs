@@ -21,7 +21,6 @@ pub(super) fn headline(told: &Told<'_>) -> String {
         Answer::BaseMoved,
         Answer::Unclear,
         Answer::Pass,
-        Answer::TooFew,
         Answer::NoBase,
         Answer::New,
         Answer::NotComparable,

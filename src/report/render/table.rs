@@ -2,13 +2,13 @@
 //! and `markdown`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use super::dyalog::order_columns;
 use super::layout::{DECIMALS, Format, Layout, RenderError, shown};
-use crate::base::interner::{Table as ById, TextId, TextInterner};
 use crate::report::answer::FUNCTION_ID;
 use crate::report::header::{Meaning, TitledMedium};
 use crate::report::labels::FunctionLabels;
@@ -16,6 +16,7 @@ use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
 use crate::text::number::{fixed, push_fixed, push_readable, push_signed};
+use crate::text::placed::{Namesake, places};
 use crate::text::plain::{plain, push_plain_code, push_plain_line};
 use crate::text::scale::{self, Scale};
 
@@ -263,9 +264,8 @@ struct SharedNames {
     labels: Option<(usize, FunctionLabels)>,
     /// Where a row says to which module and file its name belongs.
     places: Option<(usize, usize)>,
-    /// Modules and files of the names that several functions have, and how many of these places a
-    /// module has.
-    several: HashMap<String, HashMap<String, usize>>,
+    /// By names that several functions have, and their modules and files: what tells them apart.
+    several: HashMap<String, HashMap<[String; 2], String>>,
 }
 
 impl SharedNames {
@@ -298,46 +298,27 @@ impl SharedNames {
             .filter(|column| matches!(column.kind, Kind::Name | Kind::Node))
             .map(|column| column.at)
             .collect();
-        // Nearly all names are of one place, which is all that is kept of them, and most places are of many names. Of the others, files
-        // by module: thousands of functions may have one name, as the anonymous ones of a script have, and a list of them would be
-        // searched again for each.
-        let (mut names_met, mut places_met) = (TextInterner::default(), TextInterner::default());
-        let mut first: ById<TextId, [TextId; 2]> = ById::default();
-        let mut several: HashMap<String, HashMap<String, HashSet<String>>> = HashMap::new();
+        let mut met: HashMap<String, BTreeSet<[String; 2]>> = HashMap::new();
         if let Some((module, file)) = places {
             answer.each(|row| {
                 for name in &names {
-                    let Value::Text(name) = &row[*name] else {
-                        continue;
-                    };
-                    let place = [module, file].map(|at| met(&mut places_met, text(&row[at])));
-                    let name_met = met(&mut names_met, name);
-                    let Some(known) = first.get(name_met) else {
-                        first.push(place);
-                        continue;
-                    };
-                    if *known == place {
-                        continue;
-                    }
-                    let modules = several.entry_ref(name.as_str()).or_default();
-                    for place in [*known, place] {
-                        let [module, file] = place.map(|part| places_met.text(part));
-                        let files = modules.entry_ref(as_text(module)).or_default();
-                        files.get_or_insert_with(as_text(file), str::to_owned);
+                    if let Value::Text(name) = &row[*name] {
+                        let place = [module, file].map(|at| text(&row[at]).to_owned());
+                        met.entry_ref(name.as_str()).or_default().insert(place);
                     }
                 }
                 Ok::<_, StoreError>(())
             })?;
         }
-        let count = |modules: HashMap<String, HashSet<String>>| {
-            modules
-                .into_iter()
-                .map(|(module, files)| (module, files.len()))
-                .collect()
-        };
-        let several = several
+        for [name, module, file] in &answer.namesakes {
+            if let Some(places) = met.get_mut(name) {
+                places.insert([module.clone(), file.clone()]);
+            }
+        }
+        met.retain(|_, places| places.len() > 1);
+        let several = met
             .into_iter()
-            .map(|(name, modules)| (name, count(modules)))
+            .map(|(name, definitions)| (name, apart_by_place(&definitions)))
             .collect();
         Ok(Self {
             labels: None,
@@ -357,32 +338,25 @@ impl SharedNames {
                 ShownPlaces::Needed => labels.apart(function),
             };
         }
-        if self.several.is_empty() {
-            return None;
-        }
-        let known = self.several.get(name)?;
         let (module, file) = self.places?;
-        let (module, file) = (text(&row[module]), text(&row[file]));
-        // The module tells functions of one name apart only where no other of them has it.
-        let alone = known.get(module) == Some(&1);
-        let said = if (alone && !module.is_empty()) || file.is_empty() {
-            module
-        } else {
-            file
-        };
-        Some(said).filter(|said| !said.is_empty())
+        let definition = [module, file].map(|at| text(&row[at]).to_owned());
+        let place = self.several.get(name)?.get(&definition)?;
+        Some(place.as_str()).filter(|place| !place.is_empty())
     }
 }
 
-/// Finds or adds a text.
-fn met(texts: &mut TextInterner, text: &str) -> TextId {
-    let known = texts.find(text.as_bytes());
-    known.unwrap_or_else(|| texts.add(text.as_bytes()))
-}
-
-/// A text that was one when it was added.
-fn as_text(bytes: &[u8]) -> &str {
-    str::from_utf8(bytes).unwrap_or_default()
+/// Returns what tells functions of one name apart, by module and file.
+fn apart_by_place(definitions: &BTreeSet<[String; 2]>) -> HashMap<[String; 2], String> {
+    let namesakes: Vec<Namesake<'_>> = definitions
+        .iter()
+        .map(|[module, file]| Namesake {
+            module,
+            file,
+            line: 0,
+        })
+        .collect();
+    let apart = places(&namesakes).into_iter().map(|place| place.apart);
+    definitions.iter().cloned().zip(apart).collect()
 }
 
 fn text(value: &Value) -> &str {
