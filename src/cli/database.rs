@@ -49,11 +49,14 @@ pub(super) fn is_of_runs(set: Option<&RunSet>) -> Result<(), Failure> {
 /// Environment variable that names the database.
 const DATABASE_VARIABLE: &str = "PROFDB_DB";
 
-/// Which database.
+/// The flag that names the database.
 #[derive(Clone, Debug, Args)]
 pub(super) struct DatabaseArgs {
-    /// Database file [default: $PROFDB_DB or profdb.db]
-    #[arg(long = "db", value_name = "FILE")]
+    #[arg(
+        long = "db",
+        value_name = "FILE",
+        help = "Database file [default: $PROFDB_DB or profdb.db]"
+    )]
     path: Option<PathBuf>,
 }
 

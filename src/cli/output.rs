@@ -278,7 +278,7 @@ impl Target {
             Self::File(own) if place(own) == place(file) || draft::are_one(own, file) => {
                 let name = own.display();
                 Err(complain(
-                    format!("{flag}: {name} is {what}: expected another file"),
+                    format!("{flag}: {name} is {what}; use another file"),
                     Failure::Usage,
                 ))
             }
@@ -323,7 +323,7 @@ impl Target {
             if file.is_dir() {
                 spares_below(file, inputs.from, flag, own)?;
             } else {
-                self.is_not(flag, file, "a file that is read")?;
+                self.is_not(flag, file, "an input file")?;
             }
         }
         Ok(())
@@ -399,7 +399,7 @@ fn spares_below(
     if is_below && is_profile(own, from) {
         let (name, read) = (own.display(), read.display());
         return Err(complain(
-            format!("{flag}: {name} is one of the profiles in {read} to read; use another file"),
+            format!("{flag}: {name} is a profile in {read}, an input directory; use another file"),
             Failure::Usage,
         ));
     }

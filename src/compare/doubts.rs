@@ -316,7 +316,7 @@ pub(super) fn check_totals(
     Ok(())
 }
 
-/// Refuses a selection that cost nothing: in any run, or in one that its figures are divided by.
+/// Refuses a selection that costs nothing in any run, or in a run by whose total its costs are divided.
 pub(super) fn check_selected(
     sides: &[Vec<&ComparedRun<'_>>; 2],
     selected: &[Vec<f64>; 2],
@@ -324,12 +324,12 @@ pub(super) fn check_selected(
 ) -> Result<(), CompareError> {
     let nothing = |message: String| Err(CompareError::NothingSelected(message));
     if selected.iter().flatten().all(|cost| *cost == 0.0) {
-        return nothing("what is selected cost nothing in any run".to_owned());
+        return nothing("the selection costs nothing in any run".to_owned());
     }
     let mut runs = sides.iter().flatten().zip(selected.iter().flatten());
     match runs.find(|(_, cost)| **cost <= 0.0) {
         Some((run, cost)) if request.normalize == Normalize::Total => nothing(format!(
-            "--normalize total: what is selected cost {cost} in {}: it has no shares",
+            "--normalize total: the selection costs {cost} in {}, so it has no shares",
             run.said()
         )),
         _ => Ok(()),
@@ -364,7 +364,7 @@ pub(super) fn check_named(
     Ok(())
 }
 
-/// Says where nothing of what is selected cost anything. `nothing` has the places of runs among all, and why they have nothing.
+/// Describes the runs in which the selection costs nothing. `nothing` has the positions of runs among all, and the reasons.
 pub(super) fn nothing_selected(
     selected: &[Vec<f64>; 2],
     nothing: &[(usize, Nothing)],
@@ -382,7 +382,7 @@ pub(super) fn nothing_selected(
         };
         let why = nothing.iter().find(|(place, _)| places.contains(place));
         let why = why.map_or_else(String::new, |(_, nothing)| format!(": {}", nothing.why()));
-        doubts.push(format!("what is selected cost nothing in {runs}{why}"));
+        doubts.push(format!("the selection costs nothing in {runs}{why}"));
     }
     doubts
 }

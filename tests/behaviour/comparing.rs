@@ -188,7 +188,7 @@ fn a_selection_that_cost_nothing_has_no_shares() {
             "total",
         ],
         4,
-        "what is selected cost 0 in d.folded: it has no shares",
+        "the selection costs 0 in d.folded, so it has no shares",
     );
     let (out, said, code) = folder.run(&["diff", "a.folded", "d.folded", "--focus", "^c$"]);
     assert_eq!(code, Some(0), "{said}");
@@ -771,7 +771,7 @@ fn threads_are_those_of_the_name_whatever_their_numbers() {
     let (_, said, code) = folder.run(&asked);
     assert_eq!(code, Some(0), "{said}");
     assert!(
-        said.contains("what is selected cost nothing in base: a.json has no thread Thread_0103"),
+        said.contains("the selection costs nothing in base: a.json has no thread Thread_0103"),
         "{said}"
     );
     folder.refuses(
@@ -793,7 +793,7 @@ fn selections_that_are_nothing_in_a_run_are_said() {
         (
             "--fn",
             vec!["a.folded", "b.folded"],
-            "nothing in new: b.folded has nothing that --fn old means",
+            "nothing in new: nothing in b.folded matches --fn old",
         ),
         ("--focus", vec!["a.folded", "b.folded"], "nothing in new\n"),
         (
@@ -810,7 +810,7 @@ fn selections_that_are_nothing_in_a_run_are_said() {
         let words = [&["diff"], &files[..], &[flag, "old"]].concat();
         let (_, found, code) = folder.run(&words);
         assert_eq!(code, Some(0), "{words:?}: {found}");
-        let said = format!("what is selected cost {said}");
+        let said = format!("the selection costs {said}");
         assert!(found.contains(&said), "{words:?}: {found}");
     }
 }

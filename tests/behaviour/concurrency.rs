@@ -325,7 +325,7 @@ fn a_database_that_is_replaced_while_it_is_waited_for_is_not_spoken_for() {
                 "{journal}, {arguments:?}: {said}"
             );
             assert!(
-                said.contains("another process has replaced the database"),
+                said.contains("another process replaced, moved or overwrote the database"),
                 "{journal}, {arguments:?}: {said}"
             );
         }

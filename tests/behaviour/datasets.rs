@@ -403,7 +403,7 @@ fn a_day_of_which_files_were_put_together_is_not_added_to() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(
-        errors.contains("part-0.parquet: expected a file of one run, found one of several"),
+        errors.contains("part-0.parquet: the file has several runs"),
         "{errors}"
     );
     assert_eq!(bytes(&path.join("d")), before);
@@ -828,7 +828,7 @@ fn files_that_engines_have_numbered_are_those_of_no_run() {
     assert_eq!(refused.status.code(), Some(2));
     let said = text(&refused.stderr);
     assert!(
-        said.contains(".parquet: expected a file of one run, found one of several"),
+        said.contains(".parquet: the file has several runs"),
         "{said}"
     );
     // A uid that could not be told from such a number is the name of no file.
@@ -1019,8 +1019,8 @@ fn figures_that_are_not_those_of_the_fingerprint_are_refused() {
         let said = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(3), "{said}");
         assert!(
-            said.contains("its files contradict each other: run ")
-                && said.contains("has other figures than those of its fingerprint"),
+            said.contains("its files contradict each other: the costs of run ")
+                && said.contains("differ from its fingerprint"),
             "{said}"
         );
     }
@@ -1075,7 +1075,7 @@ fn missing_fingerprint_is_computed() {
         Ok(computed)
     );
     let refused = filled("other.db", Cell::Text(b"00")).expect_err("it is another");
-    assert!(refused.contains("has other figures"), "{refused}");
+    assert!(refused.contains("differ from its fingerprint"), "{refused}");
 }
 
 /// A copy of a run in the folder of another day would count twice: whoever looks at the dataset says so, and imports refuse it.
@@ -1118,7 +1118,7 @@ fn a_copy_on_another_day_is_said() {
         for expected in [
             "d/runs/day=2026-01-01/",
             "d/runs/day=unknown/",
-            "are one run on two days",
+            "are the same run in two day partitions",
             "1 more runs are affected",
         ] {
             assert!(said.contains(expected), "{arguments:?}: {expected}: {said}");
@@ -1138,7 +1138,7 @@ fn a_copy_on_another_day_is_said() {
     fs::remove_file(path.join(format!("d/runs/day=2026-01-01/{uid}.parquet")))
         .expect("it was copied");
     assert_eq!(said(&one, 0), "");
-    assert!(said(&export, 0).contains("are one run on two days"));
+    assert!(said(&export, 0).contains("are the same run in two day partitions"));
     // The name of no folder is none.
     let refused = tried(path, &["schema", "--dialect", "duckdb", "--dataset", ""]);
     assert_eq!(refused.status.code(), Some(2));

@@ -335,7 +335,7 @@ fn totals_that_say_nothing_are_refused() {
     folder.refuses(
         &["diff", "idle.folded", "idle.folded", "--focus", "^wait$"],
         4,
-        "what is selected cost nothing in any run",
+        "the selection costs nothing in any run",
     );
 }
 

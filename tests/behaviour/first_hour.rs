@@ -411,7 +411,7 @@ fn names_that_a_shell_would_take_apart_are_proposed_in_quotes() {
         (
             &["runs"],
             5,
-            "there is no database profdb.db; `profdb import FILE` makes one",
+            "the database profdb.db does not exist; `profdb import FILE` creates it",
         ),
         (
             &["-p.folded"],
@@ -657,7 +657,7 @@ fn a_report_says_what_the_file_does_not_know() {
     let said = profdb(at, &["report", "calls", "--fn", "fib", flat]);
     assert!(
         said.errors
-            .ends_with("knows totals only: try summary or data\n"),
+            .ends_with("has totals only. Try summary or data\n"),
         "{}",
         said.errors
     );
@@ -815,26 +815,32 @@ fn the_name_of_an_output_says_what_it_is() {
     let refused: [(&[&str], &str); 7] = [
         (
             &["--format", "folded", "-o", "x.svg"],
-            "folded is no picture: `--format flamegraph` draws one",
+            "folded is not an image; `--format flamegraph` writes SVG",
         ),
-        (&["--format", "pprof", "-o", "x.png"], "pprof is no picture"),
+        (
+            &["--format", "pprof", "-o", "x.png"],
+            "pprof is not an image",
+        ),
         (
             &["--format", "flamegraph", "-o", "x.png"],
-            "the picture is SVG",
+            "the output is SVG",
         ),
         (
             &["--format", "folded", "-o", "x.html"],
-            "`profdb report --html x.html` makes one",
+            "`profdb report --html x.html` writes a page",
         ),
         (
             &["--format", "folded", "-o", "x.xz"],
-            "expected .gz, .zst, or a name without .xz",
+            "use .gz, .zst, or a name without .xz",
         ),
         (
             &["--format", "pprof", "-o", "x.pb.zst"],
-            "pprof is packed by gzip",
+            "pprof is compressed with gzip",
         ),
-        (&["-o", "x"], "expected --format FORMAT, or a name for -o"),
+        (
+            &["-o", "x"],
+            "expected --format FORMAT, or a file name with a known extension",
+        ),
     ];
     for (arguments, expected) in refused {
         let said = export(arguments);
@@ -845,9 +851,9 @@ fn the_name_of_an_output_says_what_it_is() {
         );
     }
     let reports = [
-        ("x.html", "`profdb report --html FILE` makes a page"),
+        ("x.html", "`profdb report --html FILE` writes an HTML page"),
         ("x.svg", "`profdb export --format flamegraph -o FILE` draws"),
-        ("x.csv.gz", "answers are not packed"),
+        ("x.csv.gz", "reports are not compressed"),
     ];
     for (name, expected) in reports {
         let said = profdb(at, &["report", "p.folded", "-o", name]);

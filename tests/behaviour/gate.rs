@@ -113,7 +113,7 @@ impl Place {
         let code = told.code.expect("it ended by itself");
         assert_eq!(json["exit_code"], code, "{json}");
         let rules = json["rules"].as_array().expect("rules");
-        let answer = |rule: &Value| rule["answer"].as_str().expect("a word").to_owned();
+        let answer = |rule: &Value| rule["result"].as_str().expect("a word").to_owned();
         (rules.iter().map(answer).collect(), code)
     }
 }
@@ -211,7 +211,8 @@ fn a_budget_that_cannot_be_read_ends_with_3() {
     let told = place.run(&["gate", "--budget", "huge.budget", "1", "2"]);
     assert_eq!(told.code, Some(3), "{}", told.errors);
     assert!(
-        told.errors.contains("1048576 bytes at most"),
+        told.errors
+            .contains("the budget has more than 1048576 bytes"),
         "{}",
         told.errors
     );
@@ -456,13 +457,13 @@ fn a_slip_in_base_is_no_first_run() {
         ),
         (
             &["branch=mian", "mian"],
-            "branch: fix, main; there is no run mian",
+            "branch: fix, main; no run matches mian",
         ),
     ] {
         let asked = asked(base);
         check(&place, "total <= +5 %", &asked, &["no base"], 0);
         let told = place.gate("total <= +5 %", &asked);
-        let warned = "taken for a first run, which passes";
+        let warned = "no baseline yet, so the gate passes: ";
         for text in [said, warned] {
             assert!(told.errors.contains(text), "{base:?}: {}", told.errors);
         }
@@ -503,7 +504,10 @@ fn a_folder_without_profiles_is_nothing_to_compare_with_yet() {
     let said = "no baseline yet, so the gate passes: none: no profile in this directory";
     assert!(told.errors.contains(said), "{}", told.errors);
     // Nothing to judge is nothing measured, which --exit-zero asks to pass over.
-    for (new, said) in [("none", "no profile below"), ("99", "there is no run 99")] {
+    for (new, said) in [
+        ("none", "none: no profile in this directory"),
+        ("99", "there is no run 99"),
+    ] {
         place.run(&["import", "new.folded"]);
         let sides = ["new.folded", new];
         let told = place.gate(budget, &sides);
@@ -823,7 +827,7 @@ fn what_was_moved_has_the_name_of_either_place() {
             told.errors
         );
         let said: Value = serde_json::from_str(&told.out).expect("JSON");
-        assert_eq!(said["rules"][0]["answer"], answer, "{rule}: {said}");
+        assert_eq!(said["rules"][0]["result"], answer, "{rule}: {said}");
     }
 }
 
@@ -1600,7 +1604,7 @@ fn one_unknown_figure_hides_nothing_of_the_others() {
     let subjects = json["rules"][0]["subjects"].as_array().expect("subjects");
     let first = &subjects[0];
     assert_eq!(
-        (&first["function"], &first["answer"]),
+        (&first["function"], &first["result"]),
         (&"query".into(), &"fail".into())
     );
     let unknown: Vec<&Value> = subjects
@@ -1608,7 +1612,7 @@ fn one_unknown_figure_hides_nothing_of_the_others() {
         .filter(|subject| subject["function"] == "main")
         .collect();
     assert_eq!(unknown.len(), 1, "{json}");
-    assert_eq!(unknown[0]["answer"], "not comparable");
+    assert_eq!(unknown[0]["result"], "not comparable");
     for key in ["base", "new", "limit", "ratio"] {
         assert!(unknown[0][key].is_null(), "{key}: {json}");
     }
@@ -1856,7 +1860,7 @@ fn what_is_read_is_not_written_over() {
     let of_files = ["--base", "base.json", "--new", "new.json"];
     let of_folder = ["--base", "base.json", "--new", "folder"];
     let of_rules = ["--new", "new.json"];
-    let read = "a file that is read";
+    let read = "an input file";
     for (budget, sides, written, what) in [
         (plain, &of_files[..], "new.json", read),
         (plain, &of_files, "./base.json", read),
@@ -1865,7 +1869,7 @@ fn what_is_read_is_not_written_over() {
             plain,
             &of_folder,
             "folder/one.json",
-            "a profile of the folder folder, which is read",
+            "a profile in folder, an input directory",
         ),
         (files_of_rules, &of_rules, "old.json", "the database"),
         (
@@ -1886,7 +1890,7 @@ fn what_is_read_is_not_written_over() {
                 told.out,
                 told.errors
             );
-            let said = format!("{flag}: {written} is {what}: expected another file");
+            let said = format!("{flag}: {written} is {what}; use another file");
             assert!(told.errors.contains(&said), "{}", told.errors);
         }
     }
@@ -1937,7 +1941,7 @@ fn what_is_read_is_not_written_over() {
             told.out,
             told.errors
         );
-        let said = ".json is a ";
+        let said = "use another file";
         assert!(told.errors.contains(said), "{arguments:?}: {}", told.errors);
     }
     let after = files.map(|name| content(&place, name));
@@ -1998,7 +2002,7 @@ fn a_file_has_its_name_in_any_of_many_checkouts() {
     let told = place.run(&[&["gate"], &flags[..], &sides[..]].concat());
     let said: Value = serde_json::from_str(&told.out).expect("JSON");
     for (at, (rule, answer)) in expected.iter().enumerate() {
-        assert_eq!(said["rules"][at]["answer"], *answer, "{rule}: {said}");
+        assert_eq!(said["rules"][at]["result"], *answer, "{rule}: {said}");
     }
     assert_eq!(told.code, Some(1), "{}", told.errors);
 }

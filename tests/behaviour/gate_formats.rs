@@ -125,7 +125,7 @@ fn json_has_names_as_they_are() {
             (subject["base"].as_f64(), subject["new"].as_f64()),
             (Some(1e6), Some(2e6))
         );
-        assert_eq!(subject["answer"], "fail");
+        assert_eq!(subject["result"], "fail");
     }
 }
 

@@ -317,7 +317,7 @@ fn without_a_repository_nothing_is_imported() {
     refused(
         &repository,
         &mut repository.profdb(&[&elsewhere]),
-        "expected a folder in a git repository",
+        "the directory is not in a git repository",
     );
     refused(
         &repository,
@@ -334,12 +334,12 @@ fn without_a_repository_nothing_is_imported() {
         repository
             .profdb(&["--git"])
             .env("PATH", repository.home.path()),
-        "expected the program git",
+        "the program git is not in PATH",
     );
     refused(
         &repository,
         repository.profdb(&["--git"]).env_remove("PATH"),
-        "expected the program git",
+        "the program git is not in PATH",
     );
 }
 
@@ -644,7 +644,8 @@ fn what_only_filters_and_submodules_tell_is_unknown() {
     repository.write("x.bin", "abc\n");
     let unknown = repository.dirty();
     assert!(
-        unknown.starts_with("- ") && unknown.contains("the filter of x.bin"),
+        unknown.starts_with("- ")
+            && unknown.contains("changes of x.bin are known to its filter only"),
         "{unknown}"
     );
     repository.write("a.txt", "other\n");
@@ -779,7 +780,7 @@ fn a_gate_finds_where_a_branch_began() {
         database.execute(sql, [name]).expect("a tag");
         let new = "--new=last 1";
         let (_, text) = gate(&["--git", new]);
-        let said = format!("it does not have the commit {name} of new");
+        let said = format!("the commit {name} of the new runs is missing");
         assert!(text.contains(&said), "{text}");
     }
     // Nothing that the repository names is carried out.
@@ -836,11 +837,11 @@ fn of_a_long_history_it_is_said_what_is_left_out() {
             .output();
         said(&output.expect("it was built"))
     };
-    let omission = "more than 10000 commits led to ";
+    let omission = " has more than 10000 ancestors; ";
     let said = gate();
     assert!(!said.contains(omission), "{said}");
     repository.commit("one more");
     let said = gate();
-    let of_all = "only the latest 10000 of them are compared with\n";
+    let of_all = "only the latest 10000 are used\n";
     assert!(said.contains(omission) && said.contains(of_all), "{said}");
 }

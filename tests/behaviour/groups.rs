@@ -194,9 +194,7 @@ fn a_folder_with_other_files_gives_its_profiles() {
     let (code, _, complained) = place.import(&[], &[place.folder()]);
     assert_eq!(code, Some(3));
     assert!(
-        complained.ends_with(
-            "expected profiles in the folder, at any depth, found none among 3 files in 1 folder\n"
-        ),
+        complained.ends_with("no profile found among 3 files in 1 folder\n"),
         "{complained}"
     );
 }

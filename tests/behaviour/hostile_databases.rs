@@ -189,12 +189,12 @@ fn what_is_no_database_of_ours() {
         (
             "text",
             |path| fs::write(path, "Dear diary,\n".repeat(100)).expect("a file"),
-            "this is not a database",
+            "not a database",
         ),
         (
             "folder",
             |path| fs::create_dir(path).expect("a folder"),
-            "is a folder, not a database",
+            "is a directory, not a database",
         ),
         (
             "pipe",
@@ -204,7 +204,7 @@ fn what_is_no_database_of_ours() {
         (
             "of another",
             |path| drop(open(path, "CREATE TABLE t (x); INSERT INTO t VALUES (1)")),
-            "not one of profdb",
+            "is not a profdb database",
         ),
         (
             "newer",
@@ -229,7 +229,7 @@ fn what_is_no_database_of_ours() {
         (
             "cut",
             |path| fs::write(path, b"SQLite format 3\0").expect("a file"),
-            "this is not a database",
+            "not a database",
         ),
     ];
     for (what, make, says) in made {
@@ -971,7 +971,7 @@ fn every_command_on_a_damaged_file() {
             );
             if command == ["check"] {
                 // Without its mark the file is nobody's.
-                let nobodys = ["not one of profdb", "newer profdb"]
+                let nobodys = ["not a profdb database", "newer profdb"]
                     .iter()
                     .any(|says| told.errors.contains(says));
                 let expected = if nobodys { 5 } else { i32::from(!sound) };

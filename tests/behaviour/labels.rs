@@ -541,12 +541,12 @@ fn a_label_that_is_not_there_is_told_from_one_that_is() {
         (
             with(&[(0, true)]),
             Some("thread"),
-            "there is no thread in what is selected of run 1",
+            "the selected part of run 1 has no thread",
         ),
         (
             Asked::default(),
             Some("process"),
-            "there is no process in what is selected of run 1",
+            "the selected part of run 1 has no process",
         ),
     ];
     for (asked, by, expected) in table {

@@ -85,8 +85,8 @@ mod support {
 
 fn main() -> std::process::ExitCode {
     #[cfg(unix)]
-    let recipes = recipes::trials();
+    let trials = recipes::trials;
     #[cfg(not(unix))]
-    let recipes = Vec::new();
-    support::harness::run(env!("CARGO_CRATE_NAME"), recipes)
+    let trials = Vec::new;
+    support::harness::run(env!("CARGO_CRATE_NAME"), trials)
 }

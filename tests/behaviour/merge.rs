@@ -196,19 +196,19 @@ fn refuses_what_it_cannot_trust() {
     let changes = [
         (
             "UPDATE function_info SET exclusive = exclusive + 1",
-            "checks of it fail",
+            "its checks fail",
         ),
         (
             "UPDATE nodes SET function_id = 9999 WHERE node_id = 2",
-            "checks of it fail",
+            "its checks fail",
         ),
         (
             "UPDATE runs SET last_node = 9223372036854775807",
-            "checks of it fail",
+            "its checks fail",
         ),
         (
             "DELETE FROM functions WHERE function_id = 1",
-            "checks of it fail",
+            "its checks fail",
         ),
         (
             "ALTER TABLE nodes RENAME TO other; CREATE VIEW nodes AS SELECT * FROM other",
@@ -221,7 +221,7 @@ fn refuses_what_it_cannot_trust() {
         // Checks would see what it shows them.
         (
             "DROP VIEW tree; CREATE VIEW tree AS SELECT * FROM nodes WHERE 0",
-            "its views are not those of this profdb",
+            "its views differ from those of this profdb",
         ),
         (
             "CREATE TRIGGER odd AFTER INSERT ON nodes BEGIN DELETE FROM runs; END",
@@ -232,7 +232,7 @@ fn refuses_what_it_cannot_trust() {
             "has schema version 3, this profdb reads versions from 13 on; import the profiles again into a new database",
         ),
         ("PRAGMA user_version = 99", "has schema version 99"),
-        ("PRAGMA application_id = 1", "not one of profdb"),
+        ("PRAGMA application_id = 1", "is not a profdb database"),
     ];
     for (sql, message) in changes {
         fs::copy(path.join("sound.db"), path.join("odd.db")).expect("space on the disk");

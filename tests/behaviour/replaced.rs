@@ -426,8 +426,7 @@ fn leftover_logs_are_refused_by_name() {
                     bytes.len()
                 );
                 assert_eq!(done.status.code(), Some(5), "{about}");
-                let line =
-                    format!("profdb: x.db: {name} is there, which another database has left");
+                let line = format!("profdb: x.db: {name} was left by another database");
                 assert!(text(&done.stderr).starts_with(&line), "{about}");
                 assert_eq!(entries(folder.path()), there, "{about}");
                 assert!(

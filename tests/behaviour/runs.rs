@@ -264,11 +264,11 @@ fn the_start_of_a_commit_means_the_one_without_an_addition() {
         ("commit=ddddddd2", Ok(7)),
         (
             "commit=ccccccc",
-            Err("is the start of 2 commits: ccccccc1-dirty, ccccccc1-new"),
+            Err("matches 2 commits: ccccccc1-dirty, ccccccc1-new"),
         ),
         (
             "commit=ddddddd",
-            Err("is the start of 3 commits: ddddddd1, ddddddd2, ddddddd2-dirty"),
+            Err("matches 3 commits: ddddddd1, ddddddd2, ddddddd2-dirty"),
         ),
     ] {
         let found = database.choose(&set(asked));

@@ -239,7 +239,7 @@ fn a_gate_compares_one_function_wherever_base_has_it() {
         ] {
             let (answer, text) = gate(sides);
             let rules = answer["rules"].as_array().expect("rules").iter();
-            let found: Vec<&Json> = rules.map(|rule| &rule["answer"]).collect();
+            let found: Vec<&Json> = rules.map(|rule| &rule["result"]).collect();
             assert_eq!(found, answers, "{last} {sides:?}: {text}");
             assert!(!folders(&answer).is_empty(), "{answer}");
             assert!(text.contains("Folder "), "{text}");

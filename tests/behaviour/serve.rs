@@ -883,7 +883,7 @@ fn statements_end() {
     let answer = server.sql(ENDLESS);
     assert_eq!(answer.status, 422);
     assert!(
-        answer.text().contains("longer than 1 s"),
+        answer.text().contains("stopped after 1 s"),
         "{}",
         answer.text()
     );

@@ -69,7 +69,7 @@ fn nothing_is_left_of_a_temporary_file() {
                 Some(5) => {
                     assert!(!["4", "short", "int"].contains(&fault), "{about}");
                     assert!(
-                        text(&done.stderr).contains("TMPDIR names another folder"),
+                        text(&done.stderr).contains("set TMPDIR to another directory"),
                         "{about}"
                     );
                 }

@@ -75,5 +75,5 @@ mod support {
 }
 
 fn main() -> std::process::ExitCode {
-    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new())
+    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new)
 }

@@ -89,7 +89,7 @@ mod support {
 }
 
 fn main() -> std::process::ExitCode {
-    let code = support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new());
+    let code = support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new);
     support::browser::end_all();
     code
 }

@@ -10,7 +10,7 @@ use std::env;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
-use libtest_mimic::Failed;
+use libtest_mimic::{Failed, Trial};
 use profdb::base::error::Stop;
 use profdb::formats::{Confidence, FORMATS, Format};
 use profdb::input::{Input, Limits};
@@ -85,6 +85,13 @@ fn main() -> ExitCode {
     if workers::is_worker() {
         return workers::work().expect("requests are read and answered");
     }
+    let code = harness::run(env!("CARGO_CRATE_NAME"), trials);
+    #[cfg(unix)]
+    workers::end().expect("workers end when their input ends");
+    code
+}
+
+fn trials() -> Vec<Trial> {
     let mut trials = cases::trials();
     trials.extend(growth::trials());
     for (name, sample) in one_of_each_format() {
@@ -102,10 +109,7 @@ fn main() -> ExitCode {
         "workers::worker_that_ends_is_replaced".to_owned(),
         workers::worker_that_ends_is_replaced,
     ));
-    let code = harness::run(env!("CARGO_CRATE_NAME"), trials);
-    #[cfg(unix)]
-    workers::end().expect("workers end when their input ends");
-    code
+    trials
 }
 
 /// Returns a profile of each format: the case `minimal` or else the first one.

@@ -10,6 +10,7 @@ mod language;
 mod layers;
 mod made;
 mod plans;
+mod skips;
 mod supply;
 mod tidy;
 
@@ -23,5 +24,5 @@ mod support {
 }
 
 fn main() -> std::process::ExitCode {
-    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new())
+    support::harness::run(env!("CARGO_CRATE_NAME"), Vec::new)
 }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::{fs, io};
 
-use libtest_mimic::Failed;
+use libtest_mimic::{Failed, Trial};
 use profdb::base::error::Stop;
 use profdb::formats::{self, Options};
 use profdb::pipeline::{Imported, import, meta};
@@ -44,6 +44,7 @@ mod support {
     pub(crate) mod laws;
     pub(crate) mod long;
     pub(crate) mod markdown_rows;
+    pub(crate) mod program;
     pub(crate) mod skipped;
     pub(crate) mod streams;
 }
@@ -100,6 +101,10 @@ const COSTLY_PROPERTIES: [(&str, Property); 10] = [
 ];
 
 fn main() -> ExitCode {
+    harness::run(env!("CARGO_CRATE_NAME"), trials)
+}
+
+fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, sample) in case_inputs() {
         trials.push(trial(&name, &sample, REFUSED));
@@ -138,7 +143,7 @@ fn main() -> ExitCode {
         let name = format!("random runs/{part}::comes_back_from_every_format");
         harness::trial(name, move || round_trip::random_runs(part))
     }));
-    harness::run(env!("CARGO_CRATE_NAME"), trials)
+    trials
 }
 
 fn save(database: Result<Database, StoreError>, sample: &Sample) -> Result<Imported, Failed> {

@@ -4,6 +4,7 @@
 //! tool is missing unwinds with [`skip`] and is counted as ignored.
 
 #![expect(clippy::disallowed_methods, reason = "reads RETRY_SKIPPED")]
+#![expect(clippy::print_stderr, reason = "reports how a test program ended")]
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::{Cell, RefCell};
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-use super::skipped;
+use super::{program, skipped};
 
 /// A test function that `#[test]` has registered.
 pub(crate) struct Test {
@@ -38,14 +39,33 @@ thread_local! {
     static PANIC_MESSAGE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs the registered tests and the given trials, then lists the skipped ones.
+/// Runs the registered tests and further trials in a child process, then lists the skipped ones.
 ///
 /// The list covers all programs of the same `cargo test`. It appears after the last program, after
-/// a program that fails (Cargo stops there), and where the command line selects tests.
+/// a program that fails or aborts (Cargo stops there), and where the command line selects tests.
 ///
 /// `RETRY_SKIPPED=1` runs only the tests that were skipped last: CI installs their tools after tier 1.
-pub(crate) fn run(program: &str, trials: Vec<Trial>) -> ExitCode {
+pub(crate) fn run(program: &str, trials: impl FnOnce() -> Vec<Trial>) -> ExitCode {
     let arguments = Arguments::from_args();
+    if skipped::has_list() {
+        return run_trials(program, &arguments, trials());
+    }
+    let status = skipped::share_list(program::test_program().args(env::args_os().skip(1)))
+        .status()
+        .expect("the test program starts again");
+    let is_selection = arguments.filter.is_some() || !arguments.skip.is_empty();
+    let is_end = program == LAST_PROGRAM || !status.success() || is_selection;
+    if is_end && !arguments.list {
+        skipped::print();
+    }
+    if let Some(code) = status.code() {
+        return u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from);
+    }
+    eprintln!("{program}: {status}");
+    ExitCode::FAILURE
+}
+
+fn run_trials(program: &str, arguments: &Arguments, trials: Vec<Trial>) -> ExitCode {
     // Files and folders of tests are readable by other users, whatever the umask outside.
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
@@ -71,13 +91,7 @@ pub(crate) fn run(program: &str, trials: Vec<Trial>) -> ExitCode {
         trials.retain(|trial| names.contains(trial.name()));
     }
     trials.sort_by(|left, right| left.name().cmp(right.name()));
-    let is_selection = arguments.filter.is_some() || !arguments.skip.is_empty();
-    let conclusion = libtest_mimic::run(&arguments, trials);
-    let is_end = program == LAST_PROGRAM || conclusion.has_failed() || is_selection;
-    if is_end && !arguments.list {
-        skipped::print();
-    }
-    conclusion.exit_code()
+    libtest_mimic::run(arguments, trials).exit_code()
 }
 
 /// Makes a trial that [`skip`] can end.

@@ -37,3 +37,8 @@ pub(crate) fn command_at(path: impl AsRef<OsStr>) -> Command {
     }
     command
 }
+
+/// Returns a command that starts the running test program again, in its own environment.
+pub(crate) fn test_program() -> Command {
+    Command::new(std::env::current_exe().expect("the path of the test program"))
+}

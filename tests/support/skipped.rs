@@ -7,9 +7,11 @@
 #![expect(clippy::print_stderr, reason = "reports what was skipped")]
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Adds a skipped test to the list.
 pub(crate) fn record(test: &str, reason: &str) {
@@ -43,8 +45,29 @@ pub(crate) fn last_names() -> BTreeSet<String> {
     names.map(str::to_owned).collect()
 }
 
+/// The variable that hands the path of the list to the process that runs the tests.
+const LIST: &str = "SKIPPED_TESTS";
+
+/// Returns true if another process prints the list.
+pub(crate) fn has_list() -> bool {
+    env::var_os(LIST).is_some()
+}
+
+/// Lets a process add to the list.
+pub(crate) fn share_list(command: &mut Command) -> &mut Command {
+    command.env(LIST, notes())
+}
+
+/// Lets a test program print a list of its own.
+pub(crate) fn hide_list(command: &mut Command) -> &mut Command {
+    command.env_remove(LIST)
+}
+
 /// Returns the file to which all test programs of one `cargo test` write.
 fn notes() -> PathBuf {
+    if let Some(list) = env::var_os(LIST) {
+        return list.into();
+    }
     #[cfg(unix)]
     // Cargo is the parent of all test programs that it starts.
     let parent = std::os::unix::process::parent_id();

@@ -1,4 +1,4 @@
-//! For programs.
+//! Writes the result of a gate as JSON.
 
 use serde_json::{Value as Json, json as value};
 
@@ -14,12 +14,12 @@ pub fn json(told: &Told<'_>) -> String {
     let bases: Vec<Json> = gate
         .bases
         .iter()
-        .map(|base| value!({"said": base.said, "runs": runs(&base.runs)}))
+        .map(|base| value!({"selector": base.said, "runs": runs(&base.runs)}))
         .collect();
     let rules: Vec<Json> = gate.rules.iter().map(rule).collect();
     let [(_, folders), (_, modules)] = members_of_folders(&gate.folders);
     let whole = value!({
-        "schema_version": 1,
+        "schema_version": 2,
         "report": "gate",
         "budget": told.budget,
         "outcome": told.outcome().name(),
@@ -50,10 +50,10 @@ fn rule(rule: &RuleAnswer) -> Json {
         "line": rule.place.line,
         "column": rule.place.column,
         "rule": rule.text,
-        "answer": rule.answer.name(),
-        "why": rule.why,
+        "result": rule.answer.name(),
+        "reason": rule.why,
         "base": rule.base,
-        "watched": rule.watched,
+        "matched": rule.watched,
         "unclear": rule.unclear,
         "subjects": subjects,
     })
@@ -67,8 +67,8 @@ fn subject(subject: &Subject) -> Json {
         "function": function,
         "module": module,
         "file": file,
-        "answer": subject.answer.name(),
-        "about": match subject.about {
+        "result": subject.answer.name(),
+        "quantity": match subject.about {
             About::Change => "change",
             About::Amount => "amount",
             About::Share => "share",
@@ -86,6 +86,6 @@ fn subject(subject: &Subject) -> Json {
         "p_adjusted": finite(subject.adjusted),
         "p_unchanged": finite(subject.unchanged),
         "gone": subject.is_gone,
-        "why": subject.why,
+        "reason": subject.why,
     })
 }

@@ -364,11 +364,11 @@ impl<'r, 'a> Xml<'r, 'a> {
                     Piece::End
                 }
                 Event::Text(text) => {
-                    self.text.push_str(&text);
+                    self.text.push_str(&text.xml10_content());
                     Piece::Text
                 }
                 Event::CData(text) => {
-                    self.text.push_str(&text);
+                    self.text.push_str(&text.xml10_content());
                     Piece::Text
                 }
                 Event::GeneralRef(reference) => {
