@@ -1,5 +1,6 @@
 // Runs of the page: names, figures of the whole run, trees and source, each unpacked when it is first asked for.
 import { POWERS, Reader, block, json } from './bytes.js';
+import { placesOf } from './places.js';
 import { Sums } from './sums.js';
 import { Unanswered, plain } from './texts.js';
 
@@ -144,6 +145,8 @@ export class Run {
     this.names = { id: [], kind: [], name: [], module: [], file: [], line: [], line_files: [] };
     /** @type {Map<string, number[]>} */
     this.byName = new Map();
+    /** Texts that tell functions of one name apart, by name and number. @type {Map<string, Map<number, string>>} */
+    this.places = new Map();
     /** The path that was followed last, and where it led. @type {{key: string, of: import('./selection.js').Selected} | null} */
     this.followed = null;
     /** Threads and processes to choose from, once they are known. @type {string[] | null} */
@@ -199,6 +202,20 @@ export class Run {
   /** Whether a function is one, or something like it, and no thread or the like. @param {number} at */
   isCode(at) {
     return this.names.kind[at] === 'function' || this.names.kind[at] === 'pseudo';
+  }
+
+  /** Returns the text that tells a function from others of its name; `null` where none has it. @param {number} at @returns {string | null} */
+  placeApart(at) {
+    const { names } = this;
+    const name = names.name[at];
+    const group = this.byName.get(name) ?? [];
+    if (group.length < 2) return null;
+    let places = this.places.get(name);
+    if (!places) {
+      const found = placesOf(group.map((at) => ({ module: names.module[at], file: names.file[at], line: names.line[at] })));
+      this.places.set(name, (places = new Map(group.map((at, which) => [at, found[which]]))));
+    }
+    return places.get(at) || null;
   }
 
   /** The functions that a name means: a thread only where no function has it. @param {string} name @returns {number[]} */
