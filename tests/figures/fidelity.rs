@@ -237,9 +237,10 @@ type Refused<'t> = (&'t str, &'t [(&'t str, &'t str)], &'t str);
 #[test]
 fn what_needs_paths_is_refused_with_what_can_be_had() {
     let database = database();
-    let filters = "knows no paths: --label, --focus, --ignore and --hide need call paths";
-    let paths = "knows no paths: --fn takes the name of a function here";
-    let apart = "knows no paths: --fn takes functions there that do not call each other; here";
+    let filters = "has no call paths; --label, --focus, --ignore and --hide need call paths";
+    let paths = "has no call paths; --fn takes the name of a function here";
+    let apart =
+        "has no call paths; --fn can add up functions only if they do not call each other; here";
     let table: &[Refused<'_>] = &[
         ("tree", &[], "needs the call tree"),
         ("bottom_up", &[], "needs the call tree"),
@@ -257,10 +258,10 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
         (
             "callees",
             &[("fn", "*")],
-            "here a (m), b (m), c (n), d (n): a call of ",
+            "here a (m), b (m), c (n), d (n): ",
         ),
         ("callees", &[("fn", "a"), ("focus", "b")], filters),
-        ("tree", &[], "try calls, callees, summary"),
+        ("tree", &[], "Try calls, callees, summary"),
     ];
     let without_callers: &[Refused<'_>] = &[
         ("calls", &[("fn", "a")], "needs callers"),
@@ -271,7 +272,7 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
             &[("fn", "?")],
             "whether they call each other is unknown",
         ),
-        ("tree", &[], "run 2 knows totals only: try summary or data"),
+        ("tree", &[], "run 2 has totals only. Try summary or data"),
     ];
     for (run, special) in [("edges", with_callers), ("flat", without_callers)] {
         for (report, flags, reason) in table.iter().chain(special) {
