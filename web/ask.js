@@ -17,13 +17,13 @@ import { statement } from './statement.js';
 const FIRST = 200;
 
 const COLUMNS = {
-  summary: 'function seen calls cum_pct avg module file kind exclusive exclusive_pct cumulative cumulative_pct',
-  lines: 'function line col calls cum_pct avg code module file exclusive exclusive_pct cumulative cumulative_pct',
-  calls: 'calls cum_pct avg caller caller_module caller_file kind exclusive cumulative cumulative_pct',
-  call_lines: 'caller_line caller_col calls cum_pct avg code caller caller_module caller_file line_file kind exclusive cumulative cumulative_pct',
-  callees: 'calls cum_pct avg callee callee_module callee_file kind exclusive cumulative cumulative_pct',
-  function: 'function line col calls exclusive cumulative cumulative_pct callees code module file exclusive_pct',
-  tree: 'depth function line col calls exclusive cumulative exclusive_ticks cumulative_ticks code module file node_id parent_id',
+  summary: 'function seen calls cum_pct avg module file kind exclusive exclusive_pct cumulative cumulative_pct function_id',
+  lines: 'function line col calls cum_pct avg code module file exclusive exclusive_pct cumulative cumulative_pct function_id',
+  calls: 'calls cum_pct avg caller caller_module caller_file kind exclusive cumulative cumulative_pct function_id',
+  call_lines: 'caller_line caller_col calls cum_pct avg code caller caller_module caller_file line_file kind exclusive cumulative cumulative_pct function_id',
+  callees: 'calls cum_pct avg callee callee_module callee_file kind exclusive cumulative cumulative_pct function_id',
+  function: 'function line col calls exclusive cumulative cumulative_pct callees code module file exclusive_pct function_id',
+  tree: 'depth function line col calls exclusive cumulative exclusive_ticks cumulative_ticks code module file node_id parent_id function_id',
 };
 
 const ABOUT_FUNCTIONS = ['calls', 'call_lines', 'callees', 'function'];
@@ -285,6 +285,7 @@ const CELLS = {
   col: COL,
   caller_col: COL,
   kind: (entry) => entry.kind,
+  function_id: (entry) => (entry.of < 0 ? null : entry.id),
   code: () => null,
   calls: (entry) => orNull(entry.calls),
   exclusive: (entry) => orNull(entry.exclusive),
@@ -368,6 +369,7 @@ async function ofFunction(run, seen, header) {
       names.module[row.of],
       row.file,
       shareOf(header, row.exclusive),
+      names.id[row.of],
     ];
   });
   const elements = sorted.map(({ of, file, line, col }) => lineName(names.name[of], file === names.file[of] ? '' : file, line, col));
@@ -484,6 +486,7 @@ async function ofTree(run, seen, header) {
         file ?? '',
         first === null ? null : first + tree.number[place],
         first === null || tree.parent[place] < 0 ? null : first + tree.number[tree.parent[place]],
+        names.id[of] ?? null,
       ]);
       functions.push(of < names.name.length ? of : -1);
       elements.push(placeName(run, tree, lines, place));

@@ -1,11 +1,12 @@
 // Answers as CSV and Markdown, letter by letter as the command writes them (`src/report/render`, `src/text/csv.rs`).
 import { figure, fixed, ofColumn, readable, rounded, shortest, significant } from './numbers.js';
+import { placesOf } from './places.js';
 import { plain } from './texts.js';
 
 /** @typedef {{title: string, kind: string, value: (row: number) => any}} Shown A column: numbers are figures in their base units, and `BigInt` are whole. */
 /** @typedef {{name: string, unit: string, total: number, selected: number | null}} Measure */
 /** @typedef {{count: number, shown: Shown[], measure: Measure | null}} Csv */
-/** @typedef {Csv & {above: string[], depth: ((row: number) => number | null) | null, place: ((row: number) => [string, string]) | null}} Markdown Above are paragraphs; a place is a module and a file. */
+/** @typedef {Csv & {above: string[], depth: ((row: number) => number | null) | null, place: ((row: number) => [string, string]) | null, apart?: (row: number) => string | null}} Markdown Above are paragraphs; a place is a module and a file. Apart is what tells the function of a row from others of its name. */
 
 /** The power of ten of costs in CSV, by their base unit. @param {string} unit */
 const powerOf = (unit) => (unit === 'ns' ? -6 : 0);
@@ -81,33 +82,33 @@ function markedCell(text) {
   return isKnown ? text.replaceAll('<', '&lt;') : codeCell(text);
 }
 
-/** What tells functions of one name apart: their modules, else their files.
+/** Returns the text that tells functions of one name apart, by the run or else by the modules and files of the rows.
  * @param {Markdown} answer @returns {(name: string, row: number) => string | null} */
-function namesApart({ count, shown, place }) {
+function namesApart({ count, shown, place, apart }) {
+  if (apart) return (_, row) => apart(row);
   const names = shown.filter(({ kind }) => kind === 'name' || kind === 'node');
   if (place === null) return () => null;
-  /** @type {Map<string, Map<string, Set<string>>>} */
+  /** @type {Map<string, Map<string, import('./places.js').Namesake>>} */
   const all = new Map();
+  const keyOf = (/** @type {[string, string]} */ place) => JSON.stringify(place);
   for (let row = 0; row < count; row++) {
     for (const { value } of names) {
       const name = value(row);
       if (typeof name !== 'string') continue;
       const [module, file] = place(row);
-      let modules = all.get(name);
-      if (!modules) all.set(name, (modules = new Map()));
-      const files = modules.get(module);
-      if (files) files.add(file);
-      else modules.set(module, new Set([file]));
+      let definitions = all.get(name);
+      if (!definitions) all.set(name, (definitions = new Map()));
+      definitions.set(keyOf([module, file]), { module, file, line: 0 });
     }
   }
-  return (name, row) => {
-    const modules = all.get(name);
-    if (!modules || (modules.size === 1 && [...modules.values()][0].size === 1)) return null;
-    const [module, file] = place(row);
-    const isAlone = modules.get(module)?.size === 1;
-    const said = (isAlone && module !== '') || file === '' ? module : file;
-    return said === '' ? null : said;
-  };
+  /** @type {Map<string, Map<string, string>>} */
+  const known = new Map();
+  for (const [name, definitions] of all) {
+    if (definitions.size < 2) continue;
+    const places = placesOf([...definitions.values()]);
+    known.set(name, new Map([...definitions.keys()].map((key, at) => [key, places[at]])));
+  }
+  return (name, row) => known.get(name)?.get(keyOf(place(row))) || null;
 }
 
 /** Levels of a tree that are shown by blanks. */

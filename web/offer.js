@@ -8,7 +8,7 @@ import { shellWord } from './texts.js';
 
 /** @typedef {'json' | 'csv' | 'markdown'} Format */
 /** @typedef {[string, string, boolean, string[]][]} Titled Columns that a format has: name, kind, whether they are left out without a value, and titles: where costs are cumulative, where they are exclusive, and where they are exclusive as no others are known. */
-/** @typedef {{count: number, value: (name: string) => ((row: number) => any) | null, columns: string[], titled: Titled, title: number}} Rows */
+/** @typedef {{count: number, value: (name: string) => ((row: number) => any) | null, columns: string[], titled: Titled, title: number, apart?: (row: number) => string | null}} Rows */
 
 /** The command that gives an answer. @param {any} command @param {import('./profile.js').Run} run @param {import('./ask.js').Answer} answer */
 export function commandOf(command, run, answer) {
@@ -80,7 +80,7 @@ export function rowsAs(format, rows, measure, above) {
   const whose = ['', 'caller_', 'callee_'].find((whose) => ['module', 'file'].every((name) => columns.includes(whose + name)));
   const [module, file] = ['module', 'file'].map((name) => (whose === undefined ? null : value(whose + name)));
   const place = module && file ? (/** @type {number} */ row) => /** @type {[string, string]} */ ([module(row) ?? '', file(row) ?? '']) : null;
-  return markdownOf({ count, shown, measure, above, depth: value('depth'), place });
+  return markdownOf({ count, shown, measure, above, depth: value('depth'), place, ...(rows.apart && { apart: rows.apart }) });
 }
 
 /** An answer about a run as text. @param {import('./profile.js').Run} run @param {import('./ask.js').Answer} answer @param {Format} format @returns {Promise<string>} */
@@ -111,5 +111,5 @@ export async function textOf(run, answer, format) {
   const titled = (await run.titled)[question.report][format];
   const measure = { name: metric.name, unit: metric.unit, total: metric.total, selected };
   const above = [...(run.about.has_others ? [`Run ${run.number}: ${run.about.name}`] : []), totalsOf(measure, { ...header, instead })];
-  return rowsAs(format, { count: rows.length, columns, value, titled, title: instead ? 2 : exclusive ? 1 : 0 }, measure, above);
+  return rowsAs(format, { count: rows.length, columns, value, titled, title: instead ? 2 : exclusive ? 1 : 0, apart: (row) => run.placeApart(functions[row]) }, measure, above);
 }

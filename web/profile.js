@@ -1,6 +1,6 @@
 // Runs of the page: names, figures of the whole run, trees and source, each unpacked when it is first asked for.
 import { POWERS, Reader, block, json } from './bytes.js';
-import { isServed } from './served.js';
+import { placesOf } from './places.js';
 import { Sums } from './sums.js';
 import { Unanswered, plain } from './texts.js';
 
@@ -152,12 +152,12 @@ export class Run {
     this.byName = new Map();
     /** @type {Map<number, number>} */
     this.byId = new Map();
+    /** Texts that tell functions of one name apart, by name and number. @type {Map<string, Map<number, string>>} */
+    this.places = new Map();
     /** The path that was followed last, and where it led. @type {{key: string, of: import('./selection.js').Selected} | null} */
     this.followed = null;
     /** Texts and labels of functions that have been needed. @type {Map<number, [string, string]>} */
     this.told = new Map();
-    /** Whether rows tell functions of one name and file apart: those of a server may have no ids. */
-    this.hasIds = !isServed();
     /** Threads and processes to choose from, once they are known. @type {string[] | null} */
     this.threads = null;
     /** Columns of reports in formats that have titles, once they are known. @type {Promise<any> | null} */
@@ -212,6 +212,20 @@ export class Run {
   /** Whether a function is one, or something like it, and no thread or the like. @param {number} at */
   isCode(at) {
     return this.names.kind[at] === 'function' || this.names.kind[at] === 'pseudo';
+  }
+
+  /** Returns the text that tells a function from others of its name; `null` where none has it. @param {number} at @returns {string | null} */
+  placeApart(at) {
+    const { names } = this;
+    const name = names.name[at];
+    const group = this.byName.get(name) ?? [];
+    if (group.length < 2) return null;
+    let places = this.places.get(name);
+    if (!places) {
+      const found = placesOf(group.map((at) => ({ module: names.module[at], file: names.file[at], line: names.line[at] })));
+      this.places.set(name, (places = new Map(group.map((at, which) => [at, found[which]]))));
+    }
+    return places.get(at) || null;
   }
 
   /** Returns the functions that a text means: `NAME`, or `NAME (PLACE)`. A thread is meant only where no function has the name.
@@ -275,7 +289,7 @@ export class Run {
     for (const one of same) for (const end of endsOf(this.placesOf(one))) counts.set(end, (counts.get(end) ?? 0) + 1);
     // All functions of the name at once: there may be thousands.
     for (const one of same) {
-      const places = this.placesOf(one).slice(0, this.hasIds ? 3 : 2);
+      const places = this.placesOf(one);
       const place = places.find((place) => counts.get(place) === 1) ?? places.at(-1);
       const ends = place === undefined ? [] : [...endsOf([place])].reverse();
       const end = ends.find((end) => counts.get(end) === 1) ?? place;

@@ -84,11 +84,7 @@ export async function answered(run, header, columns) {
   if (objects.length > 0) columns = Object.keys(objects[0]);
   [header.total, header.selected, header.isExclusiveLeft, header.callers] = [said.total, said.selected, said.exclusive_left ?? false, said.callers];
   if (question.report !== 'function' && question.report !== 'tree') showKnown(header, objects, (row) => row.cumulative);
-  if (!run.hasIds && objects.some((row) => idOf(row) !== undefined)) {
-    run.hasIds = true;
-    run.told.clear();
-  }
-  const functions = objects.map((row) => functionOf(run, row));
+  const functions = objects.map((row) => run.byId.get(row.function_id) ?? -1);
   const isOfLines = ['lines', 'call_lines', 'function', 'tree'].includes(question.report);
   const elements = objects.map((row, at) => (isOfLines ? elementOf(run, row, functions[at]) : nameOf(row)));
   return { columns, rows: objects.map((row) => columns.map((column) => row[column])), header, functions, elements };
@@ -96,23 +92,6 @@ export async function answered(run, header, columns) {
 
 /** Returns the name of the function of a row. @param {Record<string, any>} row @returns {string} */
 const nameOf = (row) => row.function ?? row.caller ?? row.callee ?? '(root)';
-
-/** Returns the id of the function of a row, if the row has one. @param {Record<string, any>} row @returns {number | undefined} */
-const idOf = (row) => row.function_id ?? row.caller_id ?? row.callee_id ?? undefined;
-
-/** Returns the function of a row, by its id if the row has one, else by name, module and file. @param {Run} run @param {Record<string, any>} row */
-function functionOf(run, row) {
-  const name = row.function ?? row.caller ?? row.callee ?? null;
-  if (name === null) return -1;
-  const id = idOf(row);
-  if (id !== undefined) return run.byId.get(id) ?? -1;
-  const all = run.byName.get(name) ?? [];
-  const module = row.module ?? row.caller_module ?? row.callee_module ?? '';
-  const file = row.file ?? row.caller_file ?? row.callee_file ?? '';
-  const { names } = run;
-  const ofModule = all.filter((of) => names.module[of] === module);
-  return ofModule.find((of) => names.file[of] === file) ?? ofModule[0] ?? all[0] ?? -1;
-}
 
 /** What a row is called. @param {Run} run @param {Record<string, any>} row @param {number} of */
 function elementOf(run, row, of) {

@@ -14,6 +14,7 @@ use super::question::{Argument, Request};
 use super::statement::literal;
 use crate::store::{Database, RunInfo, StoreError};
 use crate::text::cell::Value;
+use crate::text::nearest::some;
 
 /// Maximum number of functions: more are rather the work of a pattern than of a name.
 const MAX_FUNCTIONS: usize = 1000;
@@ -38,6 +39,14 @@ pub(super) fn ask_each<'d>(
         )));
     }
     let labels = FunctionLabels::of_functions(database, run.run_id, functions)?;
+    if request.dialect.is_some() {
+        let names = labels.sorted(functions).into_iter();
+        let names: Vec<String> = names.map(|function| labels.label(function)).collect();
+        return Err(ReportError::Usage(format!(
+            "--dialect: --fn must select one function, or several that do not call each other; it selects {}",
+            some(&names)
+        )));
+    }
     let (mut joined, mut refused): (Option<Answer<'d>>, _) = (None, None);
     let (mut rows, mut statements) = (KeptRows::default(), Vec::new());
     for function in labels.sorted(functions) {

@@ -193,7 +193,7 @@ fn a_selection_that_cost_nothing_has_no_shares() {
     let (out, said, code) = folder.run(&["diff", "a.folded", "d.folded", "--focus", "^c$"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(
-        out.contains("Total: 30 -> 0:") && !said.contains("x0.00"),
+        out.contains("Total: 30 -> 0\n") && !said.contains("x0.00"),
         "{out}{said}"
     );
     for word in ["NaN", "inf", "x-"] {

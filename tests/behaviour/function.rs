@@ -161,30 +161,36 @@ fn check(said: &[Line], told: &[Line], what: &str) {
     assert!(same, "{what}\nthe report: {said:?}\nthe tables: {told:?}");
 }
 
-/// Who is told to name one of several functions is told a name that means one of them: not that of another function.
+/// A name of several functions is answered for each of them, and every spelling with a place selects one.
 #[test]
-fn a_name_that_is_told_means_one_of_the_functions() {
+fn name_of_several_functions_is_answered_for_each() {
     let folder = tempfile::tempdir().expect("a folder");
     let profile = folder.path().join("h.callgrind");
-    let text = "version: 1\ncreator: callgrind-3.22.0\nevents: Ir\n\nfl=a.c\nfn=h\n1 10\ncfi=b.c\ncfn=h\ncalls=1 1\n1 5\n\nfl=b.c\nfn=h\n1 5\n";
-    for (more, named) in [("", "h (a.c)"), ("\nfn=h (a.c)\n1 7\n", "h (b.c)")] {
-        std::fs::write(&profile, format!("{text}{more}")).expect("space on the disk");
-        let asked = |name: &str| {
-            let mut command = crate::support::program::command();
-            command
-                .arg("report")
-                .arg("calls")
-                .arg(&profile)
-                .args(["--fn", name]);
-            command.output().expect("it was built")
-        };
-        let told = asked("h");
-        let said = String::from_utf8_lossy(&told.stderr);
-        assert_eq!(told.status.code(), Some(4), "{said}");
-        let hint = format!("--fn '{named}' selects one of them\n");
-        assert!(said.ends_with(&hint), "{said}");
-        assert!(asked(named).status.success(), "{named}");
+    let text = "version: 1\ncreator: callgrind-3.22.0\nevents: Ir\n\nfl=src/a.c\nfn=h\n1 10\ncfi=src/b.c\ncfn=h\ncalls=1 1\n1 5\n\nfl=src/b.c\nfn=h\n1 5\nfn=ns::f(int)\n7 1\ncfi=src/b.c\ncfn=h\ncalls=1 1\n8 2\n\ntotals: 16\n";
+    std::fs::write(&profile, text).expect("space on the disk");
+    let asked = |name: &str| -> Vec<String> {
+        let mut command = crate::support::program::command();
+        command.arg("report").arg("calls").arg(&profile);
+        command.args(["--fn", name, "--format", "jsonl"]);
+        let told = command.output().expect("it was built");
+        assert!(told.status.success(), "{name}: {told:?}");
+        let rows = String::from_utf8(told.stdout).expect("text");
+        rows.lines().map(str::to_owned).collect()
+    };
+    let of = |name: &str| {
+        let rows = asked("h");
+        let about = format!("{{\"about\":\"{name}\",");
+        let of_it = rows.iter().filter_map(|row| row.strip_prefix(&about));
+        of_it.map(|row| format!("{{{row}")).collect::<Vec<String>>()
+    };
+    assert_eq!(of("h (b.c)").len(), 2);
+    for name in ["h (b.c)", "h (src/b.c)", "b.c:h", "src/b.c:h"] {
+        assert_eq!(asked(name), of("h (b.c)"), "{name}");
     }
+    // Line 1 is in both files. Colons and parentheses may be part of a name.
+    assert_eq!(asked("b.c:1"), of("h (b.c)"));
+    assert_eq!(asked("h:1"), asked("h"));
+    assert_eq!(asked("ns::f(int)"), asked("b.c:7"));
 }
 
 #[test]

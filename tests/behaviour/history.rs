@@ -260,8 +260,14 @@ fn a_name_with_a_place_is_one_as_the_run_has_it_or_as_the_rules_do() {
     fs::write(&profile, text).expect("space on the disk");
     told(&database, &["import", profile.to_str().expect("ASCII")]);
     let all = told(&database, &["report"]);
-    assert!(all.contains(&format!("f ({raw})")), "{all}");
-    for (place, cost) in [(raw, 10), ("target/release/deps/app", 10), ("other", 5)] {
+    let short = "app-0123456789abcdef";
+    assert!(all.contains(&format!("f ({short})")), "{all}");
+    for (place, cost) in [
+        (raw, 10),
+        (short, 10),
+        ("target/release/deps/app", 10),
+        ("other", 5),
+    ] {
         let name = format!("f ({place})");
         let found = rows(&database, &["history", &name]);
         let costs: Vec<&Json> = found.iter().map(|row| &row["exclusive"]).collect();

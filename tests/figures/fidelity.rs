@@ -215,6 +215,29 @@ fn edges_tell_who_called_whom() {
                 row("d", 1, 0.5, Some(0.5)),
             ],
         ),
+        // Functions that call each other have no sum, and are answered for one by one.
+        (
+            "callees",
+            vec![("fn", "*")],
+            None,
+            vec![
+                row("b", 2, 2.0, Some(4.0)),
+                row("c", 3, 3.0, Some(3.0)),
+                row("d", 1, 0.5, Some(0.5)),
+                row("c", 2, 2.0, Some(2.0)),
+            ],
+        ),
+        (
+            "summary",
+            vec![("fn", "*")],
+            None,
+            vec![
+                row("a", 1, 1.0, Some(8.5)),
+                row("c", 5, 5.0, Some(5.0)),
+                row("b", 2, 2.0, Some(4.0)),
+                row("d", 1, 0.5, Some(0.5)),
+            ],
+        ),
         // What was spent in several functions of a module together takes paths: own costs are shown
         // instead, and sort the rows.
         (
@@ -237,9 +260,8 @@ type Refused<'t> = (&'t str, &'t [(&'t str, &'t str)], &'t str);
 #[test]
 fn what_needs_paths_is_refused_with_what_can_be_had() {
     let database = database();
-    let filters = "knows no paths: --label, --focus, --ignore and --hide need call paths";
-    let paths = "knows no paths: --fn takes the name of a function here";
-    let apart = "knows no paths: --fn takes functions there that do not call each other; here";
+    let filters = "has no call paths; --label, --focus, --ignore and --hide need call paths";
+    let paths = "has no call paths; --fn takes the name of a function here";
     let table: &[Refused<'_>] = &[
         ("tree", &[], "needs the call tree"),
         ("bottom_up", &[], "needs the call tree"),
@@ -249,29 +271,18 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
         ("summary", &[("ignore", "a")], filters),
         ("lines", &[("hide", "a")], filters),
         ("summary", &[("fn", "a,b")], paths),
-        ("summary", &[("fn", "*")], apart),
         ("data", &[("fn", "a>b")], paths),
     ];
     let with_callers: &[Refused<'_>] = &[
         ("calls", &[("fn", "a>b")], paths),
-        (
-            "callees",
-            &[("fn", "*")],
-            "here a (m), b (m), c (n), d (n): a call of ",
-        ),
         ("callees", &[("fn", "a"), ("focus", "b")], filters),
-        ("tree", &[], "try calls, callees, summary"),
+        ("tree", &[], "Try calls, callees, summary"),
     ];
     let without_callers: &[Refused<'_>] = &[
         ("calls", &[("fn", "a")], "needs callers"),
         ("call_lines", &[("fn", "a")], "needs callers"),
         ("callees", &[("fn", "a"), ("by", "module")], "needs callers"),
-        (
-            "summary",
-            &[("fn", "?")],
-            "whether they call each other is unknown",
-        ),
-        ("tree", &[], "run 2 knows totals only: try summary or data"),
+        ("tree", &[], "run 2 has totals only. Try summary or data"),
     ];
     for (run, special) in [("edges", with_callers), ("flat", without_callers)] {
         for (report, flags, reason) in table.iter().chain(special) {

@@ -258,6 +258,7 @@ fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>,
         row.remove("cum_pct");
         // Numbers of functions are for tables of several metrics, and code is not asked for here.
         row.remove("id");
+        row.remove("function_id");
         row.remove("code");
         let average = match (&row.get("cost"), &row["calls"]) {
             (Some(Value::Real(cost)), Value::Integer(calls)) if *calls > 0 => {

@@ -2,12 +2,15 @@
 
 use profdb::report::header::{Column, Kind, Meaning, Medium};
 use profdb::report::render::{Format, Layout, render, titled_of};
-use profdb::report::{Answer, Heading, Measure, Value, compared, table};
+use profdb::report::{
+    Answer, Argument, Heading, Measure, Request, Value, ask, by_name, compared, table,
+};
 use profdb::store::{Database, StoreError};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::Map;
 use unicode_width::UnicodeWidthStr;
 
+use crate::support::imports::import_profile;
 use crate::support::markdown_rows;
 
 fn text(text: &str) -> Value {
@@ -119,6 +122,75 @@ fn name_longer_than_the_screen_loses_its_middle() {
         assert_eq!(last, expected, "{shown}");
         assert!(last.width() <= width);
     }
+}
+
+/// The three functions `parse` of a profile are told apart at every width, also where only one of them is shown.
+#[test]
+fn functions_of_one_name_are_told_apart_at_every_width() {
+    let frame = |id: u32, name: &str, file: &str, line: u32| {
+        format!(
+            r#"{{"id":{id},"callFrame":{{"functionName":"{name}","scriptId":"1","url":"{file}","lineNumber":{line},"columnNumber":0}},"hitCount":{id}}}"#
+        )
+    };
+    let frames = [
+        frame(1, "parse", "/srv/app/json/decoder.js", 3),
+        frame(2, "parse", "/srv/app/toml/decoder.js", 3),
+        frame(3, "parse", "/srv/app/toml/decoder.js", 70),
+        frame(
+            4,
+            "a_function_with_quite_a_long_name",
+            "/srv/app/main.js",
+            0,
+        ),
+    ];
+    let profile = format!(
+        r#"{{"nodes":[{}],"startTime":0,"endTime":10}}"#,
+        frames.join(",")
+    );
+    let (database, run) = import_profile("cpuprofile", profile.as_bytes());
+    let report = by_name("exclusive").expect("a report");
+    let shown = |width: Option<usize>, first: u64| {
+        let request = Request {
+            arguments: vec![("first".to_owned(), Argument::Count(first))],
+            ..Request::default()
+        };
+        let mut answer = ask(&database, report, &run, &request).expect("an answer");
+        let layout = Layout {
+            width,
+            ..Layout::default()
+        };
+        let mut out = Vec::new();
+        render(&mut answer, &layout, &mut out).expect("a table");
+        let table = String::from_utf8(out).expect("text");
+        let rows = table.lines().skip(3).map(str::to_owned);
+        rows.collect::<Vec<String>>()
+    };
+    let places = [
+        "parse (toml/decoder.js:71)",
+        "parse (toml/decoder.js:4)",
+        "parse (json/decoder.js)",
+    ];
+    for width in [None, Some(60), Some(80), Some(100), Some(160)] {
+        let rows = shown(width, 10);
+        for place in places {
+            let is_it = |row: &&String| row.starts_with(place.trim_end_matches(')'));
+            assert_eq!(rows.iter().filter(is_it).count(), 1, "{place}: {rows:?}");
+        }
+        let has_line = rows[0].starts_with("a_function_with_quite_a_long_name (main.js:1)");
+        assert_eq!(has_line, width.is_some_and(|width| width >= 80), "{rows:?}");
+        if let Some(width) = width {
+            assert!(rows.iter().all(|row| row.width() <= width), "{rows:?}");
+        }
+    }
+    assert!(shown(None, 2)[1].starts_with(places[0]));
+    // A narrow screen shortens names and keeps the ends of places.
+    let narrow = shown(Some(40), 10);
+    assert!(
+        narrow
+            .iter()
+            .any(|row| row.starts_with("parse (…") && row.contains("js:71)")),
+        "{narrow:?}"
+    );
 }
 
 #[test]

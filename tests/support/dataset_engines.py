@@ -258,13 +258,16 @@ def asked_of(run, name, flags):
     if code:
         return None
     code, theirs, why = printed(*asked, "--dialect", dialect)
+    # Rows of several functions, one by one, have an order that not every engine keeps.
+    if code and ours.startswith("SELECT") and " AS about, *" in ours and "--fn must select one function" in why:
+        return None
     what = f"report {name} {' '.join(flags)} of run {run}"
     if code:
         return differs(f"{what}: {why.strip()}")
     cursor = database.execute(ours)
     columns = [column[0] for column in cursor.description]
     # Numbers of functions are those of the database; nodes begin with 1 in a dataset.
-    kept = [number for number, column in enumerate(columns) if column != "id"]
+    kept = [number for number, column in enumerate(columns) if column not in ("id", "function_id")]
     shift = (first_nodes[run] or 1) - 1
     expected = [
         tuple(row[number] - shift if columns[number] in NODES and row[number] is not None else row[number] for number in kept)

@@ -435,8 +435,11 @@ impl Symbols {
                 continue;
             }
             let file = match files.get(id).copied().unwrap_or_default() {
-                // The name of a thread is its own path.
-                "" if function.kind == Kind::Thread && !function.name.contains('\t') => {
+                // A thread that is not a frame has its name as path.
+                "" if function.kind == Kind::Thread
+                    && self.threads.contains(id)
+                    && !function.name.contains('\t') =>
+                {
                     one_line(&function.name).into_owned()
                 }
                 file => path(file),

@@ -8,8 +8,11 @@
 //! screen. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
 //! A name that several functions of the run have is followed by a place in parentheses: the end of the path of the file,
-//! with the line where that is needed, or the module; `--fn 'NAME (PLACE)'` selects the function. On a terminal with room
-//! for them, all functions have their file and line. A line of another file than its function's has
+//! with the line where that is needed, or the module. On a terminal with room for them, all functions have their file and line.
+//! `--fn` takes `NAME (PLACE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE` and `FILE:NAME:LINE`, also in comparisons, histories and
+//! budgets: a function of exactly this name comes first, FILE may be the end of a path, and LINE is that of the definition,
+//! or else a line with figures. If several functions match whose costs cannot be added up, the report answers for each:
+//! the column About names the function. A line of another file than its function's has
 //! the file before its number: `main[list.h:31]`. What is unknown is `-`; where no row knows what it
 //! cost with all that it called, as in runs that know totals only, own costs are shown, which the
 //! line above the table, the title of the column and a line on standard error say. Own costs and
@@ -111,7 +114,8 @@ pub(super) fn write(
                 longest_text.filter(|_| size.is_shortened_first())
             };
             if let Some(limit) = limit {
-                shorten_place(&mut place, limit);
+                let name = columns_of(&cell).min(NAME_BEFORE_PLACE);
+                shorten_place(&mut place, limit.saturating_sub(name));
                 shorten_cell(&mut cell, limit.saturating_sub(columns_of(&place)));
             }
             cell.push_str(&place);
@@ -499,8 +503,7 @@ fn is_name(kind: Kind) -> bool {
 const NAME_BEFORE_PLACE: usize = 8;
 
 /// Takes away the beginning of a place that would leave too little room for the name before it: `(…er/parse.py:14)`.
-fn shorten_place(place: &mut String, limit: usize) {
-    let room = limit.saturating_sub(NAME_BEFORE_PLACE);
+fn shorten_place(place: &mut String, room: usize) {
     if columns_of(place) <= room {
         return;
     }
