@@ -522,7 +522,7 @@ fn what_an_engine_has_written_comes_back() {
             "lz4",
             "lz4_raw",
             "",
-            "expected columns that are compressed with zstd, snappy or gzip, or not at all, found lz4: have the engine write the file anew",
+            "expected columns that are compressed with zstd, snappy or gzip, or not at all, found lz4: let the engine write the file again",
         ),
         (
             "brotli",
