@@ -55,12 +55,6 @@ fn count_names(rows: &[Value]) -> BTreeMap<String, usize> {
     names
 }
 
-/// Returns whether the place in a row is `FILE:LINE`.
-fn has_line(label: &str) -> bool {
-    let place = label.trim_end_matches(')').rsplit_once(':');
-    place.is_some_and(|(_, line)| line.parse::<u32>().is_ok())
-}
-
 /// Compares the table of functions with the command, and each function that shares its name with what is shown of it alone.
 #[track_caller]
 fn compare_functions(shown: &mut Shown, most: usize) {
@@ -74,11 +68,8 @@ fn compare_functions(shown: &mut Shown, most: usize) {
         assert_eq!(name_of(&row[0], &names), expected["function"]);
         assert_eq!(row[2], share(expected), "{row:?}");
     }
-    let is_served = shown.is_served();
     let repeated: Vec<usize> = (0..rows.len())
         .filter(|at| names[name_of(&rows[*at][0], &names)] > 1)
-        // A server answers with module and file of a function, and not with its line.
-        .filter(|at| !(is_served && has_line(&rows[*at][0])))
         .take(most)
         .collect();
     assert!(repeated.len() >= 2, "{rows:?}");
@@ -171,9 +162,7 @@ fn address_means_a_function_by_its_file_and_line() {
     shown.write(&[]);
     shown.open(&[("view", "panes"), ("functions", "table")]);
     let names = ["main", "run (a.js:3)", "run (a.js:9)", "run (b.js)"];
-    if !shown.is_served() {
-        assert_eq!(shown.texts(".pane.functions tbody th"), names);
-    }
+    assert_eq!(shown.texts(".pane.functions tbody th"), names);
     for (path, cost) in [
         ("run (src/a.js:3)", "50.0"),
         ("run (src/a.js:9)", "30.0"),
@@ -189,9 +178,7 @@ fn address_means_a_function_by_its_file_and_line() {
     }
     // Boxes and the tree show the place as well, and lead to the function.
     shown.open(&[("view", "tree")]);
-    if !shown.is_served() {
-        assert_eq!(shown.texts(".tree tbody th")[1..], names[1..]);
-    }
+    assert_eq!(shown.texts(".tree tbody th")[1..], names[1..]);
     shown.click(".tree tbody th", "run (b.js)", DOUBLE);
     shown.wait("location.hash.includes('fn=')");
     shown.settle();

@@ -1,13 +1,15 @@
-//! Character-separated values, RFC 4180 but for line ends, which are LF.
+//! Character-separated values, RFC 4180 except for line ends, which are LF.
 //!
 //! Costs in milliseconds are titled `Time`; otherwise `Time` becomes metric and unit:
-//! `Alloc(bytes)`, `ExclusiveTime(us)`. Where the cost asked for is unknown in every row and own
-//! costs are shown instead, their title is `ExclusiveTime`. Of all metrics side by side, percentages
-//! name theirs, too: `PctOfAlloc`. Lines of other files than their
-//! functions' bring a column `File`. Inclusive and exclusive costs have the right titles, but in one
-//! report whose files have them swapped ([`title_columns`]). Figures have all their digits whatever `--decimal` is. Minus is `-`, and what is unknown is empty. Names are as they
-//! are, also those that a spreadsheet takes for formulas; only in profiles, which can be read
-//! again, an empty one is `(no name)`. With tabs, what is in quotes otherwise is not: a tab, an end of line or a backslash
+//! `Alloc(bytes)`, `ExclusiveTime(us)`. If the selected cost is unknown in every row and exclusive
+//! costs are shown instead, their title is `ExclusiveTime`. With several metrics, percentages
+//! name theirs, too: `PctOfAlloc`. A column `File` is added if a line is in another file than its
+//! function. Titles of inclusive and exclusive costs are correct, except in one
+//! report whose files have them swapped ([`title_columns`]).
+//!
+//! Figures have all their digits, independent of `--decimal`. Minus is `-`, and unknown values are empty. Names are
+//! unchanged, also those that a spreadsheet reads as formulas. In profiles, which can be imported
+//! again, an empty name is `(no name)`. With tabs there are no quotes: a tab, an end of line or a backslash
 //! in a name is `\\t`, `\\n`, `\\r` or `\\\\`.
 
 use std::io::Write;

@@ -1,15 +1,17 @@
 //! JSON: raw numbers in base units (ns, bytes, counts) under the names of the columns.
 //!
-//! One object holds what the answer is about, the `rows`, and what they come to: `shown.rows` is
-//! their number, `shown.exclusive` the sum of their exclusive costs, null where one is unknown or
-//! no row has one. Where there are rows of lines among rows of their functions, only the latter are
-//! added. `exclusive_left` is there where own costs are what callees leave of nodes although the
-//! file gives other ones for each function, `callers` where what callers paid does not add up to
-//! what the function cost: their sum, null where one is unknown. `pruned` is there where `--depth`
-//! or `--min-pct` leave rows out, and says how many and what they cost themselves. With `--metric all`
-//! there is a list `metrics` in the place of the one metric, and figures of rows have the metric before
-//! their names: `"time.exclusive"`, `"alloc.exclusive"`. As lines of JSON
-//! there are only the rows. A whole number has no point, whether it was counted or measured.
+//! The output is one object with the subject of the report, the `rows`, and their sums. `shown.rows` is
+//! their number, `shown.exclusive` the sum of their exclusive costs, null if one is unknown or
+//! no row has one. If there are rows of functions and of their lines, only those of functions are added.
+//!
+//! `exclusive_left` is present if exclusive costs come from the nodes although the file states
+//! others for functions. `callers` is present if the costs of the callers differ from the cost of the
+//! function; it is their sum, null if one is unknown. `pruned` is present if `--depth`
+//! or `--min-pct` leave rows out; it has their number and exclusive cost.
+//!
+//! With `--metric all`, a list `metrics` replaces the one metric, and figures of rows have the metric before
+//! their names: `"time.exclusive"`, `"alloc.exclusive"`. JSON Lines contain only the rows. Whole numbers have
+//! no decimal point.
 
 use std::io::Write;
 

@@ -1,7 +1,7 @@
-//! A table in GitHub's Markdown, to be pasted into an issue.
+//! A table in GitHub's Markdown, for issues.
 //!
-//! Names and all lines above the table are code spans, so that nothing in them is markup, a mention or a link. Characters that
-//! cannot be seen are written as on a screen (`\n`, `\u{202e}`).
+//! Names and all lines above the table are code spans, so that they contain no markup, mention or link. Invisible
+//! characters are written as in text (`\n`, `\u{202e}`).
 
 use std::io::Write;
 

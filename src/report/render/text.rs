@@ -1,24 +1,25 @@
-//! Tables on a screen: the total, a blank line, names to the left, numbers to the right.
+//! Text tables: the total, a blank line, names to the left, numbers to the right.
 //!
 //! The column of names is one wider than its longest name, columns with decimals are one wider than
-//! their longest figure, and columns are two blanks apart. Where the output goes to a terminal,
-//! source and paths, then names, are shortened in their middle until a row fits; elsewhere they are
-//! whole, but for cells of more than 16 KiB, which lose their middle in text and in Markdown. Dates, figures and verdicts always are: where they leave no room, a list of runs and the
-//! answer of a statement lose columns, which the first line names, and other rows are longer than the
-//! screen. Characters that would move the cursor are written as `\n` or `\u{202e}`.
+//! their longest figure, and columns are two blanks apart. On a terminal, source and paths, then names,
+//! are shortened in their middle until a row fits. Other output is not shortened, except cells of
+//! more than 16 KiB in text and Markdown. Dates, figures and verdicts are never shortened. If they do not
+//! fit, lists of runs and results of statements leave out columns, which the first line names, and other
+//! rows are longer than the terminal. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
-//! A name that several functions of the run have is followed by a place in parentheses: the end of the path of the file,
-//! with the line where that is needed, or the module. On a terminal with room for them, all functions have their file and line.
+//! If several functions of the run have the same name, the name is followed by a place in parentheses: the end of the
+//! path of the file, with the line if needed, or the module. On a wide terminal, all functions have their file and line.
 //! `--fn` takes `NAME (PLACE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE` and `FILE:NAME:LINE`, also in comparisons, histories and
-//! budgets: a function of exactly this name comes first, FILE may be the end of a path, and LINE is that of the definition,
-//! or else a line with figures. If several functions match whose costs cannot be added up, the report answers for each:
-//! the column About names the function. A line of another file than its function's has
-//! the file before its number: `main[list.h:31]`. What is unknown is `-`; where no row knows what it
-//! cost with all that it called, as in runs that know totals only, own costs are shown, which the
-//! line above the table, the title of the column and a line on standard error say. Own costs and
-//! those with everything called are side by side with `--both`, and on a terminal that is wide
-//! enough where no flag says which ones are wanted. The first line names the run where the database
-//! has several. Columns that may be left out are, where no row knows them.
+//! budgets. A function with exactly this name is preferred. FILE may be the end of a path. LINE is the line of the definition
+//! or, failing that, a line with figures. If several functions match and their costs cannot be added up, the report has an
+//! answer for each, and the column About names the function. If a line is in another file than its function, the file
+//! precedes its number: `main[list.h:31]`.
+//!
+//! Unknown values are `-`. If inclusive costs are unknown in all rows, as in runs with totals only,
+//! exclusive costs are shown. The line above the table, the title of the column and a line on standard
+//! error say so. `--both` shows exclusive and inclusive costs side by side; this is the default on a
+//! wide terminal. The first line names the run if the database has several. Optional columns are left
+//! out if they are unknown in all rows.
 
 use std::io::{self, Write};
 

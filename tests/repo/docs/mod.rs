@@ -274,7 +274,10 @@ fn write_report(text: &mut String, report: &Report) {
         text.push_str("Rows: one per node of the run, streamed.\n");
     }
     text.push_str("\n| flag | meaning |\n| --- | --- |\n");
-    let (filters, flags): (Vec<_>, Vec<_>) = header.parameters.iter().partition(is_filter);
+    let (filters, flags): (Vec<_>, Vec<_>) = header
+        .parameters
+        .iter()
+        .partition(|parameter| is_filter(parameter));
     for parameter in flags {
         let flag = report_flag(parameter);
         let required = if parameter.kind == Parameter::Path && !parameter.optional {
@@ -345,7 +348,7 @@ fn write_report(text: &mut String, report: &Report) {
 }
 
 /// Returns true for a filter, which has the same meaning in all reports.
-fn is_filter(parameter: &&ParameterDef<'_>) -> bool {
+fn is_filter(parameter: &ParameterDef<'_>) -> bool {
     matches!(
         parameter.kind,
         Parameter::Filter | Parameter::Thread | Parameter::Label
@@ -358,7 +361,7 @@ fn write_filters(text: &mut String) {
     let mut meanings = BTreeMap::new();
     let headers: Vec<_> = REPORTS.iter().map(Report::header).collect();
     for filter in headers.iter().flat_map(|header| &header.parameters) {
-        if !is_filter(&filter) {
+        if !is_filter(filter) {
             continue;
         }
         let earlier = meanings.insert(filter.name, filter.meaning);

@@ -1,8 +1,7 @@
-//! Titles of columns, as Dyalog's `]PROFILE` 0.9.0 has them in its tables, CSV and XML. What it
-//! does not have is titled in its manner.
+//! Titles of columns are those of Dyalog's `]PROFILE` 0.9.0 in its tables, CSV and XML. Additional
+//! columns have similar titles.
 //!
-//! Tables are laid out as its tables are, too. (The one sample of them also has a blank before its
-//! first line, which ours have not.)
+//! The layout of tables is that of `]PROFILE`, too.
 
 use crate::report::header::{Column, Meaning, TitledMedium};
 

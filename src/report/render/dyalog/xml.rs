@@ -1,19 +1,17 @@
-//! Dyalog's XML. What this writes of a tree can be imported again, and the imported profile equals
-//! the first one.
+//! Dyalog's XML. The output of a tree can be imported again, and the imported profile equals
+//! the original.
 //!
-//! There are two layouts, those of the two versions of `]PROFILE` whose files are known. Times that
-//! are corrected, and those of runs that know how often the timer was read, are written as 0.9.0
-//! does: names in `Function`, and the titles of inclusive and exclusive swapped, in times and
-//! ticks, because its readers expect them so. Everything else is written as 1.37 does: names in
-//! `Element`, titles right, `¯1` as the line of whole functions in trees. The version is left out
-//! where it is not that of the layout.
+//! There are two layouts, one for each known version of `]PROFILE`. Corrected times, and runs with
+//! the number of timer reads, have the layout of 0.9.0: names in `Function`, and swapped titles of
+//! inclusive and exclusive times and ticks, which its readers expect. All others have the layout of 1.37:
+//! names in `Element`, correct titles, and `¯1` as the line of whole functions in trees. The version is left out
+//! if it is not that of the layout.
 //!
-//! Times are milliseconds with all their digits, minus is APL's `¯` (only APL and profdb read these
-//! files). The settings say what has been subtracted from the times: `TimerBias` is left out where
-//! that is unknown. Costs that are no time are in their base unit, which the setting `Unit` then
-//! names; such a file is not for importing. Control characters that XML cannot hold are written as
-//! their pictures (U+2400 and up: `␀` for NUL), the two other characters that it cannot hold as
-//! U+FFFD.
+//! Times are milliseconds with all their digits, and minus is APL's `¯` (only APL and profdb read these
+//! files). The settings state the correction of the times: `TimerBias` is left out if it is
+//! unknown. Costs other than times are in their base unit, which the setting `Unit` names; such a
+//! file cannot be imported. Control characters that XML does not allow become symbols
+//! (U+2400 and up: `␀` for NUL), and two other characters become U+FFFD.
 
 use std::io::Write;
 
