@@ -31,7 +31,7 @@ use crate::store::{
 use crate::text::separators::Separators;
 use crate::text::shell::quoted;
 
-/// Warnings of one file that are shown; table `notes` has them all.
+/// Maximum number of warnings shown per file; the table `notes` has all.
 const SHOWN_WARNINGS: usize = 5;
 
 /// The option that is for reading as well as for writing.

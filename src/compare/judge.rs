@@ -123,7 +123,7 @@ pub struct Matrix {
     pub are_factors_found: bool,
     /// One run of base and one of new make a round each, in their order.
     pub paired: bool,
-    /// Earlier runs, oldest first, which tell of the noise where there is one run on each side; `None` where there are too few.
+    /// Earlier runs, oldest first, which estimate the noise for 1 run against 1; `None` if there are too few.
     pub history: Option<History>,
 }
 

@@ -82,7 +82,7 @@ pub struct Request {
     pub limits: Limits,
     /// Folders of base that are those of new.
     pub roots: Vec<(String, String)>,
-    /// Functions of one name are one, where nothing else has the name.
+    /// Matches functions by name if the name is unique.
     pub loose: bool,
     /// Rows that are too small to be judged are shown, too.
     pub all: bool,

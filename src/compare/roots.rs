@@ -1,4 +1,4 @@
-//! Folders, programs and modules that the user says are one: `--root BASE=NEW`.
+//! Folders, programs and modules that the user declares equal: `--root BASE=NEW`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

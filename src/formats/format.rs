@@ -218,7 +218,7 @@ pub(in crate::formats) fn note_damage(fault: &ImportError, parts: &str, sink: &m
         message: &message,
     });
 }
-/// How sure a format is that a file is one of its own.
+/// Confidence of a format in recognizing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// It is not.

@@ -67,7 +67,7 @@ pub struct Subject {
 pub struct Unknown {
     /// Name of the metric.
     pub metric: String,
-    /// It is known of a few rows only, such as groups of one function.
+    /// It is known for few rows, such as groups with a single function.
     pub in_part: bool,
 }
 

@@ -348,7 +348,7 @@ const TABLES: [&str; 11] = [
     "label_sets",
 ];
 
-/// A text over the tables of one run: what comes after FROM or JOIN.
+/// An SQL text after FROM or JOIN that reads the tables of a run.
 fn renamed(text: &str) -> String {
     let mut text = text.to_owned();
     for table in TABLES.iter().chain(&["node_labels"]) {

@@ -422,7 +422,7 @@ fn decode(bytes: &[u8]) -> String {
     }
 }
 
-/// Whether there is one of the lines that were asked for.
+/// Returns whether any requested line exists.
 fn has_any(lines: &BTreeMap<i64, String>, place: &Place) -> bool {
     let mut wanted = place.lines.iter().chain(&place.begins);
     wanted.any(|line| lines.contains_key(line))

@@ -29,7 +29,7 @@ pub struct Database {
     pub(super) created: bool,
     /// Schema version that the file had; 0 if it was empty.
     pub(super) found: i64,
-    /// Which file is open, if there is one.
+    /// The open file, if any.
     pub(super) identity: Option<Identity>,
     /// Whether SQLite has been told to sync the folder.
     pub(super) syncs_folder: Cell<bool>,

@@ -165,7 +165,7 @@ struct FunctionCost {
     cumulative: Option<f64>,
 }
 
-/// Calls of one function by another, from all its lines.
+/// Calls between a pair of functions, from all lines of the caller.
 #[derive(Clone)]
 struct Arrow {
     caller: usize,
