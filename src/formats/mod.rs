@@ -41,7 +41,7 @@
 //! | rbspy (Ruby) | `rbspy record --format speedscope --file run.json` | `speedscope` |
 //! | ruby-prof (Ruby) | `RubyProf::CallTreePrinter` | `callgrind` |
 //! | rustc's own (`-Z self-profile`) | `crox run.mm_profdata` | `chrome_trace` |
-//! | samply | `samply record --save-only -o run.json.gz`, names are described [there](#firefox) | `firefox` |
+//! | samply | `samply record --save-only -o run.json.gz`, for names see [firefox](#firefox) | `firefox` |
 //! | stackprof (Ruby) | `stackprof --json run.dump > run.json`, recorded with `raw: true` | `stackprof` |
 //! | Tachyon (Python 3.15) | `python -m profiling.sampling run --collapsed -o run.folded app.py`; of a binary recording `... replay --collapsed -o run.folded FILE` | `folded` |
 //! | tracing (Rust) | the crates tracing-chrome, tracing-flame | `chrome_trace`, `folded` |

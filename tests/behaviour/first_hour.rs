@@ -725,7 +725,7 @@ fn a_language_leads_to_what_is_known_of_it() {
         ("C", "callgrind: "),
         ("dotnet", "dotnet-trace collect"),
         ("Rust", "samply record"),
-        ("samply", "names as said there (`profdb formats firefox`)"),
+        ("samply", "for names see firefox (`profdb formats firefox`)"),
     ];
     for (name, expected) in table {
         let said = profdb(folder.path(), &["formats", name]);

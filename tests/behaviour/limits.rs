@@ -128,7 +128,7 @@ fn text_of_10_mb_in_a_number() {
         "a.xml",
         content.as_bytes(),
         &format!(
-            "profdb: a.xml: line 2 (byte 82): expected a count in <Calls>, found \"{}…\" (--keep-before-error imports what is before)\n",
+            "profdb: a.xml: line 2 (byte 82): expected a count in <Calls>, found \"{}…\"\n",
             x(60)
         ),
     );
@@ -138,7 +138,7 @@ fn text_of_10_mb_in_a_number() {
 fn a_number_of_10_mb_digits() {
     let content = format!("{HEADER}0,\"#.f\",¯1,1,{},1\n", "1".repeat(10_000_000));
     let expected = format!(
-        "profdb: a.csv: line 2 (byte 65): expected milliseconds in ExclusiveTime, found \"{}…\" (--keep-before-error imports what is before)\n",
+        "profdb: a.csv: line 2 (byte 65): expected milliseconds in ExclusiveTime, found \"{}…\"\n",
         "1".repeat(60)
     );
     refuses("a.csv", content.as_bytes(), &expected);

@@ -733,7 +733,10 @@ fn rows_of_definitions_are_below_that_of_the_identity() {
         .iter()
         .position(|line| line.starts_with("(anonymous)"))
         .expect("the identity");
-    assert!(lines[at].contains("unclear"), "{out}");
+    assert!(
+        lines[at].contains("adds up 2 functions of base, 2 of new"),
+        "{out}"
+    );
     assert!(
         lines[at + 1].starts_with("  line 16:5 -> 19:5") && lines[at + 1].ends_with("(anchored)"),
         "{out}"

@@ -458,7 +458,7 @@ fn on_a_frame(name: &str) -> String {
             || character == '\u{feff}'
             || character.is_control()
             || begins_comment
-            || (character == ' ' && ends(rest.as_str()))
+            || (character == ' ' && (frame.is_empty() || ends(rest.as_str())))
         {
             let _ = write!(frame, "\\x{:02x}", u32::from(character));
         } else {

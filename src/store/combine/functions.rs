@@ -18,7 +18,7 @@ const FUNCTIONS: &str =
                          WHERE i.metric_id = ?1
                          ORDER BY f.function_id";
 
-/// FunctionGroups of functions.
+/// Groups of functions of several runs that are equal.
 ///
 /// Functions of one identity are one group, whatever their build or process. But if one run has all of them, the runs
 /// are of one build, and each function is a group: two functions of one file and name that differ in their lines.
@@ -29,7 +29,7 @@ pub(super) struct FunctionGroups {
 }
 
 impl FunctionGroups {
-    /// FunctionGroups the functions of runs. A group has the name that its function has in the last run.
+    /// Groups the functions of runs. A group has the name that its function has in the last run.
     pub(super) fn of(
         connection: &Connection,
         parts: &[CombinedPart],

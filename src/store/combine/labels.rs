@@ -1,4 +1,4 @@
-//! CombinedLabels of samples: costs of merged nodes by their labels.
+//! Labels of samples: costs of merged nodes by their labels.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! SummedFigures of functions, lines and edges as the runs have them, added up.
+//! Summed figures of functions, lines and edges of several runs.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ const EDGES: &str =
      WHERE metric_id = ?1
      ORDER BY callee_id, back, caller_id, line_file, caller_line, caller_col";
 
-/// SummedFigures of functions, lines and edges.
+/// Summed figures of functions, lines and edges.
 #[derive(Default)]
 pub(super) struct StatedTotals {
     functions: BTreeMap<FigureSubject, SummedFigures>,

@@ -22,6 +22,15 @@ const MARKED_PAIRS: usize = 20;
 /// No stack.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// Returns the kind of a declared cost centre.
+pub(super) fn kind_of(label: &str, module: &str) -> Kind {
+    if BUILT_IN.contains(&(label, module)) || label == MISSING_FRAME {
+        Kind::Pseudo
+    } else {
+        Kind::Function
+    }
+}
+
 /// A cost centre.
 pub(super) struct Centre {
     pub(super) number: u64,
@@ -36,12 +45,7 @@ impl Centre {
     fn def<'a>(&'a self, made_up: &'a str) -> FunctionDef<'a> {
         match &self.name {
             Some((label, module)) => {
-                let is_built_in = BUILT_IN.contains(&(label.as_str(), module.as_str()));
-                let kind = if is_built_in || label == MISSING_FRAME {
-                    Kind::Pseudo
-                } else {
-                    Kind::Function
-                };
+                let kind = kind_of(label, module);
                 let name = if label.is_empty() { made_up } else { label };
                 FunctionDef {
                     kind,

@@ -30,6 +30,7 @@ use std::io::Write;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::log::kind_of;
 use crate::events::Kind;
 use crate::formats::common::stacks::{CUMULATIVE, OpenNodes};
 use crate::formats::common::written::{NO_NAME, are_in_step, lose_raw_names, one_line, whole};
@@ -524,10 +525,10 @@ impl<'p> Centres<'p> {
             let is_named = label == function.name && module == function.module;
             losses.add(NAMES, (!is_named).into());
             let is_declared = numbers[at] == 0;
-            let kind = if !is_declared || BUILT_IN.contains(&(&*label, &*module)) {
-                Kind::Pseudo
+            let kind = if is_declared {
+                kind_of(&label, &module)
             } else {
-                Kind::Function
+                Kind::Pseudo
             };
             losses.add(KINDS, (kind != function.kind).into());
             let count = alike.entry((label.clone(), module.clone())).or_default();
