@@ -16,7 +16,7 @@ use crate::support::imports::{export_run, open};
 /// Maximum difference of sums in different orders, relative to the sum.
 const TOLERANCE: f64 = 1e-9;
 
-/// FiguresByKey of each key, in each metric.
+/// Figures by key and metric.
 type FiguresByKey = BTreeMap<Vec<String>, Vec<Option<f64>>>;
 
 const FUNCTIONS: &str =
