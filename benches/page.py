@@ -6,7 +6,7 @@ usage: page.py [--rows N,N] [--kinds K,K] [--rounds N] [--update] PROFDB GENERAT
     --rows N,N   nodes of the generated trees (100000,1000000)
     --kinds K,K  csv: a tree with lines and two metrics; lispworks: one of functions only (csv,lispworks)
     --rounds N   how often each is measured (3)
-    --update     also writes the table to its place in docs/performance.md
+    --update     also writes the table to its place in benches/targets.md
     DIR          where the generated files are kept, and reused if there; default: a temporary folder
 
 GENERATOR is what `cargo bench --bench generate --no-run` makes. Printed are medians of processor time, user and system: of
@@ -30,7 +30,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENT = ROOT / "docs/performance.md"
+DOCUMENT = ROOT / "benches/targets.md"
 
 MIB = 1 << 20
 # Frames that are measured together.

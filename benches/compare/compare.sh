@@ -1,12 +1,12 @@
 #!/bin/sh
-# Runs profdb and other tools in turn on the same generated work, and prints what docs/performance.md quotes.
+# Runs profdb and other tools in turn on the same generated work, and prints the figures of docs/performance.md.
 #
 # usage: benches/compare/compare.sh [-g] [-n ROUNDS] [-p PROFILE] [-r ROWS] [DIR]
 #        benches/compare/compare.sh -q [-g] [-u] [-n ROUNDS] [-o WORDS] [-p PROFILE] [-r ROWS] [DIR]
 #
 #   -q         instead what reports, exports and other commands cost beside the import of the same file, with targets
 #              (benches/compare/questions.py); growth up to 10,000,000 rows, with -g to 100,000,000
-#   -u         also writes these tables into docs/performance.md; not with -o, which would cut them
+#   -u         also writes these tables into benches/targets.md; not with -o, which would cut them
 #   -o WORDS   only jobs with one of these words, separated by commas, in their names
 #   -p PROFILE of cargo: `unlinked` is built sooner (release)
 #   -g         then also how cost grows: trees of 10,000 to 100,000,000 rows (13 GB of temporary files)

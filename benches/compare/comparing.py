@@ -4,7 +4,7 @@ usage: comparing.py [--rounds N] [--only WORD,...] [--update] PROFDB GENERATOR [
 
     --rounds N    how often each command is timed (5); the least is shown
     --only W,W    only commands with one of these words in their names
-    --update      also writes the table to its place in docs/performance.md; without --only
+    --update      also writes the table to its place in benches/targets.md; without --only
     DIR           where the databases are kept, and used again if there; default: a temporary folder
 
 PROFDB and GENERATOR are built by
@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/performance.md"
+PAGE = ROOT / "benches/targets.md"
 MARKS = "<!-- comparing -->", "<!-- end of comparing -->"
 
 

@@ -7,7 +7,7 @@ usage: questions.py [--rows N] [--rounds N] [--only WORD,...] [--growth ROWS] [-
     --only W,W     only jobs with one of these words in their names, and what they are compared with; `growth` is one, and
                    `shell` stands for the questions in the sqlite3 shell
     --growth ROWS  most rows of the imports that show how cost grows (10000000)
-    --update       also writes the tables to their place in docs/performance.md, which --only would cut
+    --update       also writes the tables to their place in benches/targets.md, which --only would cut
     DIR            where the generated files are kept, and reused if there; default: a temporary folder
 
 benches/compare/compare.sh -q builds both programs and runs this. JOBS is the list of what is measured. The cost of a job is
@@ -39,7 +39,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/performance.md"
+PAGE = ROOT / "benches/targets.md"
 
 # Of the tree's functions, 1 in 16 is called so.
 PATTERN = "Shop"
