@@ -17,25 +17,25 @@ use crate::tidy::reading::{Kind, Language, Token, code, tokens};
 pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "base",
-        "errors, limits of the system, threads, hash index and interner, what waits in temporary files",
+        "errors, limits of the system, threads, hash index, interner, temporary files",
         &[],
     ),
     ("source", "source files in the user's folder", &[]),
-    ("text", "how names, numbers and tables look in text", &[]),
+    ("text", "text output of names, numbers and tables", &[]),
     ("input", "bytes of a file, with their position", &["base"]),
     (
         "events",
-        "the sink, and the words in which an importer says what a file holds",
+        "the sink, and the events by which an importer describes a file",
         &["base"],
     ),
     (
         "identity",
-        "which functions are one, whatever build or process their names are of",
+        "identities, which match functions across builds and processes",
         &["events"],
     ),
     (
         "profile",
-        "the builder: rows and sums from what an importer says",
+        "the builder: rows and sums from the events of an importer",
         &["base", "events", "text"],
     ),
     (
@@ -47,37 +47,37 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     ),
     (
         "report",
-        "questions, answers, and how they are rendered",
+        "reports: queries, results and their rendering",
         &["base", "events", "text", "store"],
     ),
     (
         "compare",
-        "what changed between runs, and whether that is more than noise",
+        "differences between runs, separated from noise",
         &["base", "events", "identity", "text", "store", "report"],
     ),
     (
         "history",
-        "what runs of one program tell over time",
+        "series of runs of a program over time",
         &["events", "text", "store", "report", "compare"],
     ),
     (
         "gate",
-        "whether what changed is within a budget",
+        "the check of changes against a budget",
         &["events", "text", "store", "compare", "history"],
     ),
     (
         "formats/format.rs",
-        "what a reader is; with `formats/options.rs`, `formats/salvage.rs` and `formats/figure_detector.rs`",
+        "the interface of readers; with `formats/options.rs`, `formats/salvage.rs` and `formats/figure_detector.rs`",
         &["base", "input", "events"],
     ),
     (
         "formats/export",
-        "what a writer is, and the run that it sees",
+        "the interface of writers, and their view of a run",
         &["base", "events", "store", "report", "formats/format.rs"],
     ),
     (
         "formats/common",
-        "what several families of formats use",
+        "shared code of format families",
         &[
             "base",
             "text",
@@ -105,7 +105,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     ),
     (
         "formats",
-        "the registry of all formats, and which one a file has",
+        "the registry of all formats, and the detection of a file's format",
         &["base", "formats/format.rs", "formats/export", "formats/*"],
     ),
     (
@@ -123,17 +123,17 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     ),
     (
         "dataset",
-        "runs as Parquet files that engines for many machines read, and the SQL of these engines",
+        "runs as Parquet files for distributed query engines, and SQL for these engines",
         &["base", "source", "store", "report"],
     ),
     (
         "page",
-        "one file for a browser: runs as compressed columns, and the scripts of `web/` that answer questions about them",
+        "an HTML page: runs as compressed columns, and the scripts of `web/` that compute reports from them",
         &["text", "store", "report", "compare"],
     ),
     (
         "serve",
-        "a server for the browser of this machine: who may ask, and how answers get there",
+        "a server for browsers on this machine: access checks and responses",
         &["base"],
     ),
     (
