@@ -1,6 +1,6 @@
--- Edges of tree runs whose costs are not what their nodes add up to, edges without nodes, and nodes without their edge.
+-- Edges of runs with trees whose costs differ from the sums of their nodes, edges without nodes, and nodes without an edge.
 WITH RECURSIVE
--- Who called: the node above, past containers.
+-- The caller: the nearest node above that is not a container.
 ancestor_walk (node_id, at_id) AS (
   SELECT n.node_id, n.parent_id
   FROM nodes AS n
@@ -40,7 +40,7 @@ paired AS (
     c.line_file,
     c.caller_line,
     c.caller_col,
-    -- No node of the same two functions is around this one.
+    -- No enclosing node has the same caller and callee.
     COALESCE(
       MAX(c.last_id) OVER (
         PARTITION BY c.run_id, c.callee_id, c.caller_id

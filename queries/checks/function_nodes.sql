@@ -1,4 +1,4 @@
--- Function nodes without an entry in function_nodes, and entries without their node.
+-- Function nodes without a row in function_nodes, and rows without a node.
 SELECT n.node_id
 FROM runs AS r
 JOIN nodes AS n ON n.node_id BETWEEN r.first_node AND r.last_node

@@ -1,5 +1,5 @@
--- Functions of tree runs whose totals are not what their nodes add up to, and functions that cost something and have none.
--- Figures that the file itself gave are left out.
+-- Functions of runs with trees whose totals differ from the sums of their nodes, and functions with a cost but without totals.
+-- Totals that the file states are not checked.
 WITH counted AS (
   SELECT
     m.metric_id,

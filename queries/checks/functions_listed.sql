@@ -1,5 +1,5 @@
--- Functions with nodes that function_info does not have, entries in the dictionary that no run mentions, and runs that have
--- another number of functions than they say.
+-- Functions with nodes but without a row in function_info, functions that occur in no run, and runs with a wrong number of
+-- functions.
 SELECT n.run_id, n.function_id
 FROM function_nodes AS n
 JOIN runs AS r ON r.run_id = n.run_id

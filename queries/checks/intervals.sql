@@ -1,5 +1,4 @@
--- Nodes that lie outside their parent's interval or at the wrong depth, and nodes whose interval is not exactly filled
--- by the nodes below them.
+-- Nodes outside their parent's interval or at a wrong depth, and nodes whose descendants do not fill the interval exactly.
 SELECT n.node_id
 FROM nodes AS n
 LEFT JOIN nodes AS p ON p.node_id = n.parent_id

@@ -1,4 +1,4 @@
--- Labels of no run, and what labels cost at nodes that are not of the run, or of sets that are not there.
+-- Labels without a run, and costs of labels at nodes of another run or with a label set that does not exist.
 SELECT 'label_sets' AS relation, s.set_id AS id
 FROM label_sets AS s
 LEFT JOIN runs AS r ON r.run_id = s.run_id

@@ -1,4 +1,4 @@
--- Line nodes that do not hang directly below a node of their function.
+-- Line nodes whose parent is not a node of their function.
 SELECT n.node_id
 FROM nodes AS n
 LEFT JOIN nodes AS p ON p.node_id = n.parent_id

@@ -1,5 +1,5 @@
--- Lines of tree runs whose totals are not what their nodes add up to, and lines that have none. Figures that the file itself
--- gave are left out.
+-- Lines of runs with trees whose totals differ from the sums of their nodes, and lines without totals. Totals that the file
+-- states are not checked.
 WITH counted AS (
   SELECT
     r.default_metric_id = m.metric_id AS is_default,

@@ -1,5 +1,5 @@
--- Metrics of a run that are not numbered from 1 on; readings of the timer in more than one of them, or in one that counts
--- nothing; and totals of tree runs that are not what the roots add up to, unless the file itself states them.
+-- Metrics whose positions do not run from 1 without gaps; runs with two metrics of timer readings, or with one that is not a
+-- count; and totals of runs with trees that differ from the sum of the roots, unless the file states them.
 SELECT m.run_id, NULL AS metric_id
 FROM metrics AS m
 GROUP BY m.run_id

@@ -1,4 +1,4 @@
--- Nodes that belong to no run.
+-- Nodes outside the ranges of all runs.
 SELECT n.node_id
 FROM nodes AS n
 LEFT JOIN runs AS r ON n.node_id BETWEEN r.first_node AND r.last_node

@@ -1,4 +1,4 @@
--- Nodes whose enclosing node of the same function (or line) is something else, does not enclose them, or is not the nearest.
+-- Nodes whose outer node has another function or line, does not enclose them, or is not the nearest.
 SELECT n.node_id
 FROM nodes AS n
 LEFT JOIN nodes AS o ON o.node_id = n.outer_id
@@ -17,8 +17,8 @@ SELECT node_id
 FROM (
   SELECT
     node_id,
-    -- Two nodes of one function with the same enclosing node, or with none, are never within each other: the outer one of
-    -- them would be nearer.
+    -- Two nodes of one function with the same outer node, or without one, are never nested: the enclosing one would be the
+    -- outer node of the other.
     MAX(last_id) OVER (
       PARTITION BY function_id, line, col, file, outer_id
       ORDER BY node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING

@@ -1,4 +1,4 @@
--- Figures that name a function, metric, node or run that does not exist.
+-- Figures that refer to a function, metric, node or run that does not exist.
 SELECT 'nodes' AS relation, n.node_id AS id
 FROM nodes AS n
 LEFT JOIN functions AS f ON f.function_id = n.function_id

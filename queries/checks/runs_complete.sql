@@ -1,4 +1,4 @@
--- Runs whose range of nodes has gaps, whose first node is no root, or that have nodes without knowing paths.
+-- Runs whose range of nodes has gaps, whose first node is not a root, or that have nodes although their fidelity is not tree.
 SELECT r.run_id
 FROM runs AS r
 LEFT JOIN nodes AS n ON n.node_id BETWEEN r.first_node AND r.last_node

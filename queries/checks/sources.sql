@@ -1,5 +1,5 @@
--- Source texts that no run has, that have no lines, or whose lines start before them, and references to what does not
--- exist, lines of the file included.
+-- Source texts without a run, without lines, or with lines before their first line, and references to missing runs, functions,
+-- texts or lines.
 SELECT 'sources' AS relation, s.source_id AS id
 FROM sources AS s
 WHERE NOT EXISTS (SELECT 1 FROM run_sources AS r WHERE r.source_id = s.source_id)
@@ -19,7 +19,7 @@ WHERE n.run_id IS NULL
    OR f.function_id IS NULL
    OR s.source_id IS NULL
    OR (
-     -- A function may have no line with figures, but one where it begins, or from which it calls.
+     -- A function without figures by line can have the line of its definition, or lines that call other functions.
      NOT (r.file = f.file AND r.file <> '' AND f.first_line > 0)
      AND NOT EXISTS (
        SELECT 1

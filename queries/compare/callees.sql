@@ -1,2 +1,2 @@
--- Whom a function called.
+-- The callees of a function.
 SELECT DISTINCT callee_id FROM edges WHERE metric_id = :metric AND caller_id = :function;

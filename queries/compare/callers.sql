@@ -1,2 +1,2 @@
--- Who called a function; 0 is the root.
+-- The callers of a function; 0 is the root.
 SELECT DISTINCT caller_id FROM edges WHERE metric_id = :metric AND callee_id = :function;

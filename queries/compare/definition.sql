@@ -1,4 +1,4 @@
--- Where a function of a run begins, what it cost there, and the text of its first line, if that was stored with the run.
+-- The definition of a function of a run: its line, its costs, and the text of the line if the run stores it.
 SELECT f.first_line, f.first_col, c.exclusive, c.cumulative, (
     SELECT t.text FROM run_sources AS s
     CROSS JOIN source_texts AS t ON t.source_id = s.source_id AND t.line = f.first_line

@@ -1,4 +1,4 @@
--- What the functions of a metric are whatever the build, without what the run calls them.
+-- The identities of all functions of a metric, without the functions' names in the run.
 SELECT d.function_id, f.kind, i.identity_key, i.name, i.module, i.file, i.unnamed
 FROM function_info AS d
 CROSS JOIN functions AS f ON f.function_id = d.function_id

@@ -1,2 +1,2 @@
--- How the figures of a metric vary, and which metric of the run counts the samples that they are of.
+-- The noise class of a metric, and the metric of the run that counts its samples.
 SELECT noise, observations, quantum FROM metrics WHERE metric_id = :metric;

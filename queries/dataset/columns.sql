@@ -1,7 +1,7 @@
--- How columns are made that files do not have as they are: for each rule of src/dataset/tables.rs the expression by which all engines
--- compute it. $name is the column, $distance a column of files, $usual the expression of another column. Digits and what they are divided by
--- are numbers that floating-point numbers hold exactly, so that the quotient is the cost bit by bit. What is infinite is unknown: no
--- cost is as large as the largest number that is compared with.
+-- Expressions for columns that files store in another form, one for each rule of src/dataset/tables.rs. All engines can compute
+-- them. $name is the column, $distance a column of the file, $usual the expression of another column. Digits and scales are
+-- exact floating-point numbers, so the quotient is exactly the cost. Infinity means unknown: every cost is less than the
+-- maximum in the comparison.
 
 minus: t.node_id - t.$distance
 plus: t.node_id + t.$distance

@@ -1,6 +1,6 @@
--- The tree that --focus, --ignore and --label leave, with 1 and 0 in place of conditions.
+-- The tree after --focus, --ignore and --label, with 1 and 0 instead of booleans.
 
--- Every node of the run, with what is wanted of its own cost, and whether it is kept.
+-- All nodes of the run with the wanted part of their exclusive cost. Column kept marks the nodes that the filters keep.
 marked AS (
   SELECT n.node_id, n.last_id, n.parent_id, n.outer_id, n.depth, n.function_id, n.file, n.line, n.col,
     $calls AS calls, n.exclusive, n.cumulative, $wanted AS wanted,
@@ -9,7 +9,7 @@ marked AS (
   WHERE r.run_id = :run AND n.node_id BETWEEN r.first_node AND r.last_node$so_far
 )
 
--- How many nodes are kept and cut up to each, and what those that are kept cost: differences give sums of subtrees.
+-- Running counts of kept and cut nodes, and running costs of kept nodes: a difference of two rows is the sum of a subtree.
 counted AS (
   SELECT m.node_id, m.last_id, m.parent_id, m.outer_id, m.depth, m.function_id, m.file, m.line, m.col, m.calls,
     m.cumulative, m.kept, CASE WHEN m.kept = 1 THEN m.wanted ELSE 0.0 END AS exclusive,
@@ -20,7 +20,7 @@ counted AS (
   FROM marked AS m WINDOW so_far AS (ORDER BY m.node_id ROWS UNBOUNDED PRECEDING)
 )
 
--- The nodes with a kept node in their subtree, and the cost that is kept. Where all is kept, the file's figure stays.
+-- Nodes with a kept node in their subtree, and the kept cost. If all of a subtree is kept, the node keeps the cost of the file.
 left_nodes AS (
   SELECT c.node_id, c.last_id, c.parent_id, c.outer_id, c.depth, c.function_id, c.file, c.line, c.col, c.calls,
     c.exclusive, c.kept, CASE WHEN c.cumulative IS NULL OR d.cut_before = c.cut_before - c.cut THEN c.cumulative

@@ -1,7 +1,7 @@
--- One run of a dataset in the shape of the database's tables: its runs, metrics and functions have numbers, as the database's have, so
--- that a report's statement is the same over both. Functions are numbered by their place, and so come in the order of the database.
+-- One run of a dataset with the tables and numbers of a database, so that the statements of reports apply to both. Functions
+-- are numbered by position, which is their order in the database.
 
--- The run, whose number is 1, as is that of its first node.
+-- The run. It has number 1, and its first node has number 1.
 run_runs AS (
   SELECT 1 AS run_id, m.position AS default_metric_id, CASE WHEN r.nodes > 0 THEN 1 END AS first_node,
     CASE WHEN r.nodes > 0 THEN r.nodes END AS last_node
@@ -9,25 +9,25 @@ run_runs AS (
   WHERE r.run_uid = :uid
 )
 
--- Its metrics.
+-- Metrics of the run.
 run_metrics AS (
   SELECT m.position AS metric_id, 1 AS run_id, m.metric AS name, m.unit, m.position, m.total, m.timer_readings FROM metrics AS m WHERE m.run_uid = :uid
 )
 
--- The functions that it mentions.
+-- Functions of the run.
 run_functions AS (
   SELECT f.position AS function_id, f.kind, f.name, f.module, f.file, f.first_line,
     MIN(f.position) OVER (PARTITION BY f.identity_key) AS identity_id
   FROM functions AS f WHERE f.run_uid = :uid
 )
 
--- What they are held to be.
+-- Identities of the functions.
 run_identities AS (
   SELECT MIN(f.position) AS identity_id, MIN(f.identity_name) AS name, MIN(f.identity_module) AS module, MIN(f.identity_file) AS file
   FROM functions AS f WHERE f.run_uid = :uid GROUP BY f.identity_key
 )
 
--- What it says of functions.
+-- Costs of functions.
 run_function_info AS (
   SELECT m.position AS metric_id, f.position AS function_id, i.calls, i.primitive, i.exclusive, i.cumulative, i.seen, i.recorded
   FROM function_info AS i
@@ -36,7 +36,7 @@ run_function_info AS (
   WHERE i.run_uid = :uid AND m.run_uid = :uid AND f.run_uid = :uid
 )
 
--- What it says of lines.
+-- Costs of lines.
 run_line_info AS (
   SELECT m.position AS metric_id, f.position AS function_id, i.file, i.line, i.col, i.calls, i.exclusive, i.cumulative, i.recorded
   FROM line_info AS i
@@ -45,7 +45,7 @@ run_line_info AS (
   WHERE i.run_uid = :uid AND m.run_uid = :uid AND f.run_uid = :uid
 )
 
--- Its nodes.
+-- Nodes of the run.
 run_nodes AS (
   SELECT n.node_id, n.parent_id, n.last_id, n.outer_id, n.depth, f.position AS function_id, n.line, n.col, n.file, n.calls,
     n.exclusive, n.cumulative
@@ -54,12 +54,12 @@ run_nodes AS (
   WHERE n.run_uid = :uid AND f.run_uid = :uid
 )
 
--- Its function nodes.
+-- Function nodes of the run.
 run_function_nodes AS (
   SELECT 1 AS run_id, n.function_id, n.node_id FROM run_nodes AS n WHERE n.line IS NULL
 )
 
--- Costs of nodes in other metrics.
+-- Costs of nodes in metrics other than the default metric.
 run_node_costs AS (
   SELECT m.position AS metric_id, c.node_id, c.exclusive, c.cumulative
   FROM node_costs AS c
@@ -67,7 +67,7 @@ run_node_costs AS (
   WHERE c.run_uid = :uid AND m.run_uid = :uid
 )
 
--- Who called whom; the root is number 0.
+-- Calls by caller; the root has number 0.
 run_edges AS (
   SELECT m.position AS metric_id, c.position AS callee_id, COALESCE(p.position, 0) AS caller_id, e.line_file, e.caller_line, e.caller_col, e.back,
     CASE WHEN e.back = 0 THEN 'call' ELSE 'back' END AS kind, e.calls, e.exclusive, e.cumulative, e.outermost, e.seen
@@ -84,7 +84,7 @@ run_label_sets AS (
   FROM label_sets AS s WHERE s.run_uid = :uid
 )
 
--- What nodes cost with them.
+-- Costs of nodes by label set.
 run_node_labels AS (
   SELECT m.position AS metric_id, c.node_id, c.set_id, c.exclusive
   FROM node_labels AS c

@@ -1,4 +1,4 @@
--- How many calls of a run are known to exist, without cost of their own.
+-- The number of calls of a run without a known cost of their own.
 SELECT COUNT(*) FILTER (WHERE e.back = 1) AS back_edges
 FROM runs AS r
 CROSS JOIN edges AS e ON e.metric_id = r.default_metric_id

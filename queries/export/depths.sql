@@ -1,4 +1,4 @@
--- How many nodes are above each node of a run, in all.
+-- The sum of the depths of all nodes of a run.
 SELECT SUM(n.depth)
 FROM runs AS r
 CROSS JOIN nodes AS n

@@ -1,4 +1,4 @@
--- Who called whom in a run, by caller, with the costs in one metric. Every metric has the same pairs.
+-- Calls of a run by caller, with costs in one metric. Every metric has the same pairs.
 SELECT
   NULLIF(e.caller_id, 0) AS caller_id,
   e.callee_id,

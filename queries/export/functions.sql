@@ -1,4 +1,4 @@
--- The functions of a run with their totals in one metric. In the run's default metric every function has a row.
+-- The functions of a run with their totals in one metric. The run's default metric has a row for every function.
 SELECT
   f.function_id,
   f.kind,

@@ -1,4 +1,4 @@
--- What a run knows of lines of functions in one metric. In the run's default metric every line has a row.
+-- Costs of the lines of a run in one metric. The run's default metric has a row for every line.
 SELECT
   d.function_id,
   d.file,

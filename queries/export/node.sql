@@ -1,4 +1,4 @@
--- A node: how far the node above is, and what it is of.
+-- A node: its distance from the parent, its function and its line.
 SELECT
   n.up,
   n.function_id,

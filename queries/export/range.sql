@@ -1,4 +1,4 @@
--- The first and the last node of a run, and the metric whose costs they hold; no row where it has none.
+-- The first and last node of a run, and the metric of their costs; no row for a run without nodes.
 SELECT
   r.first_node,
   r.last_node,

@@ -1,6 +1,6 @@
--- What threads or processes cost.
+-- Costs of threads or processes.
 
--- Nodes of threads or processes, except those within others of their kind.
+-- Nodes of threads or processes that are not nested in a node of the same kind.
 containers AS (
   SELECT node_id, last_id, function_id
   FROM (
@@ -13,8 +13,8 @@ containers AS (
   WHERE reached IS NULL OR node_id > reached
 )
 
--- The starts of selected subtrees and of threads or processes, each with the last of both that begins there or before. Where it is in
--- both, it is the start of the inner one, whose cost both share.
+-- Starts of selected subtrees and of threads or processes, with the latest start and end of both kinds so far. The later start
+-- is the inner one: its cost belongs to both.
 starts AS (
   SELECT node_id, MAX(subtree_end) OVER so_far AS subtree_end, MAX(container_id) OVER so_far AS container_id, MAX(container_end) OVER so_far AS container_end
   FROM (
@@ -24,7 +24,7 @@ starts AS (
   ) AS t WINDOW so_far AS (ORDER BY node_id ROWS UNBOUNDED PRECEDING)
 )
 
--- Names that several threads of the run have, each of another process.
+-- Thread names that occur in several processes of the run.
 repeated_names AS (
   SELECT f.name
   FROM runs AS r CROSS JOIN function_info AS i CROSS JOIN functions AS f
@@ -33,7 +33,7 @@ repeated_names AS (
   HAVING COUNT(*) > 1
 )
 
--- The selected cost by thread or process. A thread of a repeated name has its process before the name.
+-- The selected cost by thread or process. If a thread name occurs in several processes, the process precedes it.
 known_groups AS (
   SELECT f.function_id AS group_id, IIF(f.module <> '' AND f.name IN (SELECT rn.name FROM repeated_names AS rn), f.module || '/' || f.name, f.name) AS name,
     f.kind, SUM(n.cumulative) AS cost
@@ -42,7 +42,7 @@ known_groups AS (
   GROUP BY f.function_id
 )
 
--- What threads or processes share. None is within another, so that their costs do not overlap.
+-- The cost that is in some thread or process. These nodes are not nested, so their costs do not overlap.
 shared AS (
   SELECT SUM(cost) AS cost FROM known_groups
 )

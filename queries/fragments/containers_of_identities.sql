@@ -1,6 +1,6 @@
--- Threads and processes without their numbers.
+-- Threads and processes grouped by identity, which does not contain their numbers.
 
--- Threads and processes with their identities, and threads with those of their processes.
+-- Threads and processes with their identities, and threads with the identity of their process.
 identified_groups AS (
   SELECT k.group_id, k.kind, k.cost, d.identity_id, d.name, COALESCE(pd.name, '') AS process
   FROM known_groups AS k CROSS JOIN functions AS f CROSS JOIN identities AS d
@@ -9,13 +9,13 @@ identified_groups AS (
   WHERE f.function_id = k.group_id AND d.identity_id = f.identity_id
 )
 
--- Identities of threads that several processes have.
+-- Identities of threads that occur in several processes.
 repeated_identities AS (
   SELECT identity_id, kind FROM identified_groups GROUP BY identity_id, kind HAVING COUNT(DISTINCT process) > 1
 )
 
--- Those of one identity together: none lies within another, so that their costs add up. A thread that several processes have is one of
--- each process, whose identity comes before the name.
+-- Groups of threads or processes with equal identities. They are not nested, so their costs add up. If a thread occurs in
+-- several processes, it has one row per process, whose identity precedes the name.
 groups_of_identities AS (
   SELECT MIN(g.group_id) AS group_id, IIF(s.identity_id IS NULL OR g.process = '', g.name, g.process || '/' || g.name) AS name, g.kind, SUM(g.cost) AS cost
   FROM identified_groups AS g

@@ -1,6 +1,6 @@
--- Functions and lines as nodes add up to them.
+-- Costs of functions and lines as sums of nodes.
 
--- Costs of functions in subtrees. A node within another of the same function adds no cumulative cost.
+-- Costs of functions in subtrees. A node below another node of the same function adds no inclusive cost.
 function_costs AS (
   SELECT n.function_id,
     CASE COUNT(*) WHEN COUNT(n.calls) THEN SUM(n.calls / 4294967296) * 4294967296 + SUM(n.calls % 4294967296) END AS calls,
@@ -22,7 +22,7 @@ line_costs AS (
   GROUP BY n.function_id, COALESCE(n.file, ''), n.line, COALESCE(n.col, 0)
 )
 
--- Costs of functions and lines in subtrees. A node within another of the same function or line adds no cumulative cost.
+-- Costs of functions and lines in subtrees. A node below another node of the same function or line adds no inclusive cost.
 element_costs AS (
   SELECT n.function_id, CASE WHEN n.line IS NULL THEN '' ELSE COALESCE(n.file, '') END AS line_file, n.line,
     COALESCE(n.col, 0) AS col,

@@ -1,4 +1,4 @@
--- Costs of functions and lines with their readings of the timer; a thing without a row for those has none.
+-- Costs of functions and lines with their timer readings; 0 readings without a row in that metric.
 SELECT e.function_id, e.line_file, e.line, e.col, e.calls, e.exclusive, e.cumulative,
   IIF(t.col IS NULL, 0.0, t.exclusive) AS exclusive_readings, IIF(t.col IS NULL, 0.0, t.cumulative) AS cumulative_readings
 FROM question AS q CROSS JOIN element_totals AS e LEFT JOIN element_totals AS t ON t.metric_id = q.readings_id

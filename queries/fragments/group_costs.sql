@@ -1,6 +1,6 @@
--- Threads, processes or values of a label in place of functions.
+-- Threads, processes or label values instead of functions.
 
--- The groups, and the selected cost that belongs to none, if there is any: sums are as inexact as their parts.
+-- The groups, and a row for the selected cost outside all groups. The threshold allows for rounding errors of the sums.
 group_costs AS (
   SELECT group_id, name, kind, cost FROM $known_groups
   UNION ALL
@@ -8,12 +8,12 @@ group_costs AS (
   WHERE ABS(s.cost - shared.cost) > 1e-9 * ABS(s.cost)
 )
 
--- Threads, processes or values of a label in place of functions.
+-- Threads, processes or label values in the columns of functions.
 function_costs AS (
   SELECT group_id AS function_id, NULL AS calls, MAX(cost) AS exclusive, MAX(cost) AS cumulative, NULL AS seen FROM group_costs GROUP BY group_id
 )
 
--- What threads, processes or values of a label are called.
+-- Names of threads, processes or label values.
 names AS (
   SELECT group_id AS function_id, MIN(name) AS name, '' AS module, '' AS file, MIN(kind) AS kind FROM group_costs GROUP BY group_id
 )

@@ -1,4 +1,4 @@
--- Costs of groups in subtrees: cost is counted where no function of the same group encloses the node.
+-- Costs of groups in subtrees. Inclusive cost counts where no enclosing node has a function of the same group.
 SELECT group_id AS function_id,
   CASE COUNT(*) WHEN COUNT(calls) THEN SUM(calls / 4294967296) * 4294967296 + SUM(calls % 4294967296) END AS calls,
   SUM(exclusive) AS exclusive, SUM(IIF(node_id <= reached, 0.0, cumulative)) AS cumulative, SUM(cumulative) AS seen

@@ -1,4 +1,4 @@
--- Costs of groups where no paths are known: how much the cumulative costs of several functions overlap is unknown.
+-- Costs of groups in runs without paths. The overlap of the inclusive costs of several functions is unknown.
 SELECT g.group_id AS function_id,
   CASE COUNT(*) WHEN COUNT(i.calls) THEN SUM(i.calls / 4294967296) * 4294967296 + SUM(i.calls % 4294967296) END AS calls,
   CASE COUNT(*) WHEN COUNT(i.exclusive) THEN SUM(i.exclusive) END AS exclusive,

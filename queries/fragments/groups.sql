@@ -1,6 +1,6 @@
--- Modules or files in place of functions.
+-- Modules or files instead of functions.
 
--- Functions of one $group_word are counted as one, whose number is that of the first.
+-- All functions with one $group_word are one group, with the number of the first function.
 group_of AS (
   SELECT f.function_id, MIN(f.function_id) OVER (PARTITION BY f.$group_word) AS group_id
   FROM runs AS r CROSS JOIN function_info AS i CROSS JOIN functions AS f
@@ -8,7 +8,7 @@ group_of AS (
     AND f.kind IN ('function', 'pseudo')
 )
 
--- What they are called.
+-- Names of the groups.
 names AS (
   SELECT function_id, IIF($group_word = '', '($group_word unknown)', $group_word) AS name, $group_module AS module,
     $group_file AS file, '$group_word' AS kind

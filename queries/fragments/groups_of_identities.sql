@@ -1,6 +1,6 @@
--- Modules or files of identities in place of functions.
+-- Modules or files of identities instead of functions.
 
--- Functions whose identities have one $group_word are counted as one, whose number is that of the first.
+-- All functions whose identities have one $group_word are one group, with the number of the first function.
 group_of AS (
   SELECT f.function_id, MIN(f.function_id) OVER (PARTITION BY d.$group_word) AS group_id
   FROM runs AS r CROSS JOIN function_info AS i CROSS JOIN functions AS f CROSS JOIN identities AS d
@@ -8,7 +8,7 @@ group_of AS (
     AND f.kind IN ('function', 'pseudo') AND d.identity_id = f.identity_id
 )
 
--- What they are called.
+-- Names of the groups.
 names AS (
   SELECT function_id, IIF($group_word = '', '($group_word unknown)', $group_word) AS name, $group_module AS module,
     $group_file AS file, '$group_word' AS kind

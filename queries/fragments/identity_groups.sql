@@ -1,6 +1,6 @@
--- Identities in place of functions: what is one function whatever the build.
+-- Identities instead of functions: functions that match across builds are one group.
 
--- Functions of one identity are counted as one, whose number is that of the first.
+-- All functions of one identity are one group, with the number of the first function.
 group_of AS (
   SELECT f.function_id, MIN(f.function_id) OVER (PARTITION BY f.identity_id) AS group_id
   FROM runs AS r CROSS JOIN function_info AS i CROSS JOIN functions AS f
@@ -8,7 +8,7 @@ group_of AS (
     AND f.kind IN ('function', 'pseudo')
 )
 
--- What they are called.
+-- Names of the groups.
 names AS (
   SELECT f.function_id, d.name, d.module, d.file, 'identity' AS kind
   FROM functions AS f CROSS JOIN identities AS d

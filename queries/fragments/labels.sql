@@ -1,11 +1,11 @@
--- Labels of samples: those that are wanted, and what they say of nodes.
+-- Labels of samples: the wanted label sets and their costs.
 
--- The sets of labels that have every label asked for.
+-- Label sets with all requested labels.
 wanted_sets AS (
   SELECT s.set_id FROM label_sets AS s WHERE s.run_id = :run AND s.key = :key_1$value_1$more_labels
 )
 
--- Own costs of nodes in samples with the wanted labels.
+-- Exclusive costs of nodes in samples with the wanted labels.
 labelled AS (
   SELECT c.node_id, SUM(c.exclusive) AS exclusive
   FROM question AS q CROSS JOIN node_labels AS c
@@ -13,14 +13,14 @@ labelled AS (
   GROUP BY c.node_id
 )
 
--- Own costs of function nodes in samples with labels, by node and set of labels.
+-- Exclusive costs of function nodes, by node and label set.
 labels_of_nodes AS (
   SELECT $labelled_node AS node_id, c.set_id, c.exclusive
   FROM question AS q CROSS JOIN node_labels AS c CROSS JOIN $kept_nodes AS n$hidden_labels
   WHERE c.metric_id = q.metric_id AND n.node_id = c.node_id AND n.line IS NULL$labels_left
 )
 
--- Own costs of the selected nodes in samples with labels, by set of labels.
+-- Exclusive costs of the selected nodes, by label set.
 selected_labels AS (
   SELECT c.set_id, c.exclusive FROM $selected_labels
   WHERE $in_selected_labels

@@ -1,6 +1,6 @@
--- Lines of identities in place of those of functions, where paths are known.
+-- Lines of identities instead of lines of functions, in runs with paths.
 
--- Lines of functions of one identity are one: cost is counted where no node of the same line encloses the node.
+-- Lines of functions with one identity are one group. Inclusive cost counts where no enclosing node has the same line.
 lines_of_identities AS (
   SELECT MIN(function_id) AS function_id, file, line, col,
     CASE COUNT(*) WHEN COUNT(calls) THEN SUM(calls / 4294967296) * 4294967296 + SUM(calls % 4294967296) END AS calls,

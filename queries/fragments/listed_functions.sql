@@ -1,2 +1,2 @@
--- The functions that a regular expression fits: a list of numbers, because SQL has no regular expressions of its own.
+-- The functions that match a regular expression, as a list of numbers: SQLite has no regular expressions.
 SELECT value AS function_id FROM json_each(:name_$step)

@@ -1,2 +1,2 @@
--- The functions with a name, of the kinds that it means.
+-- The functions with a name, of the requested kinds.
 SELECT f.function_id FROM functions AS f WHERE f.name = :name_$step AND f.kind $kinds

@@ -1,2 +1,2 @@
--- The metric of the question; total is 100 %.
+-- The metric of the report; total is 100 %.
 SELECT metric_id, NULLIF(total, 0) AS total FROM metrics WHERE run_id = :run AND name = :metric

@@ -1,11 +1,11 @@
--- What is selected as nodes, and the calls from and to it.
+-- The selection as nodes, with the calls from and to it.
 
--- What the selected nodes cost in all.
+-- The cost of all selected nodes.
 selected AS (
   SELECT COALESCE(SUM(s.cumulative), 0.0) AS cost FROM subtrees AS s WHERE s.outermost
 )
 
--- Who called the selected nodes. A container (a thread, a root) is no caller: its calls come from the root.
+-- Callers of the selected nodes. Containers (threads, roots) are not callers: their calls come from the root.
 callers_of_selection AS (
   SELECT COALESCE(c.function_id, 0) AS caller_id, IIF(c.function_id IS NULL, NULL, above.file) AS line_file,
     IIF(c.function_id IS NULL, NULL, above.line) AS line, IIF(c.function_id IS NULL, NULL, above.col) AS col, 'call' AS kind, s.calls, s.exclusive,
@@ -15,7 +15,7 @@ callers_of_selection AS (
   LEFT JOIN functions AS c ON c.function_id = above.function_id AND c.kind IN ('function', 'pseudo')
 )
 
--- Whom the selected nodes called: on each path a pair counts once, at the outer call.
+-- Callees of the selected nodes. A pair counts once on each path, at the outer call.
 callees_of_selection AS (
   SELECT $own_group AS callee_id, above.function_id AS caller_id, above.file AS line_file, above.line, above.col, 'call' AS kind,
     n.calls, n.exclusive, IIF(n.node_id <= MAX(n.last_id) OVER (PARTITION BY $own_group ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),

@@ -1,5 +1,5 @@
--- A,B: the nodes of B strictly within the outermost nodes of A, at any depth. Each node of B is compared with the end of the last
--- outermost node of A that begins before it.
+-- A,B: the nodes of B below the outermost nodes of A, at any depth. Each node of B is compared with the end of the last
+-- outermost node of A that starts before it.
 SELECT n.node_id, n.last_id, n.parent_id, n.depth, n.function_id, n.calls, n.exclusive, n.cumulative,
   COALESCE(n.node_id > MAX(n.last_id) OVER (ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 1) AS outermost
 FROM (

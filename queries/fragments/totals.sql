@@ -1,4 +1,4 @@
--- Functions and lines as the totals of the run have them.
+-- Stored totals of functions and lines.
 
 -- Calls and costs of functions in the whole run.
 totals AS (
@@ -21,7 +21,7 @@ element_totals AS (
   FROM metrics AS m CROSS JOIN line_info AS i WHERE m.run_id = :run AND i.metric_id = m.metric_id$picked
 )
 
--- Costs of functions and lines in the metric of the question.
+-- Costs of functions and lines in the metric of the report.
 element_costs AS (
   SELECT e.function_id, e.line_file, e.line, e.col, e.calls, e.exclusive, e.cumulative, NULL AS exclusive_readings,
     NULL AS cumulative_readings

@@ -1,7 +1,7 @@
--- The same for another timer bias than the stored one.
+-- Totals of functions, lines and calls, recomputed for the timer bias of `--bias`.
 
--- Calls and costs of functions in the whole run, for another timer bias. All functions have a row in the default metric;
--- one without time or without readings of the timer has no row for them.
+-- Calls and costs of functions in the whole run, for another timer bias. The default metric has all functions; the metrics of
+-- time and timer readings omit functions without a cost.
 totals AS (
   SELECT
     i.function_id, i.calls,
@@ -33,7 +33,8 @@ line_costs AS (
   WHERE i.metric_id = q.default_metric_id$picked
 )
 
--- The same for another timer bias in a metric that is not the default one, which has all functions and lines.
+-- Costs of functions and lines in a metric other than the default metric, which has all functions and lines, for another timer
+-- bias.
 element_costs AS (
   SELECT e.function_id, e.line_file, e.line, e.col, e.calls, IIF(c.col IS NULL, 0.0, c.exclusive) AS exclusive,
     IIF(c.col IS NULL, 0.0, c.cumulative) AS cumulative,
@@ -45,7 +46,7 @@ element_costs AS (
   WHERE e.metric_id = q.default_metric_id
 )
 
--- Calls with their costs, for another timer bias. A call has a row in every metric.
+-- Calls with their costs, for another timer bias. Every metric has a row for each call.
 shifted_edges AS (
   SELECT
     e.callee_id, e.caller_id, e.line_file, e.caller_line, e.caller_col, e.kind, e.calls,

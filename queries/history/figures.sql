@@ -1,4 +1,4 @@
--- What functions cost in metrics: all in two JSON arrays. Look-ups: a run may have far more functions than these.
+-- Costs of functions in metrics, both given as JSON arrays. CROSS JOIN enforces look-ups: a run may have many more functions.
 SELECT m.key, i.calls, i.exclusive, i.cumulative
 FROM JSON_EACH(:metrics) AS m
 CROSS JOIN JSON_EACH(:functions) AS f

@@ -1,5 +1,5 @@
--- The functions of what fits a pattern (* any text, ? any character): of identities whose name fits, or that have a function whose
--- name does; of modules; of files.
+-- Functions that match a pattern (* any text, ? any character): by the name of the identity or of the function, by module, or
+-- by file.
 WITH fitting AS (
   SELECT i.identity_id
   FROM identities AS i

@@ -1,4 +1,5 @@
--- The metrics of one name and unit of runs: of each in a JSON array, in its order, that has one.
+-- Metrics with the given name and unit of the runs in a JSON array, in the order of the array; runs without the metric have no
+-- row.
 SELECT r.key, m.metric_id, m.total, m.noise, m.observations, m.quantum
 FROM JSON_EACH(:runs) AS r
 CROSS JOIN metrics AS m ON m.run_id = r.value AND m.name = :name AND m.unit = :unit

@@ -1,4 +1,4 @@
--- Runs, all or those in a JSON array, oldest first.
+-- All runs, or the runs in a JSON array, oldest first.
 SELECT
   run_id,
   run,

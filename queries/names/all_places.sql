@@ -1,4 +1,4 @@
--- The functions of a run with their places.
+-- The functions of a run with module, file and line.
 SELECT f.function_id, f.name, f.module, f.file, f.first_line
 FROM runs AS r
 CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id

@@ -1,4 +1,4 @@
--- The functions of a run whose definition starts at this line of some file, with their places.
+-- The functions of a run whose definition starts at a line of any file, with module, file and line.
 SELECT f.function_id, f.name, f.module, f.file, f.first_line
 FROM runs AS r
 CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id

@@ -1,4 +1,4 @@
--- Who calls whom in a run: pairs of different functions.
+-- Callers and callees in a run: pairs of different functions.
 SELECT DISTINCT e.caller_id, e.callee_id
 FROM runs AS r
 CROSS JOIN edges AS e ON e.metric_id = r.default_metric_id

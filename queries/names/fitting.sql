@@ -1,4 +1,4 @@
--- The functions of a run whose name fits a pattern (* any text, ? any character).
+-- The functions of a run whose name matches a pattern (* any text, ? any character).
 SELECT f.function_id
 FROM runs AS r
 CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id

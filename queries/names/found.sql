@@ -1,4 +1,4 @@
--- Which of some functions a run has.
+-- The functions of a JSON array that occur in a run.
 SELECT i.function_id
 FROM json_each(:functions) AS p
 CROSS JOIN runs AS r

@@ -1,4 +1,4 @@
--- The keys of the labels of a run.
+-- The label keys of a run.
 SELECT DISTINCT key
 FROM label_sets
 WHERE run_id = :run

@@ -1,4 +1,4 @@
--- Whether a run has a function of exactly this name.
+-- 1 if a run has a function with exactly the given name, else 0.
 SELECT EXISTS (
   SELECT 1
   FROM functions AS f

@@ -1,4 +1,4 @@
--- What has this name in a run, and whether it is code of the program or a container (a thread, a root).
+-- The functions and containers (threads, roots) of a run with the given name.
 SELECT f.function_id, f.kind IN ('function', 'pseudo')
 FROM functions AS f
 CROSS JOIN runs AS r

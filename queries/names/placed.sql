@@ -1,4 +1,4 @@
--- The functions of a run that have exactly this name, with their places.
+-- The functions of a run with exactly the given name, with module, file and line.
 SELECT f.function_id, f.name, f.module, f.file, f.first_line
 FROM functions AS f
 CROSS JOIN runs AS r

@@ -1,4 +1,4 @@
--- Whether functions of a run have modules, and whether they have files.
+-- 1 or 0 each: functions of a run have modules, functions of a run have files.
 SELECT COALESCE(MAX(f.module <> ''), 0), COALESCE(MAX(f.file <> ''), 0)
 FROM runs AS r
 CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id

@@ -1,4 +1,4 @@
--- The functions of a run that have the name of one of some functions, with their places.
+-- The functions of a run that share a name with one of the given functions, with module, file and line.
 WITH names AS (
   SELECT DISTINCT f.name
   FROM json_each(:functions) AS p

@@ -1,4 +1,4 @@
--- All threads of a run, and their processes.
+-- All threads of a run with their processes.
 SELECT f.function_id, f.name, f.module
 FROM runs AS r
 CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id

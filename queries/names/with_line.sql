@@ -1,4 +1,4 @@
--- The functions of a run that have figures of this line, with their places.
+-- The functions of a run with figures for a line, with module, file and line.
 SELECT DISTINCT f.function_id, f.name, f.module, IIF(i.file = '', f.file, i.file), i.line
 FROM runs AS r
 CROSS JOIN line_info AS i ON i.metric_id = r.default_metric_id

@@ -1,4 +1,4 @@
--- What the functions of a metric are held to be: one row for each, in the order of their numbers.
+-- The identities of the functions of a metric, one row per function in the order of their numbers.
 SELECT d.function_id, i.identity_id, i.class = 'container', i.name, i.module, i.file, i.unnamed, i.identity_key
 FROM function_info AS d
 CROSS JOIN functions AS f ON f.function_id = d.function_id

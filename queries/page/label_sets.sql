@@ -1,4 +1,4 @@
--- What is said of the samples of a run: a row for each label of each set.
+-- The labels of the samples of a run, one row per label and set.
 SELECT s.set_id, s.key, CAST(s.value AS TEXT), s.unit
 FROM label_sets AS s
 WHERE s.run_id = :run

@@ -1,4 +1,4 @@
--- What nodes cost themselves in samples with the same labels, by their places among the nodes of the run, from 0.
+-- Exclusive costs of nodes by label set. Nodes are numbered from 0 within the run.
 SELECT c.node_id - r.first_node, c.set_id, c.exclusive
 FROM metrics AS m
 JOIN runs AS r ON r.run_id = m.run_id

@@ -1,4 +1,4 @@
--- Which text is the source of which functions of a run.
+-- The source texts of the functions of a run.
 SELECT s.function_id, s.file, s.source_id
 FROM run_sources AS s
 WHERE s.run_id = :run

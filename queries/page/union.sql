@@ -1,5 +1,5 @@
--- Both sides place by place, a place being the names of the functions that lead to it; costs are means over the runs of a side.
--- profdb pairs functions whose names differ, too, and says what is more than noise (docs/comparing.md).
+-- Both sides by call path: the names of the functions from the root. Costs are means over the runs of a side. profdb also
+-- matches functions with different names, and separates changes from noise (docs/comparing.md).
 WITH above AS (
   SELECT CAST(run_id AS INTEGER) AS run_id, node_id, GROUP_CONCAT(ancestor, ';') AS path
   FROM (

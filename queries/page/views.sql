@@ -1,4 +1,4 @@
--- Whether a run has lines, counts of how often lines were executed, and stored source.
+-- 1 or 0 each: the run has lines, counts of executed lines, stored source.
 SELECT
   EXISTS (SELECT 1 FROM line_info AS i WHERE i.metric_id = :metric),
   EXISTS (SELECT 1 FROM line_info AS i WHERE i.metric_id = :metric AND i.calls IS NOT NULL),

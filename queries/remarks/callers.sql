@@ -1,3 +1,3 @@
--- How many callers a function has, and what they paid; NULL if that is not known of each.
+-- The number of callers of a function and the sum of their inclusive costs; NULL if any of these is unknown.
 SELECT COUNT(*), CASE COUNT(*) WHEN COUNT(c.cumulative) THEN SUM(c.cumulative) END
 FROM callers_of_selection AS c;

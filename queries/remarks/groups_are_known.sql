@@ -1,4 +1,5 @@
--- Whether functions have a module or file: with one group only, all of them are in one, or none of them has any.
+-- 1 if any function has a module or file, else 0. A single group holds all functions, or all functions without a module or
+-- file.
 SELECT COUNT(DISTINCT g.group_id) > 1 OR COALESCE(MAX(n.name NOT LIKE '(% unknown)'), 0)
 FROM group_of AS g
 CROSS JOIN names AS n

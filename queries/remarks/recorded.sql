@@ -1,4 +1,4 @@
--- Whether the file itself says what functions of a run cost alone.
+-- 1 if the file states exclusive costs of functions, else 0.
 SELECT EXISTS (
   SELECT 1
   FROM question AS q

@@ -36,7 +36,7 @@
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
 --> function_id    LINE json                                   number of the called function; NULL for groups
 WITH callees AS (
-  -- What a function spent in several others of a group is known only where paths are.
+  -- The inclusive cost of a function in several callees of a group is known only in runs with paths.
   SELECT $callee AS callee_id, e.kind,
     CASE COUNT(*) WHEN COUNT(e.calls)
       THEN SUM(e.calls / 4294967296) * 4294967296 + SUM(e.calls - e.calls / 4294967296 * 4294967296) END AS calls,

@@ -28,6 +28,6 @@ SELECT f.name || '[' || IIF(r.file = f.file, '', r.file || ':') || r.line || IIF
   (SELECT GROUP_CONCAT(c.name, ', ') FROM (SELECT g.name FROM line_calls AS c CROSS JOIN functions AS g WHERE c.id = r.id AND c.file = r.file
      AND c.line = +r.line AND r.col IN (0, c.col) AND g.function_id = c.callee_id ORDER BY c.cumulative DESC, g.name, g.function_id) AS c) AS callees,
   $code AS code, f.module AS module, r.file AS file, 100 * r.exclusive / $total AS exclusive_pct, r.id AS function_id
--- DISTINCT changes no row. SQLite expects many rows then, and looks called functions up by an index; by that of lines, too, because the
--- sign takes the type from r.line that the other side has not.
+-- DISTINCT removes no row; it makes SQLite expect many rows and find callees by an index. The unary plus takes the type from
+-- r.line, which the other side does not have, so that lines are found by an index, too.
 FROM (SELECT DISTINCT id, file, line, col, calls, exclusive, cumulative FROM $shown_lines) AS r CROSS JOIN functions AS f WHERE f.function_id = r.id ORDER BY f.name, f.module, r.id, r.file, r.line, r.col;

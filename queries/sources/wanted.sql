@@ -1,5 +1,5 @@
--- The lines that a run knows, with what says where their source is: the lines of its functions, those that calls came
--- from, and those where functions begin.
+-- The known lines of a run, with the fields that locate their source: lines with figures, calling lines, and lines where
+-- functions start.
 SELECT
   f.function_id AS function_id,
   CASE i.file WHEN '' THEN f.file ELSE i.file END AS file,

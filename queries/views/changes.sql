@@ -110,7 +110,7 @@ FROM (
       CROSS JOIN function_info AS k ON k.metric_id = r.default_metric_id AND k.function_id = e.function_id
       WHERE e.identity_id = d.identity_id
     ) AS functions
-  -- CROSS JOIN keeps the planner from starting anywhere but at the two runs.
+  -- CROSS JOIN makes the planner start at the two runs.
   FROM runs AS b
   CROSS JOIN runs AS r
   CROSS JOIN metrics AS m ON m.run_id = b.run_id
@@ -119,7 +119,8 @@ FROM (
   CROSS JOIN functions AS f ON f.function_id = i.function_id
   CROSS JOIN identities AS d ON d.identity_id = f.identity_id
   WHERE f.kind IN ('function', 'pseudo')
-    -- One row per identity: that of its first figure. Groups would have to be made of all pairs of runs before the first row.
+    -- One row per identity, that of its first metric row. GROUP BY would form groups for all pairs of runs before the first
+    -- row.
     AND NOT EXISTS (
       SELECT 1
       FROM functions AS e

@@ -15,7 +15,7 @@ CREATE VIEW function_labels (
   pct,         -- exclusive, % of the run's total; NULL if the total is 0
   function_id  -- its number in table functions
 ) AS
--- Added up by numbers first, and then with a window, as in the view of labels.
+-- Aggregates by numbers first, then with a window, as in view labels.
 SELECT DISTINCT
   x.run_id,
   COALESCE(r.title, r.source_name),
@@ -34,7 +34,7 @@ FROM (
   SELECT m.run_id, m.name AS metric, c.metric_id, c.set_id, n.function_id, SUM(c.exclusive) AS exclusive
   FROM metrics AS m
   JOIN node_labels AS c ON c.metric_id = m.metric_id
-  -- Lines break down what their functions cost.
+  -- Function nodes only: their cost includes the cost of their lines.
   JOIN nodes AS n ON n.node_id = c.node_id AND n.line IS NULL
   GROUP BY c.metric_id, c.set_id, n.function_id, m.run_id, m.name
 ) AS x

@@ -38,7 +38,7 @@ SELECT
   f.kind
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
--- Bounds and LEFT are as in view tree.
+-- Bounds and LEFT JOIN as in view tree.
 JOIN nodes AS n ON likely(n.node_id >= r.first_node) AND likely(n.node_id <= r.last_node) AND n.line IS NULL
 LEFT JOIN functions AS f ON f.function_id = +n.function_id
 LEFT JOIN node_costs AS c ON c.metric_id = m.metric_id AND c.node_id = n.node_id;

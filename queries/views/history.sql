@@ -28,7 +28,7 @@ SELECT
     SELECT CAST(t.value AS INTEGER)
     FROM run_tags AS t
     WHERE t.run_id = r.run_id AND t.key = 'commit_count' AND t.value <> '' AND t.value NOT GLOB '*[^0-9]*'
-      -- A number of more than 64 bits is cast to the largest one.
+      -- Casts a number of more than 64 bits to the largest integer.
       AND ltrim(t.value, '0') IN ('', CAST(CAST(t.value AS INTEGER) AS TEXT))
   ),
   (SELECT t.value FROM run_tags AS t WHERE t.run_id = r.run_id AND t.key = 'commit'),
@@ -85,7 +85,7 @@ CROSS JOIN runs AS r
 CROSS JOIN metrics AS m ON m.run_id = r.run_id
 CROSS JOIN function_info AS i ON i.metric_id = m.metric_id AND i.function_id = f.function_id
 WHERE f.kind IN ('function', 'pseudo')
-  -- One row per identity: that of its first function. Groups would have to be made of all runs before the first row.
+  -- One row per identity, that of its first function. GROUP BY would form groups for all runs before the first row.
   AND NOT EXISTS (
     SELECT 1
     FROM functions AS e

@@ -11,8 +11,8 @@ CREATE VIEW labels (
   exclusive,     -- cost of the samples with the label, in unit
   exclusive_pct  -- exclusive, % of the run's total; NULL if the total is 0
 ) AS
--- Added up by numbers first, as there are many more nodes than sets of labels. Then with a window, not GROUP BY: into a
--- group in a group, SQLite does not take the run that is asked for, and would read all runs.
+-- Aggregates by numbers first, as there are many more nodes than label sets. A window instead of GROUP BY: SQLite does not push
+-- the condition on run_id into a nested GROUP BY, and would read all runs.
 SELECT DISTINCT
   x.run_id,
   COALESCE(r.title, r.source_name),
@@ -27,7 +27,7 @@ FROM (
   SELECT m.run_id, m.name AS metric, c.metric_id, c.set_id, SUM(c.exclusive) AS exclusive
   FROM metrics AS m
   JOIN node_labels AS c ON c.metric_id = m.metric_id
-  -- Lines break down what their functions cost.
+  -- Function nodes only: their cost includes the cost of their lines.
   JOIN nodes AS n ON n.node_id = c.node_id AND n.line IS NULL
   GROUP BY c.metric_id, c.set_id, m.run_id, m.name
 ) AS x

@@ -16,7 +16,7 @@ SELECT
   f.name,
   f.module,
   f.file,
-  -- Nodes in pre-order, each with its last node: a bracket that opens and one that closes.
+  -- Nodes in pre-order as pairs of an opening and a closing bracket.
   (
     SELECT MAX(height.calls)
     FROM (

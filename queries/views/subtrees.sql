@@ -43,14 +43,14 @@ SELECT
     WHEN c.node_id IS NULL THEN 0.0
     ELSE c.cumulative
   END
--- CROSS JOIN keeps the planner from starting anywhere but at the run.
+-- CROSS JOIN makes the planner start at the run.
 FROM runs AS r
 CROSS JOIN metrics AS m ON m.run_id = r.run_id
 CROSS JOIN function_nodes AS i ON i.run_id = r.run_id
 JOIN functions AS t ON t.function_id = i.function_id
--- That the function is the same goes without saying, but leads from a node straight to its row in function_nodes.
+-- The equality of the functions is redundant, but leads from a node straight to its row in function_nodes.
 JOIN nodes AS o ON o.node_id = i.node_id AND o.function_id = i.function_id AND o.outer_up IS NULL
 JOIN nodes AS n ON n.node_id BETWEEN o.node_id AND o.last_id AND n.line IS NULL
--- Every function is there, so that LEFT loses nothing; it keeps the planner from starting with functions.
+-- Every function exists, so LEFT JOIN loses no row; it keeps the planner from starting with functions.
 LEFT JOIN functions AS f ON f.function_id = +n.function_id
 LEFT JOIN node_costs AS c ON c.metric_id = m.metric_id AND c.node_id = n.node_id;

@@ -1,5 +1,5 @@
 CREATE VIEW tags (
-  -- An older name of the view labels.
+  -- The former name of view labels.
   run_id,        -- number of the run
   run,           -- its title, or the name of its file
   metric,        -- name of the metric: time, ticks, samples, alloc

@@ -44,9 +44,9 @@ SELECT
   f.kind
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
--- Both hints are for the planner, in joins of two trees. likely(): the bounds of the run leave out few nodes, so it reads
--- those below a node (node_id <= n.last_id) by their numbers, and not the whole run for every node. LEFT: nodes have no
--- index on function_id, so it must not begin with functions; every node has its function, and no row is lost.
+-- Both hints are for the planner, in joins of two trees. likely(): the bounds of the run exclude few nodes, so SQLite reads
+-- descendants (node_id <= n.last_id) by their numbers and not the whole run for every node. LEFT JOIN: nodes have no index on
+-- function_id, so the planner must not start with functions; every node has its function, so no row is lost.
 JOIN nodes AS n ON likely(n.node_id >= r.first_node) AND likely(n.node_id <= r.last_node)
 LEFT JOIN functions AS f ON f.function_id = +n.function_id
 LEFT JOIN node_costs AS c ON c.metric_id = m.metric_id AND c.node_id = n.node_id;

@@ -1,4 +1,4 @@
--- The functions that a run mentions, in the order of their numbers, and what their keys are made of.
+-- The functions of a run in the order of their numbers, with the fields of their keys.
 SELECT f.function_id, f.kind, f.name, f.module, f.file, f.first_line, f.first_col
 FROM functions AS f
 WHERE f.function_id IN (

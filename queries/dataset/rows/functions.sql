@@ -1,4 +1,4 @@
--- The functions that a run mentions, in the order of their numbers, and what they are held to be.
+-- The functions of a run in the order of their numbers, with their identities.
 SELECT f.function_id, f.kind, f.name, f.module, f.file, f.first_line, f.first_col, f.raw_name,
   lower(hex(i.identity_key)) AS identity_key, i.class AS identity_class, NULLIF(i.name, f.name) AS identity_name_other,
   i.module AS identity_module, i.file AS identity_file, i.unnamed

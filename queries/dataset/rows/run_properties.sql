@@ -1,2 +1,2 @@
--- What the file of a run says and no column holds.
+-- The properties of a run that have no column in runs.
 SELECT key, value FROM run_properties WHERE run_id = :run;

@@ -1,2 +1,2 @@
--- What the user says of a run.
+-- The tags of a run.
 SELECT key, value FROM run_tags WHERE run_id = :run ORDER BY key;

@@ -1,4 +1,4 @@
--- The lines of these texts.
+-- The lines of the source texts of a run.
 SELECT s.sha256, s.first_line, t.line, t.text
 FROM sources AS s
 JOIN source_texts AS t ON t.source_id = s.source_id

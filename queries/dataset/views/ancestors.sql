@@ -1,4 +1,4 @@
--- By the intervals of the nodes: without recursion, which engines bound or do not have.
+-- Compares intervals of nodes: some engines limit recursion, or do not support it.
 SELECT n.run_uid AS run_uid, m.metric AS metric, n.node_id AS node_id, f.name AS function, f.module AS module, f.file AS file,
   a.node_id AS ancestor_id, a.depth AS depth, g.name AS ancestor, g.kind AS ancestor_kind, g.module AS ancestor_module,
   g.file AS ancestor_file, CASE WHEN a.outer_id IS NULL THEN 1 ELSE 0 END AS is_outermost, n.calls AS calls,

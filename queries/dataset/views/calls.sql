@@ -1,4 +1,4 @@
--- Added up by keys first; names come after that.
+-- Aggregates by key before it joins the names.
 SELECT e.run_uid AS run_uid, COALESCE(r.title, r.source_name) AS run, e.metric AS metric, m.unit AS unit, f.name AS function,
   f.module AS module, f.file AS file, c.name AS caller, c.module AS caller_module, c.file AS caller_file, e.calls AS calls,
   e.exclusive AS exclusive, e.outermost AS cumulative, 100 * e.outermost / NULLIF(m.total, 0) AS cumulative_pct,

@@ -1,5 +1,5 @@
--- Figures of each run by identity, of base and of what is compared, side by side. Ask with base_run_uid and run_uid. The default
--- metric has every function, other metrics have those with a cost: it tells which functions are in a run.
+-- Costs of two runs side by side, by identity. Select base_run_uid and run_uid. The default metric has all functions, other
+-- metrics those with a cost; so the default metric shows which functions a run has.
 SELECT x.base_run_uid AS base_run_uid, x.run_uid AS run_uid, x.metric AS metric, x.unit AS unit, x.name AS function,
   x.module AS module, x.file AS file,
   CASE WHEN b.functions IS NULL THEN 0 WHEN b.known > 0 THEN b.calls END AS base_calls,

@@ -1,4 +1,4 @@
--- Figures of a run by identity, which several functions may have.
+-- Costs of a run by identity. Several functions may share an identity.
 SELECT i.run_uid AS run_uid, i.metric AS metric, f.identity_key AS identity_key, MIN(f.identity_name) AS name,
   MIN(f.identity_module) AS module, MIN(f.identity_file) AS file, COUNT(*) AS functions, COUNT(i.calls) AS known,
   SUM(i.calls) AS calls, COALESCE(SUM(i.exclusive), 0.0) AS exclusive, MAX(i.cumulative) AS cumulative

@@ -1,4 +1,4 @@
--- Added up by sets of labels first, as there are many more nodes than sets.
+-- Aggregates by label set first, as there are many more nodes than sets.
 SELECT x.run_uid AS run_uid, COALESCE(r.title, r.source_name) AS run, x.metric AS metric, m.unit AS unit, x.key AS key,
   x.value AS value, x.value_unit AS value_unit, x.exclusive AS exclusive, 100 * x.exclusive / NULLIF(m.total, 0) AS exclusive_pct
 FROM runs AS r

@@ -9,8 +9,8 @@ LEFT JOIN (
   WHERE n.line IS NULL
   GROUP BY n.run_uid, n.function_key
 ) AS p ON p.run_uid = t.run_uid AND p.function_key = t.function_key
--- Nodes in pre-order, each with its last node: a bracket that opens and one that closes. They are made of one reading of the nodes:
--- Spark 4's optimizer (RemoveRedundantAliases) ends a union of two of them with an error of its own.
+-- Nodes in pre-order as pairs of an opening and a closing bracket. Both come from one scan of the nodes: Spark 4's optimizer
+-- (RemoveRedundantAliases) fails on a union of two scans.
 LEFT JOIN (
   SELECT o.run_uid, o.function_key, MAX(o.calls) AS levels
   FROM (
