@@ -110,49 +110,46 @@ const METRIC: Column = text("metric", "the metric of the run: metrics.metric");
 
 const RECORDED: Column = integer(
     "recorded",
-    "1 if the file itself gave any of these figures; else 0",
+    "1 if the file itself states any of these figures; else 0",
 );
 
 /// The columns of files that have the exclusive cost.
 const EXCLUSIVE: CostColumns = CostColumns {
     digits: integer_or_null(
         "exclusive_digits",
-        "exclusive as a decimal number without its point; NULL where it has too many digits, and where it is unknown",
+        "digits of exclusive without the decimal point; NULL if there are too many, or if it is unknown",
     ),
     scale: column(
         "exclusive_scale",
         Kind::Scale,
         false,
-        "what exclusive_digits are divided by, as floating-point numbers: a power of ten",
+        "divisor of exclusive_digits, a power of ten (divide as floating-point numbers)",
     ),
-    other: real_or_null("exclusive_other", "exclusive where it has too many digits"),
+    other: real_or_null("exclusive_other", "exclusive if it has too many digits"),
 };
 
 /// Those that have the cumulative cost.
 const CUMULATIVE: CostColumns = CostColumns {
     digits: integer_or_null(
         "cumulative_digits",
-        "cumulative as a decimal number without its point; NULL where cumulative_other has it, where it is the exclusive cost, and where it is unknown",
+        "digits of cumulative without the decimal point; NULL if cumulative_other has the cost, if it equals exclusive, or if it is unknown",
     ),
     scale: column(
         "cumulative_scale",
         Kind::Scale,
         false,
-        "what cumulative_digits are divided by; 0 where the cost is unknown",
+        "divisor of cumulative_digits, a power of ten; 0 if the cost is unknown",
     ),
-    other: real_or_null(
-        "cumulative_other",
-        "cumulative where it has too many digits",
-    ),
+    other: real_or_null("cumulative_other", "cumulative if it has too many digits"),
 };
 
 const OUTERMOST_OTHER: Column = real_or_null(
     "outermost_other",
-    "outermost where it is not cumulative; infinite where it is unknown and cumulative is not",
+    "outermost if it differs from cumulative; infinity if it is unknown and cumulative is known",
 );
 const SEEN_OTHER: Column = real_or_null(
     "seen_other",
-    "seen where it is not cumulative; infinite where it is unknown and cumulative is not",
+    "seen if it differs from cumulative; infinity if it is unknown and cumulative is known",
 );
 
 /// The columns of files that have a cost.
@@ -209,67 +206,61 @@ const COSTS: [Made; 2] = [
 pub const TABLES: [Table; 14] = [
     Table {
         name: "runs",
-        meaning: "The runs: one row each.",
+        meaning: "The runs: one row per imported profile.",
         columns: &[
             text(
                 "run_uid",
-                "what the run is known by in every database: a hash of its content, format and importer, and of the title, tags and noise that it was imported with",
+                "hash of the content, the format, the importer, and the title, tags and noise given to the import; equal in all databases",
             ),
-            text_or_null("title", "what --title or the file calls the run"),
+            text_or_null("title", "title from --title or from the file"),
             text("format", "format of the file"),
             text(
                 "fidelity",
-                "how much the file knows: tree (paths), edges (who calls whom), flat (totals only)",
+                "detail of the file: tree (paths), edges (callers and callees), flat (totals only)",
             ),
             text("source_name", "name of the file, - for standard input"),
-            text("source_sha256", "SHA-256 of the file as it was stored"),
+            text("source_sha256", "SHA-256 of the file as stored on disk"),
             integer(
                 "source_bytes",
-                "size of the file as it was stored, in bytes",
+                "size of the file as stored on disk, in bytes",
             ),
             text_or_null(
                 "tool_version",
-                "version of the profiler, as the file says it",
+                "version of the profiler, as stated by the file",
             ),
             text_or_null("command", "command that made the file or was profiled"),
-            text_or_null("recorded_at", "when it was recorded, as the file says it"),
+            text_or_null(
+                "recorded_at",
+                "time of the recording, as stated by the file",
+            ),
             text_or_null(
                 "recorded_utc",
-                "the same in UTC, in a form whose order is that in time; its first ten characters are the day of the partition",
+                "recorded_at in UTC, in a form that sorts by time; its first ten characters are the day of the partition",
             ),
-            text("imported_at", "when it was imported, UTC"),
+            text("imported_at", "time of the import, UTC"),
             real_or_null(
                 "timer_bias",
                 "time to read the profiler's timer once, in ns",
             ),
-            real_or_null(
-                "bias_applied",
-                "already subtracted from times, in ns per tick",
-            ),
-            text_or_null("default_metric", "name of the metric of the costs in nodes"),
-            integer(
-                "nodes",
-                "how many nodes the run has: they are numbered from 1 on",
-            ),
-            integer(
-                "functions",
-                "how many functions it mentions, containers left out",
-            ),
+            real_or_null("bias_applied", "time already subtracted per tick, in ns"),
+            text_or_null("default_metric", "metric of the costs in nodes"),
+            integer("nodes", "number of nodes; they are numbered from 1"),
+            integer("functions", "number of functions without containers"),
             text_or_null("fingerprint", "hash of its figures, hexadecimal"),
             text(
                 "identity_rules",
-                "digest of the rules that made the identities of its functions, hexadecimal: identity_key means the same where this is the same",
+                "digest of the rules that made the identities, hexadecimal; identity_key is comparable between runs with equal digests",
             ),
-            text("profdb_version", "version of profdb that imported it"),
+            text("profdb_version", "version of profdb that imported the run"),
             integer(
                 "run_number",
-                "its number in the database that it was exported from: of two runs of one database, the higher was imported later",
+                "number of the run in the database that exported it; a higher number was imported later",
             ),
             column(
                 "tags",
                 Kind::Tags,
                 false,
-                "what the user says of it: commit, host, branch",
+                "tags that the user gives to the run: commit, host, branch",
             ),
         ],
         made: &[],
@@ -277,12 +268,12 @@ pub const TABLES: [Table; 14] = [
     },
     Table {
         name: "metrics",
-        meaning: "What was measured: one row per run and measured quantity.",
+        meaning: "The metrics: one row per run and measured quantity.",
         columns: &[
             RUN,
             text(
                 "metric",
-                "time, ticks, samples, alloc, or what the file calls it: each name once in a run",
+                "time, ticks, samples, alloc, or the name in the file; unique in the run",
             ),
             text(
                 "unit",
@@ -293,27 +284,30 @@ pub const TABLES: [Table; 14] = [
                 "total",
                 "cost of the whole run, in unit: 100 % of percentages",
             ),
-            text("total_source", "counted, or stated by the file"),
+            text(
+                "total_source",
+                "origin of total: counted, or stated by the file",
+            ),
             integer(
                 "timer_readings",
-                "1 if it counts how often the profiler's timer was read; else 0",
+                "1 if it counts the readings of the profiler's timer; else 0",
             ),
             text(
                 "noise",
-                "how its costs differ between recordings of one program: exact, timed, sampled or unknown",
+                "variation of its costs between recordings of one program: exact, timed, sampled or unknown",
             ),
             text_or_null(
                 "observations",
-                "name of the metric that counts the samples behind its costs",
+                "metric that counts the samples of its costs",
             ),
-            real_or_null("quantum", "what each sample adds, in unit"),
+            real_or_null("quantum", "cost of one sample, in unit"),
         ],
         made: &[],
         order: &["position"],
     },
     Table {
         name: "functions",
-        meaning: "The functions that a run mentions: one row per run and function. The same function has the same key in all runs of all machines.",
+        meaning: "The functions: one row per run and function. A function has one key in all runs on all machines.",
         columns: &[
             RUN,
             function(
@@ -322,7 +316,7 @@ pub const TABLES: [Table; 14] = [
             ),
             text(
                 "kind",
-                "function; pseudo: no code of the program's; or a container: root, process, thread, part",
+                "function; pseudo: not code of the program; or a container: root, process, thread, part",
             ),
             text("name", "name as the file gives it"),
             text(
@@ -340,58 +334,64 @@ pub const TABLES: [Table; 14] = [
             ),
             text_or_null(
                 "raw_name",
-                "name before it was made readable; NULL if it never was",
+                "name before it was demangled; NULL if it was not mangled",
             ),
             text_or_null(
                 "identity_key",
-                "what it is held to be, whatever build or process its name is of: first 16 bytes, hexadecimal, of the SHA-256 of class, name, module and file of the identity, each after its length; NULL if it has no identity",
+                "identity across builds and processes: first 16 bytes, hexadecimal, of the SHA-256 of class, name, module and file of the identity, each after its length; NULL without an identity",
             ),
-            text_or_null(
-                "identity_class",
-                "class of the identity: code, or container",
-            ),
+            text_or_null("identity_class", "class of the identity: code or container"),
             text_or_null(
                 "identity_name",
-                "its name: without what a build or process makes up",
+                "name without the parts that depend on a build or process",
             ),
-            text_or_null("identity_module", "its module; '' if unknown"),
-            text_or_null("identity_file", "its source file; '' if unknown"),
+            text_or_null("identity_module", "module of the identity; '' if unknown"),
+            text_or_null(
+                "identity_file",
+                "source file of the identity; '' if unknown",
+            ),
             integer_or_null(
                 "unnamed",
                 "1 if it is all code of the module whose name is unknown; else 0",
             ),
             integer(
                 "position",
-                "place among the functions of the run in the database that it was exported from, from 1",
+                "position among the functions of the run in the database that exported it, from 1",
             ),
         ],
         made: &[(
             "identity_name",
             Rule::IdentityName(text_or_null(
                 "identity_name_other",
-                "the name of the identity where that is not name",
+                "name of the identity if it differs from name",
             )),
         )],
         order: &["function_key"],
     },
     Table {
         name: "function_info",
-        meaning: "What a run says of a function, added up over all places where it was called. In the default metric every function has a row, in others those that cost anything.",
+        meaning: "The figures of a function in a run, added up over all call paths. In the default metric every function has a row, in other metrics the functions with a cost.",
         columns: &[
             RUN,
             METRIC,
             function("function_key", "the function: functions.function_key"),
-            integer_or_null("calls", "how often called"),
-            integer_or_null("primitive", "calls not made while it was already open"),
+            integer_or_null("calls", "number of calls"),
+            integer_or_null(
+                "primitive",
+                "number of calls without those that recursion made",
+            ),
             real_or_null(
                 "exclusive",
                 "cost of the function itself, in the metric's unit",
             ),
             real_or_null(
                 "cumulative",
-                "cost with what it called, recursion counted once, in the metric's unit",
+                "inclusive cost, recursion counted once, in the metric's unit",
             ),
-            real_or_null("seen", "the same with every level of recursion counted"),
+            real_or_null(
+                "seen",
+                "inclusive cost, every level of recursion counted, in the metric's unit",
+            ),
             RECORDED,
         ],
         made: &[
@@ -403,22 +403,22 @@ pub const TABLES: [Table; 14] = [
     },
     Table {
         name: "line_info",
-        meaning: "What a run says of a line of a function. Part of the function's own figures: never add the two.",
+        meaning: "The figures of a line of a function in a run, added up over all call paths. They are part of the function's figures: never add the two.",
         columns: &[
             RUN,
             METRIC,
             function("function_key", "the function"),
             text(
                 "file",
-                "file of the line where it is not the function's own, else ''",
+                "file of the line if it differs from the function's file, else ''",
             ),
             integer("line", "the line"),
             integer("col", "column or clause; 0 if unknown"),
-            integer_or_null("calls", "how often executed"),
+            integer_or_null("calls", "number of executions"),
             real_or_null("exclusive", "cost of the line itself, in the metric's unit"),
             real_or_null(
                 "cumulative",
-                "cost with what it called, recursion counted once, in the metric's unit",
+                "inclusive cost, recursion counted once, in the metric's unit",
             ),
             RECORDED,
         ],
@@ -427,51 +427,48 @@ pub const TABLES: [Table; 14] = [
     },
     Table {
         name: "nodes",
-        meaning: "The call trees. A node is a function reached by one chain of callers (line IS NULL), or one line of the function node above it: never add the two. Nodes of a run are numbered from 1 in pre-order, so that what is below n has node_id > n.node_id AND node_id <= n.last_id, and what is above it node_id < n.node_id AND last_id >= n.node_id.",
+        meaning: "The call trees. A node is a function reached by one chain of callers (line IS NULL), or one line of the function node above it: never add the two. Nodes of a run are numbered from 1 in pre-order, so that the descendants of n have node_id > n.node_id AND node_id <= n.last_id, and what is above it node_id < n.node_id AND last_id >= n.node_id.",
         columns: &[
             RUN,
             integer("node_id", "number in pre-order, from 1"),
-            integer_or_null("parent_id", "the node above; NULL at a root"),
-            integer("last_id", "the last node below, itself if none"),
+            integer_or_null("parent_id", "the parent; NULL at a root"),
+            integer("last_id", "the last descendant, or the node itself"),
             integer_or_null(
                 "outer_id",
-                "the nearest enclosing node of the same function (of the same line); NULL if outermost: add cumulative only there",
+                "the nearest ancestor with the same function (lines: the same line); NULL if outermost: add cumulative only there",
             ),
-            integer("depth", "how many nodes are above: 0 at a root"),
+            integer("depth", "number of ancestors: 0 at a root"),
             function("function_key", "the function that was running"),
             integer_or_null("line", "line number; NULL in function nodes"),
             integer_or_null("col", "column or clause of the line"),
             text_or_null(
                 "file",
-                "file of the line where it is not the function's own; else NULL",
+                "file of the line if it differs from the function's file; else NULL",
             ),
-            integer_or_null("calls", "how often called (lines: executed) here"),
+            integer_or_null("calls", "number of calls (lines: executions) on this path"),
             real(
                 "exclusive",
                 "cost of the node itself in the run's default metric, in its unit",
             ),
-            real_or_null(
-                "cumulative",
-                "cost with everything called, in the same metric",
-            ),
+            real_or_null("cumulative", "inclusive cost, in that metric's unit"),
         ],
         made: &[
             (
                 "parent_id",
                 Rule::Before(integer_or_null(
                     "up",
-                    "node_id less that of the node above; NULL at a root",
+                    "node_id less that of the parent; NULL at a root",
                 )),
             ),
             (
                 "last_id",
-                Rule::After(integer("size", "how many nodes are below")),
+                Rule::After(integer("size", "number of descendants")),
             ),
             (
                 "outer_id",
                 Rule::Before(integer_or_null(
                     "outer_up",
-                    "node_id less that of the nearest enclosing node of the same function (of the same line); NULL if outermost: add cumulative only there",
+                    "node_id less that of the nearest ancestor with the same function (lines: the same line); NULL if outermost: add cumulative only there",
                 )),
             ),
             COSTS[0],
@@ -481,63 +478,57 @@ pub const TABLES: [Table; 14] = [
     },
     Table {
         name: "node_costs",
-        meaning: "Costs of nodes in the metrics that are not the run's default one. A node without a row here cost 0.",
+        meaning: "Costs of nodes in the metrics other than the run's default metric. A node without a row has cost 0.",
         columns: &[
             RUN,
             METRIC,
             integer("node_id", "the node"),
             real("exclusive", "cost of the node itself, in the metric's unit"),
-            real_or_null(
-                "cumulative",
-                "cost with everything called, in the metric's unit",
-            ),
+            real_or_null("cumulative", "inclusive cost, in the metric's unit"),
         ],
         made: &COSTS,
         order: &["metric", "node_id"],
     },
     Table {
         name: "edges",
-        meaning: "Who called whom, added up over the whole run, by line of the caller. Where nothing recurs, cumulative, outermost and seen are equal.",
+        meaning: "Calls, added up over the whole run, by line of the caller. Without recursion, cumulative, outermost and seen are equal.",
         columns: &[
             RUN,
             METRIC,
-            function("callee_key", "who was called: functions.function_key"),
+            function("callee_key", "the callee: functions.function_key"),
             column(
                 "caller_key",
                 Kind::Function,
                 true,
-                "who called; NULL: nobody, it was at the root",
+                "the caller; NULL if the callee was at the root",
             ),
             text(
                 "line_file",
-                "file of that line where it is not the caller's own, else ''",
+                "file of the calling line if it differs from the caller's file, else ''",
             ),
             integer(
                 "caller_line",
-                "from which line; -1 if unknown (0 is a line)",
+                "the calling line; -1 if unknown (0 is a line)",
             ),
-            integer(
-                "caller_col",
-                "from which column or clause of that line; 0 if unknown",
-            ),
+            integer("caller_col", "column or clause of that line; 0 if unknown"),
             integer(
                 "back",
-                "1 for a call known to exist, without cost of its own; else 0",
+                "1 for a call known to exist, without a known cost of its own; else 0",
             ),
             integer_or_null("calls", "how often"),
             real_or_null(
                 "exclusive",
-                "the callee's own cost when called here, in the metric's unit",
+                "exclusive cost of the callee in these calls, in the metric's unit",
             ),
             real_or_null(
                 "cumulative",
-                "what the caller spent in the callee: on each path the pair counts once, at the outer call",
+                "inclusive cost of these calls: on each path the pair counts once, at the outer call",
             ),
             real_or_null(
                 "outermost",
-                "cost where the callee is not open already: adds up over all callers to the callee's cumulative",
+                "inclusive cost of calls that are not within another call of the callee: adds up over all callers to the callee's cumulative",
             ),
-            real_or_null("seen", "cost with every level of recursion counted"),
+            real_or_null("seen", "inclusive cost, every level of recursion counted"),
         ],
         made: &[
             COSTS[0],
@@ -557,24 +548,24 @@ pub const TABLES: [Table; 14] = [
     },
     Table {
         name: "label_sets",
-        meaning: "Labels of samples. Samples with the same labels share a set.",
+        meaning: "Labels of samples. Samples with equal labels share a set.",
         columns: &[
             RUN,
             integer("set_id", "number of the set in its run, from 1"),
-            text("key", "what is said; may come more than once in a set"),
-            text_or_null("text", "what is said of it, if that is text"),
-            integer_or_null("number", "what is said of it, if that is a whole number"),
             text(
-                "unit",
-                "what a number is counted in; '' for text, and if unknown",
+                "key",
+                "name of the label; can occur more than once in a set",
             ),
+            text_or_null("text", "value of the label if it is text"),
+            integer_or_null("number", "value of the label if it is a whole number"),
+            text("unit", "unit of a number; '' for text, and if unknown"),
         ],
         made: &[],
         order: &["set_id", "key", "text", "number", "unit"],
     },
     Table {
         name: "node_labels",
-        meaning: "What nodes cost themselves in samples with the same labels: part of exclusive in nodes and node_costs.",
+        meaning: "Exclusive costs of nodes in samples with equal labels: part of exclusive in nodes and node_costs.",
         columns: &[
             RUN,
             METRIC,
@@ -587,7 +578,7 @@ pub const TABLES: [Table; 14] = [
     },
     Table {
         name: "run_properties",
-        meaning: "What the file says of a run and no column of runs holds.",
+        meaning: "Properties of a run that the file states and that have no column in runs.",
         columns: &[
             RUN,
             text("key", "name as in the file"),
@@ -598,16 +589,16 @@ pub const TABLES: [Table; 14] = [
     },
     Table {
         name: "notes",
-        meaning: "What there was to remark when a run was imported.",
+        meaning: "Notes of the importer on a run.",
         columns: &[
             RUN,
-            integer("position", "order of the remarks, from 1"),
+            integer("position", "number of the note, from 1"),
             text(
                 "severity",
-                "warning (a figure may be other than expected) or info",
+                "warning (a figure may differ from the expected one) or info",
             ),
-            integer_or_null("byte", "place: bytes before it in the decompressed file"),
-            integer_or_null("line", "place: line of the file, from 1"),
+            integer_or_null("byte", "offset in the decompressed file, in bytes"),
+            integer_or_null("line", "line of the file, from 1"),
             text("message", "the remark"),
         ],
         made: &[],
@@ -615,7 +606,7 @@ pub const TABLES: [Table; 14] = [
     },
     Table {
         name: "run_sources",
-        meaning: "Which text was the source of a function when a run was imported.",
+        meaning: "The source text of a function when a run was imported.",
         columns: &[
             RUN,
             function("function_key", "the function"),
@@ -634,13 +625,13 @@ pub const TABLES: [Table; 14] = [
     },
     Table {
         name: "source_texts",
-        meaning: "The lines of the source texts of a run. Runs with the same text repeat it.",
+        meaning: "The lines of the source texts of a run. Runs with equal texts repeat them.",
         columns: &[
             RUN,
             text("sha256", "SHA-256 of the whole text"),
             integer("first_line", "number of its first line"),
             integer("line", "number of the line, as the profiler counts"),
-            text("text", "the line, without the blanks around it"),
+            text("text", "the line, without leading and trailing blanks"),
         ],
         made: &[],
         order: &["sha256", "first_line", "line"],
