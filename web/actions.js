@@ -40,9 +40,9 @@ export function actionsOf(context) {
     steps,
     /** @param {number} of @param {boolean} [isDirect] @param {boolean} [isInstead] */
     drill(of, isDirect = false, isInstead = false) {
-      if (isCalls) say('There is no way down from callers: go up one level first.');
+      if (isCalls) say('Callers have no calls below them: go up one level first.');
       else if (isDirect && steps.length === 0) say('A direct call needs a caller: drill down first.');
-      else if (isStep(steps.at(-1), of) && !isDirect) say('This is what is shown already.');
+      else if (isStep(steps.at(-1), of) && !isDirect) say('This function is already shown.');
       // Without paths nothing is known of calls within calls.
       else look([...(run.isTree ? steps : []), step(of, isDirect ? '>' : ',')], 'summary', isInstead);
     },
@@ -52,7 +52,7 @@ export function actionsOf(context) {
     },
     /** @param {number} of */
     calls(of) {
-      if (run.isFlat) return say('The file knows totals only: who called whom is unknown.');
+      if (run.isFlat) return say('The file has totals only; callers are unknown.');
       const above = isCalls ? steps.slice(0, -1) : steps;
       const path = isStep(above.at(-1), of) ? above : [...above, step(of, ',')];
       look(run.isTree ? path : [step(of, ',')], 'calls');
@@ -83,7 +83,7 @@ export function handleOf(context, functionOf, select, leaves = false) {
   const on = (/** @type {number} */ row, /** @type {(of: number) => void} */ act) => {
     const of = functionOf(row);
     if (of >= 0) act(of);
-    else context.say('This is no function.');
+    else context.say('This is not a function.');
   };
   return {
     select,

@@ -47,9 +47,9 @@ async function understand(run, question) {
   let shape = 'nodes';
   if (steps.length === 0) shape = 'run';
   else if (isOne && !isLabelled && (isAbout || !run.isTree)) shape = 'functions';
-  if (shape === 'run' && isAbout) throw new Unanswered(`Report ${question.report} is about a function, and none is chosen.`);
+  if (shape === 'run' && isAbout) throw new Unanswered(`Report ${question.report} needs a function; choose one.`);
   if (['calls', 'call_lines', 'callees'].includes(question.report) && run.isFlat) {
-    throw new Unanswered(`The file of run ${run.number} knows totals only: who called whom is unknown.`);
+    throw new Unanswered(`The file of run ${run.number} has totals only; callers are unknown.`);
   }
   if (!run.isTree && steps.length === 1 && shape === 'nodes') {
     const { name, functions } = steps[0];
@@ -57,8 +57,8 @@ async function understand(run, question) {
   }
   if (!run.isTree && (shape === 'nodes' || isLabelled || question.report === 'tree')) {
     throw new Unanswered(
-      `The file of run ${run.number} knows ${run.isFlat ? 'totals only' : 'callers and callees, but no call paths'}: there is no ${
-        question.report === 'tree' ? 'tree of calls' : 'way to tell what happened within which call'
+      `The file of run ${run.number} has ${run.isFlat ? 'totals only' : 'callers and callees, but no call paths'}: there is no ${
+        question.report === 'tree' ? 'call tree' : 'way to find the calls within a call'
       }.`,
     );
   }
@@ -73,7 +73,7 @@ async function look(run, question) {
   const lines = await run.lines();
   const seen = { ...understood, lines };
   const labels = question.label ?? [];
-  if (labels.length > 0 && run.about.left.labels) throw new Unanswered('Labels are not in this page: it would have become too large.');
+  if (labels.length > 0 && run.about.left.labels) throw new Unanswered('Labels are not in this page: the page would be too large.');
   if (!run.isTree || (shape !== 'nodes' && question.report !== 'tree' && labels.length === 0)) {
     let selected = null;
     if (shape === 'functions') selected = orNull((await run.functions(at)).get(steps[0].functions[0])?.cumulative);
@@ -351,7 +351,7 @@ async function ofFunction(run, seen, header) {
   for (const [key, { of, file, line }] of texts.own) {
     if (!found.some((row) => `${row.of} ${row.file} ${row.line}` === key)) found.push({ of, file, line, col: 0, calls: NaN, exclusive: NaN, cumulative: NaN });
   }
-  if (found.length === 0) throw new Unanswered(`Run ${run.number} knows no lines of ${plain(header.question.fn ?? '')}, and no source is stored with it.`);
+  if (found.length === 0) throw new Unanswered(`Run ${run.number} has no lines of ${plain(header.question.fn ?? '')}, and no stored source.`);
   const sorted = inOrder(found, ({ of }) => names.name[of], [({ of }) => names.module[of], ({ of }) => names.id[of], ({ file }) => file, ({ line }) => line, ({ col }) => col]);
   const rows = sorted.map((row) => {
     const all = calls.filter((call) => isCalled(row, call));

@@ -91,13 +91,13 @@ export async function diffView(context) {
   const found = make('output', { class: 'found', 'aria-live': 'polite' });
   const chips = make('div', { class: 'chips', role: 'group', 'aria-label': 'Verdicts' });
   const place = div('rows-place');
-  const aside = make('aside', { class: 'detail', 'aria-label': 'The chosen function' });
+  const aside = make('aside', { class: 'detail', 'aria-label': 'The selected function' });
   const isOf = (/** @type {any} */ row, /** @type {any} */ state) => state.function === row.function && state.module === row.module;
   let filtered = '';
   const update = () => {
     const { state } = context;
     const chosen = rows.find((row) => isOf(row, state));
-    aside.replaceChildren(chosen ? detail(answer, chosen) : note('Click a row to see all that is known of it.'));
+    aside.replaceChildren(chosen ? detail(answer, chosen) : note('Click a row to see its details.'));
     const filters = JSON.stringify([state.search, state.status, state.verdict]);
     if (filters === filtered) {
       /** @type {any} */ (place.firstElementChild)?.refresh?.();
@@ -121,7 +121,7 @@ export async function diffView(context) {
     found.textContent = kept.length === rows.length ? `${rows.length} rows` : `${kept.length} of ${rows.length} rows`;
     place.replaceChildren(
       kept.length === 0
-        ? note('No function is like this.')
+        ? note('No function matches.')
         : table({
             label: 'What changed',
             items: kept,

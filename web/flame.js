@@ -202,12 +202,12 @@ export function find(picture, search) {
   }
   picture.isFound = isFound;
   picture.draw();
-  return `${percent(boxes.total === 0 ? null : (100 * cost) / boxes.total)} % matched, ${count} ${count === 1 ? 'place' : 'places'}`;
+  return `${percent(boxes.total === 0 ? null : (100 * cost) / boxes.total)} % matched, ${count} ${count === 1 ? 'node' : 'nodes'}`;
 }
 
 /** What is said where boxes are missing: none is less wide than nothing. @param {boolean} isBelow @returns {Element | null} */
 export function belowZero(isBelow) {
-  return isBelow ? note('Places whose cost is below 0 have no box here: the table has them.') : null;
+  return isBelow ? note('Nodes with a negative cost have no box; the table lists them.') : null;
 }
 
 /** The view. @param {import('./actions.js').Context & {command: any}} context */
@@ -249,7 +249,7 @@ export async function flameView(context) {
   const labelOf = (/** @type {number} */ of) => (of >= 0 ? run.labelOf(of) : LEFT_OUT);
   if (state.layout === 'sandwich') {
     if (state.fn === '') {
-      right.append(note('A sandwich is about a function: double-click one in the list.'));
+      right.append(note('A sandwich needs a function: double-click one in the list.'));
       return { element };
     }
     /** @type {(() => void)[]} */
@@ -306,7 +306,7 @@ export async function flameView(context) {
   };
   const isUp = state.layout === 'flame';
   const picture = new Picture({
-    label: `${isUp ? 'Flame graph' : 'Icicle graph'} of ${metric.name}: ${extent.count} places, ${extent.depths} levels; the view Tree has the same as a table`,
+    label: `${isUp ? 'Flame graph' : 'Icicle graph'} of ${metric.name}: ${extent.count} nodes, ${extent.depths} levels; the view Tree has the same data as a table`,
     isUp,
     isMarked: (at) => marked.has(functionOf(at)),
     handle: handleOf(context, functionOf, (at) => select(functionOf(at))),

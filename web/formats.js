@@ -161,9 +161,9 @@ export function totalsOf({ name, unit, total, selected }, { instead, isExclusive
   return [
     `Total ${name}: ${figure(name, unit, total)}`,
     ...(selected === null ? [] : [`Selected ${name}: ${cost(selected)}`]),
-    ...(instead ? [`Shown: exclusive ${name}, for cumulative ${name} is unknown`] : []),
+    ...(instead ? [`Shown: exclusive ${name}, because cumulative ${name} is unknown`] : []),
     ...(isExclusiveLeft ? [`Exclusive ${name}: what is left below callees`] : []),
-    ...(callers === undefined ? [] : [`Callers ${name}: ${callers === null ? 'not known of all' : cost(callers)}`]),
+    ...(callers === undefined ? [] : [`Callers ${name}: ${callers === null ? 'unknown for some' : cost(callers)}`]),
   ].join('; ');
 }
 

@@ -166,17 +166,17 @@ function chart(context, answer, subject, wide) {
 /** Commands about a run, and about it and the one before. @param {any} context @param {any} answer @param {Subject} subject @param {Point | undefined} point */
 function pointDetail({ command, state }, answer, subject, point) {
   if (!point && state.point !== '') return [note(`None of these points is of run ${plain(state.point)}.`)];
-  if (!point) return [note('Click a point, or go to it by arrows, to see its run and what can be asked about it.')];
+  if (!point) return [note('Click a point, or select it with the arrow keys, to see its run.')];
   const { metric, unit } = answer;
   const cost = (/** @type {number} */ value) => figure(metric, unit, value);
   const before = point.position > 0 ? subject.medians[point.position - 1] : NaN;
-  const change = before > 0 ? `, ${point.cost < before ? '−' : '+'}${fixed((100 * Math.abs(point.cost - before)) / before, 1)} % to the position before` : '';
+  const change = before > 0 ? `, ${point.cost < before ? '−' : '+'}${fixed((100 * Math.abs(point.cost - before)) / before, 1)} % from the previous position` : '';
   const runs = (/** @type {number} */ position) => answer.positions[position].runs.join(',');
   const base = command.words;
   const commands = [
-    ['Look at this run', ['profdb', 'report', ...base, '--run', String(point.run), '--html', `run-${point.run}.html`]],
+    ['Show this run', ['profdb', 'report', ...base, '--run', String(point.run), '--html', `run-${point.run}.html`]],
     ...(point.position > 0
-      ? [['Compare it with the position before', ['profdb', 'diff', runs(point.position - 1), runs(point.position), ...base, '--html', `diff-${point.run}.html`]]]
+      ? [['Compare with the previous position', ['profdb', 'diff', runs(point.position - 1), runs(point.position), ...base, '--html', `diff-${point.run}.html`]]]
       : []),
   ];
   return [
@@ -209,7 +209,7 @@ function sqlOfHistory(answer, subject) {
 function sqlOfSteps({ metric, series }) {
   const of = Object.entries(series ?? {}).filter(([, value]) => value !== '').map(([name, value]) => `${name}=${value}`);
   const about = plain(of.length === 0 ? '' : `, here those with ${of.join(', ')}`);
-  return `-- The figures of each run${about}. Steps, intervals and q are made of them by profdb (docs/history.md).\nSELECT function, module, file, run_id, position, commit_id, exclusive, total\nFROM history\nWHERE metric = ${quoted(metric)}\nORDER BY function, module, file, position, recorded_utc, run_id;\n`;
+  return `-- The figures of each run${about}. profdb computes steps, intervals and q from them (docs/history.md).\nSELECT function, module, file, run_id, position, commit_id, exclusive, total\nFROM history\nWHERE metric = ${quoted(metric)}\nORDER BY function, module, file, position, recorded_utc, run_id;\n`;
 }
 
 /** The view. @param {any} context */
@@ -238,7 +238,7 @@ export async function historyView(context) {
   const options = entries.map(({ subject }, at) => /** @type {[string, string]} */ ([String(at), subject.name === '' ? 'whole run' : `${shown(subject.name)}${entries.filter((other) => other.subject.name === subject.name).length > 1 ? ` (${plain(subject.module || subject.file)})` : ''}`]));
   const scale = ofColumn(metric, unit, Math.max(...subject.points.map((point) => point.cost)), 0);
   const place = div('chart-place');
-  const aside = make('aside', { class: 'detail', 'aria-label': 'The chosen run' });
+  const aside = make('aside', { class: 'detail', 'aria-label': 'The selected run' });
   const rows = div('rows-place');
   const draw = () => place.replaceChildren(chart(context, answer, subject, Math.max(place.clientWidth, 480)));
   const update = () => {
@@ -270,12 +270,12 @@ export async function historyView(context) {
   const element = make(
     'section',
     { class: 'history', 'aria-label': 'History' },
-    ...(isOther ? [make('p', { class: 'warning', text: `The page has no history of ${plain(state.function)}: this is another one.` })] : []),
+    ...(isOther ? [make('p', { class: 'warning', text: `The page has no history of ${plain(state.function)}: another history is shown.` })] : []),
     note(plain(told.about.lines[0] ?? '')),
     div(
       'bar-of-view',
       ...(entries.length > 1 ? [choice('Of', String(entries.indexOf(entry)), options, (at) => go({ function: entries[Number(at)].subject.name, module: entries[Number(at)].subject.module, point: '' }))] : [make('h2', { text: subject.name === '' ? 'Whole run' : shown(subject.name) })]),
-      choice('Scale', state.zero === 'no' ? 'no' : 'yes', [['yes', 'from 0'], ['no', 'as far as it reaches']], (to) => go({ zero: to === 'no' ? 'no' : '' }, true)),
+      choice('Scale', state.zero === 'no' ? 'no' : 'yes', [['yes', 'from 0'], ['no', 'range of the data']], (to) => go({ zero: to === 'no' ? 'no' : '' }, true)),
       ...whole,
       span('room'),
       offersOfTold(told, () => sqlOfHistory(answer, subject)),

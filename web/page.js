@@ -47,23 +47,23 @@ const UID = 12;
 const MOST_OFFERED = 200;
 
 const HELP = [
-  ['arrows', 'go through rows, pieces and boxes; left and right open and close places of the tree'],
-  ['Home, End, Page Up, Page Down', 'the same in larger steps'],
-  ['*', 'opens all of the tree below a place'],
+  ['arrows', 'select rows, pieces and boxes; left and right close and open nodes of the tree'],
+  ['Home, End, Page Up, Page Down', 'move in larger steps'],
+  ['*', 'open the whole subtree of a node'],
   ['Enter', 'drill down; with Alt, direct calls only'],
-  ['Space', 'as a click: source of a row or piece, zoom in a picture'],
-  ['r', 'make root: look at a function wherever it was called'],
-  ['c', 'show calls: who called a function'],
+  ['Space', 'like a click: show the source of a row or piece, zoom into a picture'],
+  ['r', 'make root: show a function over all its callers'],
+  ['c', 'show calls: the callers of a function'],
   ['Backspace', 'up one level'],
   ['0', 'reset'],
-  ['e', 'own cost, or cost with everything called'],
-  ['p', 'percent of all, or of what is selected'],
-  ['z', 'zoom in a picture; Escape shows all of it again'],
+  ['e', 'exclusive or inclusive cost'],
+  ['p', 'percent of the total or of the selection'],
+  ['z', 'zoom into a picture; Escape shows the whole picture'],
   ['Shift+F10', 'menu'],
-  ['/', 'search; Enter goes to what is found, with Shift to the one before, and Escape back to the picture'],
-  ['b, n', 'in Runs: the base, and the new run, of a comparison'],
+  ['/', 'search; Enter goes to the next match, Shift+Enter to the previous one, Escape back to the picture'],
+  ['b, n', 'in Runs: select the base and the new run of a comparison'],
   ['1 to 9', 'views'],
-  ['?', 'this'],
+  ['?', 'this help'],
 ];
 
 /** Starts the page. */
@@ -97,7 +97,7 @@ async function start() {
   const message = make('output', { class: 'message', role: 'status' });
   const top = make('header', { class: 'top' });
   const main = make('main', { id: 'view', tabindex: -1 });
-  page.append(button('To what is shown', () => main.focus(), { class: 'skip' }), top, message, main);
+  page.append(button('Skip to content', () => main.focus(), { class: 'skip' }), top, message, main);
   let shownState = readState('');
   let turn = 0;
   /** Whether a name is to be written once the view is there. */
@@ -169,12 +169,12 @@ async function start() {
     const isList = isServed() && runs.length > 1 && about.first === null && isAny && state.fn === '' && state.view === '';
     const run = /** @type {Run} */ (isList ? undefined : isAny ? runs[0] : (asked.find(({ number }) => String(number) === state.run) ?? asked[0]));
     if (!run && runs.length === 0 && inFile.length === 0) {
-      only(note('The database has no runs any more: `profdb import` adds some, and they are here when the page is loaded again.'));
+      only(note('The database has no runs. `profdb import` adds runs; reload the page to see them.'));
       return;
     }
     const viewOf = VIEWS[state.view]?.[2] ?? 'runs';
     if (!run && !isList && runs.length > 0 && ['runs', 'sql'].includes(viewOf)) {
-      const said = `There is no run ${plain(state.run)}${state.uid === '' ? '' : ` (${plain(state.uid)})`} ${isServed() ? 'in this database' : 'in this page'}: it was deleted, or the address is that of another one.`;
+      const said = `There is no run ${plain(state.run)}${state.uid === '' ? '' : ` (${plain(state.uid)})`} ${isServed() ? 'in this database' : 'in this page'}: it was deleted, or the address belongs to other data.`;
       only(note(said), div('buttons', ...(isServed() ? [button('Runs', () => go({ run: '', view: 'runs' }))] : []), button(`Show run ${runs[0].number}`, () => go({ ...ANY, run: String(runs[0].number) }))));
       return;
     }
@@ -232,7 +232,7 @@ async function start() {
     });
     const tools = div('tools');
     const nav = make('nav', { class: 'views', 'aria-label': 'Views' }, ...entries);
-    const helps = button('?', help, { class: 'helps', title: 'Keys, and what this is', 'aria-label': 'Help' });
+    const helps = button('?', help, { class: 'helps', title: 'Keys and help', 'aria-label': 'Help' });
     if (!run || VIEWS[state.view][2] !== 'runs') {
       const title = plain(isServed() ? about.database : about.title);
       top.replaceChildren(nav, make('h1', { class: 'title', text: title, title }), helps);
@@ -263,7 +263,7 @@ async function start() {
       const first = labels.length === 0 ? 'all' : `${labels.length} chosen`;
       tools.append(
         choice('Label', '', [['', first], ...rest.map((label) => /** @type {[string, string]} */ ([label, shown(label)]))], (to) => go({ label: labelText([...labels, to]), place: '' })),
-        ...labels.map((label) => button(`${shown(label)} ×`, () => go({ label: labelText(labels.filter((other) => other !== label)), place: '' }), { class: 'chip', title: 'Samples without this label, too' })),
+        ...labels.map((label) => button(`${shown(label)} ×`, () => go({ label: labelText(labels.filter((other) => other !== label)), place: '' }), { class: 'chip', title: 'Remove this label filter' })),
       );
     }
     tools.append(
@@ -290,7 +290,7 @@ async function start() {
       button('Reset', () => actions.reset(), { disabled: state.fn === '' }),
       button('Show Calls', () => actions.showCalls(), { disabled: actions.steps.length === 0 || run.isFlat || state.report === 'calls' }),
     );
-    const missing = leftOut(run).length > 0 ? note('Parts of the run are not in this page: Overview says which.') : '';
+    const missing = leftOut(run).length > 0 ? note('Parts of the run are not in this page; Overview lists them.') : '';
     top.replaceChildren(nav, title, helps, tools, path, missing);
   };
 

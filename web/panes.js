@@ -89,7 +89,7 @@ export async function panesView(context) {
     make(
       'header',
       {
-        title: 'Double-click: all the room, and back',
+        title: 'Double-click: full size and back',
         ondblclick: (/** @type {Event} */ event) => {
           if (/** @type {Element} */ (event.target).closest('button, select, input, label')) return;
           go({ window: context.state.window === preset ? '' : preset });
@@ -108,7 +108,7 @@ export async function panesView(context) {
       go(which === 'functions' ? { function: textOf(answer, row) } : { 'line-of': textOf(answer, row), line: String(cell(answer, row, lineAt) ?? '') }, true);
     const handle = handleOf(context, (row) => functionOf(answer, row), select);
     if (countOf(answer) === 0) {
-      return note(which === 'lines' ? (run.about.left.lines ? 'Lines were left out: the page would have become too large.' : 'The file knows no lines here.') : 'There is nothing here.');
+      return note(which === 'lines' ? (run.about.left.lines ? 'Lines were left out: the page would be too large.' : 'The file has no lines here.') : 'There is nothing here.');
     }
     if (state[which] === 'table') return costTable(run, answer, title, handle, isSelected, title);
     const exclusive = answer.columns.indexOf('exclusive');

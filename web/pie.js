@@ -19,8 +19,8 @@ export function pie(of) {
     else if (cost < 0) below -= cost;
   }
   // What a timer costs itself is taken from times, and may leave a little less than nothing: no larger than a small piece.
-  if (below > 0 && below >= SMALL * sum) return note('Some of these costs are below 0, and a pie has no pieces for them: the table has all figures.');
-  if (count === 0) return note('Nothing here has a cost of its own.');
+  if (below > 0 && below >= SMALL * sum) return note('Negative costs have no piece; the table lists all costs.');
+  if (count === 0) return note('Nothing here has an exclusive cost.');
   let large = 0;
   while (large < Math.min(count, COLOURS.length) && of.cost(large) >= SMALL * sum) large++;
   const rest = count - large;

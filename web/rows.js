@@ -66,7 +66,7 @@ export function offerTexts(of, all, remark = () => null) {
       make('a', { href: url, download: `${of}.${ending}` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 10000);
     });
-    dialog(`${name}: ${of}`, ...(said === null ? [] : [note(said)]), ...(isLong ? [note(`These are the first ${MOST_SHOWN} of ${text.length} characters: "Copy" and "Save" have all of them.`)] : []), area, make('p', { class: 'buttons' }, copy, save));
+    dialog(`${name}: ${of}`, ...(said === null ? [] : [note(said)]), ...(isLong ? [note(`The first ${MOST_SHOWN} of ${text.length} characters; "Copy" and "Save" include all.`)] : []), area, make('p', { class: 'buttons' }, copy, save));
     area.select();
   };
   const open = button('Copy as…', () => {

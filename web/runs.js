@@ -122,7 +122,7 @@ export async function runsView(context) {
     });
     place.replaceChildren((grid = table({ label: 'Runs', items, columns, handle, isSelected: (row) => row === chosen() })));
     const all = rows.length === 1 ? '1 run' : `${rows.length} runs`;
-    count.textContent = `${items.length === rows.length ? all : `${items.length} of ${all}`} in ${plain(about.database)}. A double click opens one.`;
+    count.textContent = `${items.length === rows.length ? all : `${items.length} of ${all}`} in ${plain(about.database)}. Double-click a run to open it.`;
   };
   let compared = '';
   const update = () => {

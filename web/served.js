@@ -26,13 +26,13 @@ export async function fetched(path, parameters, how = {}) {
     for (const one of value === undefined ? [] : [value].flat()) query.append(name, one);
   }
   // A server reads no longer heads of requests: the browser writes some words of its own beside the address.
-  if (`${query}`.length > MOST_ADDRESS) throw new Unanswered('This question is too long for a server: its path, label or names have more than 12 kB. The command takes it.');
+  if (`${query}`.length > MOST_ADDRESS) throw new Unanswered('The request is too long for the server: its path, label or names have more than 12 kB. Use the command instead.');
   let response;
   try {
     response = await fetch(`api/${path}?${query}`, how);
   } catch (error) {
     if (/** @type {Error} */ (error).name === 'AbortError') throw error;
-    throw new Unanswered('The server does not answer: has `profdb serve` ended?');
+    throw new Unanswered('The server does not respond. Is `profdb serve` still running?');
   }
   if (response.ok && response.headers.get('Content-Type') !== 'application/problem+json') return response;
   if (response.status === 204) return response;
@@ -70,7 +70,7 @@ function parametersOf(run, { report, percentOf, exclusive, ...others }) {
 export function showKnown(header, rows, cumulative) {
   if (header.exclusive || rows.length === 0 || rows.some((row) => cumulative(row) !== null)) return;
   header.exclusive = true;
-  header.remarks.push(`Cumulative ${header.metric.name} is unknown: shown is exclusive ${header.metric.name}.`);
+  header.remarks.push(`Cumulative ${header.metric.name} is unknown; exclusive ${header.metric.name} is shown.`);
 }
 
 /** The answer of the server, whose head and rows are those of the command.
@@ -123,7 +123,7 @@ export class ServedSql {
 
   /** Asks; what was asked before is given up. @param {string} sql @returns {Promise<import('./sqlite.js').SqlAnswer>} */
   async ask(sql) {
-    this.stop('Another statement was asked.');
+    this.stop('Replaced by another statement.');
     const asked = new AbortController();
     this.asked = asked;
     try {

@@ -42,7 +42,7 @@ export async function linesOf({ run, state }, name) {
   } catch (error) {
     if (!(error instanceof Unanswered)) throw error;
     const answer = await about(alone);
-    answer.header.remarks.push('It was not called within what is selected: these are all its calls.');
+    answer.header.remarks.push('It was not called within the selection; all its calls are shown.');
     return answer;
   }
 }
@@ -76,7 +76,7 @@ export function sourceTable({ run, state }, answer, line) {
     return part >= 10 ? 'hot' : part >= 1 ? 'warm' : isCalled(row) ? null : 'cold';
   };
   const lines = table({ label: `Lines of ${shown(String(answer.rows[0]?.[0] ?? ''))}`, columns, items: rows, isFixed: true, isSelected: isShown, rowClass: heat });
-  const said = hasCode ? null : `No source of it is stored with run ${run.number}: \`profdb import --source DIR\` keeps it.`;
+  const said = hasCode ? null : `Run ${run.number} has no stored source of it; \`profdb import --source DIR\` stores it.`;
   onceSeen(lines, () => lines.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'center' }));
   return div('lines', ...header.remarks.map(note), said ? note(said) : null, lines);
 }

@@ -62,7 +62,7 @@ export async function sqlView(context) {
   const place = div('rows-place');
   /** @type {{columns: string[], rows: any[][], more: string | null, sql: string} | null} */
   let answer = null;
-  const stop = button('Stop', () => sqlite.stop('The statement was ended.'), { disabled: true });
+  const stop = button('Stop', () => sqlite.stop('The statement was stopped.'), { disabled: true });
   const run_ = button('Run', () => ask(), { class: 'main' });
   const now = () => answer ?? { columns: [], rows: [], sql: text.value, more: null };
   const values = () => now().rows.map((row) => row.map((value) => (value instanceof Uint8Array ? bytesAsText(value) : value)));
@@ -86,7 +86,7 @@ export async function sqlView(context) {
     const before = performance.now();
     try {
       const { columns, rows, more } = await sqlite.ask(sql, (/** @type {string} */ words) => (said.textContent = words));
-      answer = { columns, rows, sql, more: more === null ? null : `${more}: the command gives all of them.` };
+      answer = { columns, rows, sql, more: more === null ? null : `${more}; the command prints all.` };
       const took = Math.round(performance.now() - before);
       said.textContent = `${more !== null ? `the first ${rows.length} rows` : rows.length === 1 ? '1 row' : `${rows.length} rows`} in ${took} ms`;
       cut.textContent = answer.more ?? '';
@@ -101,9 +101,9 @@ export async function sqlView(context) {
     element.dataset.asked = String(Number(element.dataset.asked ?? 0) + 1);
   };
   const left = [
-    run.about.left?.places || run.about.left?.lines ? 'The tree of this page is not whole, as Overview says: what reads places (views tree, function_tree, subtrees, ancestors) is less than the database has.' : '',
-    run.about.left?.lines ? 'The page had no room for lines: table line_info, and views of it, are empty here.' : '',
-    run.about.left?.labels ? 'The page had no room for labels: table node_labels, and views of it, are empty here.' : '',
+    run.about.left?.places || run.about.left?.lines ? 'The tree of this page is incomplete (see Overview): views tree, function_tree, subtrees and ancestors have fewer rows than in the database.' : '',
+    run.about.left?.lines ? 'The page had no room for lines: table line_info and its views are empty.' : '',
+    run.about.left?.labels ? 'The page had no room for labels: table node_labels and its views are empty.' : '',
   ];
   const element = make(
     'section',

@@ -122,7 +122,7 @@ function ask(sql) {
   for (const statement of statements) {
     if (answer) throw new Error('one statement at a time');
     const begins = firstWord(statement.getSQL());
-    if (!READING.includes(begins)) throw new Error(`this page only reads: a statement begins with SELECT, WITH, VALUES or EXPLAIN, and not with ${begins.toUpperCase()}`);
+    if (!READING.includes(begins)) throw new Error(`expected SELECT, WITH, VALUES or EXPLAIN, found ${begins.toUpperCase()}: the page only reads`);
     const columns = statement.getColumnNames();
     const rows = [];
     let more = null;

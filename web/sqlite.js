@@ -64,7 +64,7 @@ export class Sqlite {
     this.started ??= this.start();
     await this.started;
     for (const what of await this.send('needs', sql)) {
-      say(`The ${what} are filled in…`);
+      say(`Loading ${what}…`);
       const runs = [];
       for (const run of this.runs) {
         if (what === 'figures') runs.push(await tablesOf(run));
@@ -73,7 +73,7 @@ export class Sqlite {
       await this.send('fill', { what, runs });
     }
     say('…');
-    const timer = setTimeout(() => this.stop(`The statement has taken ${PATIENCE / 1000} seconds, and was ended.`), PATIENCE);
+    const timer = setTimeout(() => this.stop(`The statement was stopped after ${PATIENCE / 1000} seconds.`), PATIENCE);
     try {
       return await this.send('ask', sql);
     } finally {

@@ -93,7 +93,7 @@ export function readState(fragment) {
 export function notUnderstood(fragment) {
   const wrong = [...given(fragment)].filter(([key, value]) => !isKnown(key, value));
   const said = wrong.map(([key, value]) => (Object.hasOwn(WORDS, key) ? `${key}=${value} (known: ${WORDS[key].join(', ')})` : key));
-  return said.length === 0 ? '' : `The address has what means nothing here: ${plain(said.join('; '))}.`;
+  return said.length === 0 ? '' : `Unknown parts of the address: ${plain(said.join('; '))}.`;
 }
 
 /** Labels as one text, and back. @param {string[]} labels */

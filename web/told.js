@@ -29,7 +29,7 @@ export class Told {
   /** What the command writes in a format. @param {string} format @returns {Promise<string>} */
   async text(format) {
     const bytes = await block(`told/${this.at}/${format}`);
-    if (bytes === null) throw new Unanswered('There is no room for this in the page: the command gives it.');
+    if (bytes === null) throw new Unanswered('The page had no room for this; the command prints it.');
     return new TextDecoder().decode(bytes);
   }
 
@@ -41,7 +41,7 @@ export class Told {
 }
 
 /** Said where there is no statement. */
-const NO_SQL = '-- These are files, which no database has: profdb import stores them, and profdb diff --show-sql has the statements then.\n';
+const NO_SQL = '-- These files are not in a database. After profdb import, profdb diff --show-sql prints the statements.\n';
 
 /** What an answer offers. @param {{view: string, command: string, text: (format: import('./offer.js').Format) => Promise<string>}} told @param {() => string | null | Promise<string | null>} sql */
 export function offersOfTold(told, sql) {

@@ -139,7 +139,7 @@ export async function unionView(context) {
   const toFunction = (/** @type {number} */ place, isInstead = false) => go({ view: 'diff', function: nameOf(place), module: names.module[item[place]] ?? '', search: '', status: 'all', verdict: '', ...(isInstead && { place: '' }) }, isInstead);
   const isUp = state.layout === 'flame';
   const picture = new Picture({
-    label: `${isUp ? 'Flame graph' : 'Icicle graph'} of both sides in ${plain(metric)}: ${places.length} places, ${arranged.depths} levels; the table below has the same`,
+    label: `${isUp ? 'Flame graph' : 'Icicle graph'} of both sides in ${plain(metric)}: ${places.length} nodes, ${arranged.depths} levels; the table below has the same data`,
     isUp,
     paint: (at) => paint(placeOf(at)),
     sign: (at) => sign(placeOf(at)),
@@ -161,7 +161,7 @@ export async function unionView(context) {
   );
   const key = (/** @type {string} */ name, /** @type {string} */ text) => span('key', make('span', { class: `swatch ${name}` }), text);
   const left = of.left
-    ? note(`The picture has the ${of.left.kept} most expensive of ${of.left.of} places; the others cost ${figure(metric, unit, of.left.base)} in base and ${figure(metric, unit, of.left.new)} in new and are "${LEFT_OUT}".`)
+    ? note(`The picture has the ${of.left.kept} most expensive of ${of.left.of} nodes; the others cost ${figure(metric, unit, of.left.base)} in base and ${figure(metric, unit, of.left.new)} in new and are "${LEFT_OUT}".`)
     : null;
   const element = make(
     'section',
@@ -171,7 +171,7 @@ export async function unionView(context) {
       'bar-of-view',
       choice('Picture', state.layout, [['icicle', 'icicle: roots at the top'], ['flame', 'flame graph: roots at the bottom']], (layout) => go({ layout, place: '' })),
       choice('As wide as', state.width, [['both', 'both'], ['new', 'new'], ['base', 'base']], (width) => go({ width, place: '' })),
-      ...(hasVerdicts ? [choice('Colour', byVerdict ? 'verdict' : 'change', [['verdict', 'what is shown to have changed'], ['change', 'every change']], (colour) => go({ colour }))] : []),
+      ...(hasVerdicts ? [choice('Colour', byVerdict ? 'verdict' : 'change', [['verdict', 'significant changes'], ['change', 'every change']], (colour) => go({ colour }))] : []),
       choice('Places', state.status, [['all', 'all'], ['new', 'only in new'], ['gone', 'only in base']], (status) => go({ status, place: '' })),
       whole,
       search,
@@ -179,7 +179,7 @@ export async function unionView(context) {
       span('room'),
       offered,
     ),
-    make('p', { class: 'keys-of-colours' }, key('more', '+ more'), key('less', '− less'), key('even', byVerdict ? 'not shown to have changed' : 'as before'), key('hatched', 'only in one of the two')),
+    make('p', { class: 'keys-of-colours' }, key('more', '+ more'), key('less', '− less'), key('even', byVerdict ? 'not shown to have changed' : 'unchanged'), key('hatched', 'only on one side')),
     left,
     belowZero(all.some((/** @type {Float64Array} */ costs) => costs.some((cost) => cost < 0))),
     picture.element,

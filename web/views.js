@@ -13,9 +13,9 @@ import { Unanswered, plain, shown } from './texts.js';
 
 /** What a file knows, in words. */
 const KNOWS = {
-  tree: 'paths: every function at every place where it was called',
-  edges: 'who called whom, but no paths: drilling down, flame graph and tree need them',
-  flat: 'totals of functions only: who called whom is unknown',
+  tree: 'call paths',
+  edges: 'callers and callees, but no call paths (needed to drill down, and for flame graph and tree)',
+  flat: 'totals of functions only; callers are unknown',
 };
 
 /** Returns why a run cannot fill a view; '' if it can. @param {import('./profile.js').Run} run @param {string} view */
@@ -23,7 +23,7 @@ export function missingIn(run, view) {
   const { lines, source } = run.about;
   if (view === 'flame' || view === 'tree') return run.isTree ? '' : `The file has ${run.isFlat ? 'totals only' : 'callers and callees only'}, and no call paths.`;
   if (view === 'calls' && run.isFlat) return 'The file has totals only, and no callers.';
-  return view === 'source' && lines === 'none' && !source ? 'The file has no lines, and no source is stored with the run.' : '';
+  return view === 'source' && lines === 'none' && !source ? 'The file has no lines, and the run has no stored source.' : '';
 }
 
 /** Returns whether a run has functions only: no lines, and no source. @param {import('./profile.js').Run} run */
@@ -70,15 +70,15 @@ export function leftOut(run) {
     const cost = figure(metric.name, metric.unit, left.places.cost);
     const share = percent(metric.total === 0 ? null : (100 * left.places.cost) / metric.total);
     said.push(
-      `The tree has the ${left.places.kept} most expensive of ${left.places.of} places; the others cost ${cost} (${share} %) and are "(left out)". ` +
-        'Figures of the whole run are complete, those of what is drilled down to are without them.',
+      `The tree has the ${left.places.kept} most expensive of ${left.places.of} nodes; the others cost ${cost} (${share} %) and are "(left out)". ` +
+        'Figures of the whole run are complete; figures of selections omit these nodes.',
     );
   }
-  if (left.labels) said.push('What samples with labels cost is not in this page.');
+  if (left.labels) said.push('Costs by label are not in this page.');
   if (left.lines) said.push(`${left.lines} lines are not in this page.`);
   if (left.metrics) said.push(`Paths are in this page for ${run.metrics[0].name} only.`);
   if (left.source) said.push('The source is not in this page.');
-  if (left.sql) said.push('SQL cannot be asked in this page: it would have become too large.');
+  if (left.sql) said.push('SQL is not in this page: the page would be too large.');
   return said;
 }
 
@@ -89,14 +89,14 @@ export async function overview(context) {
   const element = make('section', { class: 'overview', 'aria-label': 'Overview' });
   element.append(make('h2', { text: shown(about.name) }));
   for (const said of leftOut(run)) element.append(note(said));
-  element.append(make('p', { text: `The file knows ${/** @type {any} */ (KNOWS)[about.fidelity]}.` }));
+  element.append(make('p', { text: `The file has ${/** @type {any} */ (KNOWS)[about.fidelity]}.` }));
   element.append(
     make('h3', { text: 'Measured' }),
     table({ label: 'Metrics', items: run.metrics, isFixed: true, columns: [{ title: 'Metric', isText: true, value: ({ name }) => plain(name) }, { title: 'Total', value: ({ name, unit, total }) => figure(name, unit, total) }] }),
   );
   let top = null;
   if (run.metrics.length === 0) {
-    element.append(note('Nothing was measured: the run has no functions and no costs.'));
+    element.append(note('The run is empty: it has no functions and no costs.'));
   } else {
     for (const exclusive of [true, false]) {
       const answer = await ask(run, { report: 'summary', metric: state.metric || undefined, exclusive });
@@ -105,14 +105,14 @@ export async function overview(context) {
       const { many: _, ...few } = sideOf(answer, 0);
       const first = { ...few, rows: few.rows.slice(0, 5) };
       const handle = handleOf(context, (row) => few.functions[row], (row) => go({ view: 'source', function: run.textOf(few.functions[row]) }), true);
-      const title = exclusive ? 'Most of its own cost' : 'Most with everything called';
+      const title = exclusive ? 'Highest exclusive cost' : 'Highest inclusive cost';
       element.append(make('h3', { text: title }), costTable(run, first, title, handle, () => false, 'Function'));
     }
   }
   if (about.notes.length > 0) {
     element.append(make('h3', { text: 'Notes' }), make('ul', {}, ...about.notes.map((/** @type {any} */ note) => make('li', { class: note.severity, text: plain(note.text) }))));
   }
-  element.append(make('h3', { text: 'Known of the run' }), list([...about.tags.map((/** @type {any} */ [key, value]) => [key, value]), ...about.facts]));
+  element.append(make('h3', { text: 'Properties of the run' }), list([...about.tags.map((/** @type {any} */ [key, value]) => [key, value]), ...about.facts]));
   return { element, answer: () => top };
 }
 
@@ -126,7 +126,7 @@ export async function treeView(context) {
   const functionOf = (/** @type {number} */ place) => (tree.function[place] < run.names.name.length ? tree.function[place] : -1);
   const scale = ofColumn(metric.name, metric.unit, header.total, header.selected ?? 0);
   const element = treeTable({
-    label: 'Tree of calls',
+    label: 'Call tree',
     roots: seen.of.outermost,
     last: tree.last,
     depth: tree.depth,
@@ -203,7 +203,7 @@ export async function callTables(context, name) {
         'section',
         { 'aria-label': title },
         make('header', {}, make('h2', { title: shown(name) }, span('name', labelOfText(run, name)), report === 'calls' ? ' is called by' : `${cost}, and calls`), offers(context, report, () => answer)),
-        answer.rows.length === 0 ? note(report === 'calls' ? 'No call of it is known.' : 'It calls nothing that is known.') : costTable(run, answer, title, handle, () => false, 'Function'),
+        answer.rows.length === 0 ? note(report === 'calls' ? 'It has no known callers.' : 'It has no known callees.') : costTable(run, answer, title, handle, () => false, 'Function'),
       ),
     );
   }

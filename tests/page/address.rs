@@ -309,9 +309,9 @@ fn words_that_mean_nothing_are_said() {
         ("report", "lines", "report=lines (known: summary, calls)"),
         ("exclusive", "maybe", "exclusive=maybe (known: yes, no)"),
         ("window", "a b", "window=a b (known: functions"),
-        ("metrik", "samples", "here: metrik."),
-        ("__proto__", "1", "here: __proto__."),
-        ("\u{202e}x", "1", "here: \\u{202e}x."),
+        ("metrik", "samples", "address: metrik."),
+        ("__proto__", "1", "address: __proto__."),
+        ("\u{202e}x", "1", "address: \\u{202e}x."),
     ] {
         shown.open(&[&run[..], &[(key, value)]].concat());
         let message = shown.text(".message");

@@ -355,7 +355,7 @@ fn trees_of_both_are_one_picture_in_two_colours() {
     shown.settle();
     assert!(about(&mut shown, 0.02, 1.0).starts_with("b:"));
     shown.go(&[("view", "union"), ("search", "b")]);
-    assert_eq!(shown.text(".union .found"), "36.4 % matched, 1 place");
+    assert_eq!(shown.text(".union .found"), "36.4 % matched, 1 node");
     let [left, top, width] = canvas(&mut shown);
     shown
         .browser

@@ -139,7 +139,7 @@ fn views_that_a_run_cannot_fill_say_why() {
     let tips = "[...document.querySelectorAll('.views [aria-disabled]')].map((view) => view.title)";
     let tips: Vec<String> = serde_json::from_value(shown.browser.value(tips)).expect("texts");
     let no_paths = "The file has callers and callees only, and no call paths.";
-    let no_lines = "The file has no lines, and no source is stored with the run.";
+    let no_lines = "The file has no lines, and the run has no stored source.";
     assert_eq!(tips, [no_paths, no_paths, no_lines]);
     // A click and a key say the same, and nothing else happens.
     let before = shown.browser.value("location.hash");

@@ -34,8 +34,8 @@ fn an_empty_run_says_so_in_every_view() {
     for (view, expected) in [
         ("panes", "There is nothing here."),
         ("overview", "totals of functions only"),
-        ("flame", "there is no tree of calls"),
-        ("tree", "there is no tree of calls"),
+        ("flame", "there is no call tree"),
+        ("tree", "there is no call tree"),
         ("calls", "The run has no functions."),
         ("source", "The run has no functions."),
     ] {
@@ -63,12 +63,12 @@ fn a_flat_run_says_what_it_does_not_know() {
         shown.go(&[("view", view)]);
         let text = shown.text("main");
         assert!(
-            text.contains("knows totals only: there is no tree of calls"),
+            text.contains("has totals only: there is no call tree"),
             "{view}: {text}"
         );
     }
     shown.go(&[("view", "calls")]);
-    assert!(shown.text("main").contains("who called whom is unknown"));
+    assert!(shown.text("main").contains("callers are unknown"));
     shown.go(&[("view", "overview")]);
     assert!(shown.text("main").contains("totals of functions only"));
     // Drilling down needs no paths as long as it is one step.
@@ -79,7 +79,7 @@ fn a_flat_run_says_what_it_does_not_know() {
     assert!(
         shown
             .text("main")
-            .contains("no way to tell what happened within which call")
+            .contains("no way to find the calls within a call")
     );
     shown.was_quiet();
 }
@@ -107,7 +107,7 @@ fn a_run_of_edges_has_callers_but_no_paths() {
         shown.go(&[("view", view)]);
         let text = shown.text("main");
         assert!(
-            text.contains("callers and callees, but no call paths: there is no tree of calls"),
+            text.contains("callers and callees, but no call paths: there is no call tree"),
             "{view}: {text}"
         );
     }
@@ -127,7 +127,7 @@ fn a_run_3000_deep_is_drawn_and_opened() {
         label
             .as_str()
             .expect("text")
-            .contains("3000 places, 3000 levels"),
+            .contains("3000 nodes, 3000 levels"),
         "{label}"
     );
     // The canvas is as high as what is seen of it.
@@ -185,11 +185,11 @@ fn a_hundred_thousand_places_are_drawn() {
         .browser
         .value("document.querySelector('canvas').getAttribute('aria-label')");
     assert!(
-        label.as_str().expect("text").contains("101111 places"),
+        label.as_str().expect("text").contains("101111 nodes"),
         "{label}"
     );
     assert!(
-        shown.text(".found").ends_with(", 10 places"),
+        shown.text(".found").ends_with(", 10 nodes"),
         "{}",
         shown.text(".found")
     );
@@ -256,7 +256,7 @@ fn a_million_places_are_drawn() {
         .browser
         .value("document.querySelector('canvas').getAttribute('aria-label')");
     assert!(
-        label.as_str().expect("text").contains("1001111 places"),
+        label.as_str().expect("text").contains("1001111 nodes"),
         "{label}"
     );
     shown.go(&[("fn", "a3,b4>c5"), ("functions", "table")]);
@@ -311,11 +311,11 @@ fn what_does_not_fit_is_left_out_and_said() {
         "{sentence}"
     );
     let left = format!(
-        "{} of {of} places of the tree, which cost {cost} ({share} %)",
+        "{} of {of} nodes of the tree with a cost of {cost} ({share} %)",
         of - kept
     );
     assert!(
-        told.contains(&left) && told.contains("cannot be asked in SQL"),
+        told.contains(&left) && told.contains("no SQL in the page"),
         "{told}: {left}"
     );
     let all = total["total"].as_f64().expect("a total");
@@ -404,7 +404,7 @@ fn places_below_zero_are_there_and_no_pie_is_drawn_of_them() {
     let mut shown = page("below-zero", "credits.speedscope.json", BELOW_ZERO, &[]);
     shown.open(&[]);
     let pie = shown.text(".pane.functions .content");
-    assert!(pie.contains("a pie has no pieces for them"), "{pie}");
+    assert!(pie.contains("Negative costs have no piece"), "{pie}");
     assert!(shown.texts(".pane.functions .slice").is_empty());
     let names: Vec<String> = places(&mut shown)
         .into_iter()

@@ -125,7 +125,7 @@ fn boxes_that_cannot_be_seen_are_there() {
     let label = "document.querySelector('canvas').getAttribute('aria-label')";
     let label = shown.browser.value(label);
     let label = label.as_str().expect("text");
-    assert!(label.contains(": 20002 places, 2 levels"), "{label}");
+    assert!(label.contains(": 20002 nodes, 2 levels"), "{label}");
     // Half of the second level is marks, one beside the other.
     let marks = [0.51, 0.75, 0.99].map(|part| pixel(&mut shown, part, 1.0));
     assert!(marks.iter().all(|mark| *mark == marks[0]), "{marks:?}");
@@ -156,7 +156,7 @@ fn boxes_that_cannot_be_seen_are_there() {
     assert!(shown.text(".about").starts_with("f00000: in all 1 "));
     // And a search, which counts them.
     shown.open(&[("view", "flame"), ("search", "f1234")]);
-    assert_eq!(shown.text(".found"), "0.0 % matched, 10 places");
+    assert_eq!(shown.text(".found"), "0.0 % matched, 10 nodes");
     shown.was_quiet();
 }
 
@@ -326,7 +326,7 @@ fn names_are_searched() {
     shown.browser.key("/");
     shown.browser.write("B");
     shown.settle();
-    assert_eq!(shown.text(".found"), "60.0 % matched, 2 places");
+    assert_eq!(shown.text(".found"), "60.0 % matched, 2 nodes");
     let found = pixel(&mut shown, 0.6, 1.0);
     assert_ne!(found, before);
     assert_eq!(pixel(&mut shown, 0.1, 2.0), found);

@@ -72,7 +72,7 @@ fn rows_are_offered_as_the_command_writes_them() {
     // What is cut is said, beside the rows and where they are offered.
     let many = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n";
     ask(&mut shown, many);
-    let said = "Only the first 1000 rows are shown: the command gives all of them.";
+    let said = "Only the first 1000 rows are shown; the command prints all.";
     assert_eq!(shown.text(".sql .cut"), said);
     assert_eq!(shown.offered_as(".sql", "CSV").lines().count(), 1001);
     let first = "SELECT 1";

@@ -138,7 +138,7 @@ fn a_run_is_chosen_and_two_are_compared() {
         label
             .as_str()
             .expect("text")
-            .contains(&format!("{} places", expected.len())),
+            .contains(&format!("{} nodes", expected.len())),
         "{label}"
     );
     shown.texts_are_as_said(".union", &trees);
@@ -269,7 +269,7 @@ fn trees_that_cannot_be_compared_say_why() {
     for (base, new, expected) in [
         ("", "", "Choose two runs"),
         ("1", "3", "--metric"),
-        ("3", "3", "knows no paths"),
+        ("3", "3", "has no call paths"),
         ("1", "99", "99"),
     ] {
         shown.open(&[("view", "union"), ("base", base), ("new", new)]);
