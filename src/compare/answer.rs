@@ -290,7 +290,7 @@ fn word(row: &Row) -> Option<&'static str> {
     row.judgement.verdict.map(Verdict::name)
 }
 
-/// `unclear: 9 runs a side would show 5 %`. What is unclear for lack of runs is so in all rows: a line above the table says it.
+/// `unclear: 9 runs per side would detect 5 %`. What is unclear for lack of runs is so in all rows: a line above the table says it.
 fn verdict(row: &Row) -> String {
     if let Some(rest) = row.why.strip_prefix(&few_runs()) {
         return rest.trim_start_matches("; ").to_owned();
@@ -418,11 +418,11 @@ fn folders<'r>(runs: &[&'r Compared]) -> Vec<&'r str> {
 #[must_use]
 pub fn normalized(normalize: &Normalize) -> String {
     match normalize {
-        Normalize::None => "not normalised".to_owned(),
+        Normalize::None => "not normalized".to_owned(),
         Normalize::Total => "shares of the totals".to_owned(),
-        Normalize::Median => "normalised by what most functions have in common".to_owned(),
-        Normalize::Calls => "normalised by calls".to_owned(),
-        Normalize::Tag(key) => format!("normalised by the tag {key}"),
+        Normalize::Median => "normalized by the common change of most functions".to_owned(),
+        Normalize::Calls => "normalized by calls".to_owned(),
+        Normalize::Tag(key) => format!("normalized by the tag {key}"),
     }
 }
 
@@ -576,7 +576,7 @@ fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
     let of_one_name = of_one_name.count();
     if of_one_name > 0 {
         lines.push(format!(
-            "Names in another module or file: {of_one_name} function{}; --loose takes those for one that are shown to be new and gone",
+            "Names in another module or file: {of_one_name} function{}; --loose matches functions by name alone",
             if of_one_name == 1 { "" } else { "s" }
         ));
     }
@@ -588,7 +588,7 @@ fn of_prefixes(prefixes: &[Prefixes]) -> Vec<String> {
     let said = |one: &Prefixes| {
         let percent = one.parts.map(|part| fixed(100.0 * part, 1));
         let said = format!(
-            "Renamed? {}* is gone, {}* is new: {} functions that end alike, with {} % of the cost of base and {} % of new",
+            "Renamed? {}* is gone, {}* is new: {} functions with equal endings, with {} % of the cost of base and {} % of new",
             one.base,
             one.new,
             one.functions.len(),

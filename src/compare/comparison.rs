@@ -67,8 +67,7 @@ pub(super) fn compared<'r, 'd>(
     if let Some(key) = &request.paired {
         if request.limits.test == Test::Ranks {
             return Err(CompareError::Usage(
-                "--test mwu compares two sets and no pairs: leave out one of it and --paired"
-                    .to_owned(),
+                "--test mwu compares two sets, not pairs; omit --test mwu or --paired".to_owned(),
             ));
         }
         sides = if key == FILE_NAMES {
@@ -96,7 +95,7 @@ pub(super) fn compared<'r, 'd>(
         if sides[side].len() < given[side] {
             let remedy = if may_never_vary { NEVER_VARY } else { "" };
             warnings.push(format!(
-                "{name}: {} runs, {} different: copies of one recording count once{remedy}",
+                "{name}: {} runs, {} different: copies of a recording count once{remedy}",
                 given[side],
                 sides[side].len()
             ));
@@ -197,7 +196,7 @@ pub(super) fn compared<'r, 'd>(
         .collect();
     let is_itself = is_one_set || (may_be_one && is_one_recording);
     if is_itself {
-        warnings.push("base and new have equal figures: nothing can have changed".to_owned());
+        warnings.push("base and new have equal figures, so nothing has changed".to_owned());
     }
     let mut judged = judge(
         &matrix(&table, &totals, &earlier_totals, logs.as_deref(), request),
@@ -223,7 +222,7 @@ pub(super) fn compared<'r, 'd>(
     set_present(&table, &mut judged);
     if request.by == By::Line && judged.functions.iter().any(Judgement::is_one_sided) {
         warnings.push(
-            "lines are compared by their numbers: below lines that were added or deleted, each is another one; functions and files are not".to_owned(),
+            "lines are compared by number, so lines below an added or deleted line do not match; compare functions or files instead".to_owned(),
         );
     }
     unname(&table, &mut judged);
@@ -457,7 +456,7 @@ fn suggestions(
 /// What to say of a run without the tag that is asked for.
 fn untagged(asked: &str, run: &ComparedRun<'_>, key: &str) -> String {
     format!(
-        "{asked}: {} has no tag {key}: `profdb tag RUNS {key}=VALUE` and `import --tag` give it",
+        "{asked}: {} has no tag {key}: `profdb tag RUNS {key}=VALUE` and `import --tag` set it",
         run.said()
     )
 }
@@ -596,7 +595,7 @@ fn factors_of(
             let common = rows.len();
             if common < FEWEST_IN_COMMON {
                 return Err(CompareError::NothingSelected(format!(
-                    "--normalize median: expected {FEWEST_IN_COMMON} functions at least with a cost in every run, found {common}; --normalize total compares shares"
+                    "--normalize median: expected at least {FEWEST_IN_COMMON} functions with a cost in every run, found {common}; --normalize total compares shares"
                 )));
             }
             let found = match table.samples() {

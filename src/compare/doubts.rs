@@ -195,7 +195,7 @@ pub(super) fn doubts(
         let is_before = |left: &[&str], right: &[&str]| left.iter().max() < right.iter().min();
         if is_before(&base, &new) || is_before(&new, &base) {
             doubts.push(
-                "all runs of one side were recorded before those of the other: what drifts looks like a change; record them in turns"
+                "all runs of one side were recorded before those of the other, so a drift looks like a change; alternate the recordings of both sides"
                     .to_owned(),
             );
         }
@@ -238,15 +238,15 @@ fn biases_differ(facts: &[Vec<RunFacts>; 2]) -> Option<&'static str> {
         stated.map(f64::to_bits).collect::<BTreeSet<u64>>()
     });
     match stated.each_ref().map(BTreeSet::is_empty) {
-        [false, false] if stated[0] != stated[1] => Some(
-            "what was subtracted from times for reading the timer differs between base and new",
-        ),
-        [true, false] => Some(
-            "what was subtracted from times for reading the timer is known of new, and not of base",
-        ),
-        [false, true] => Some(
-            "what was subtracted from times for reading the timer is known of base, and not of new",
-        ),
+        [false, false] if stated[0] != stated[1] => {
+            Some("the timer bias subtracted from times differs between base and new")
+        }
+        [true, false] => {
+            Some("the timer bias subtracted from times is known for new, but not for base")
+        }
+        [false, true] => {
+            Some("the timer bias subtracted from times is known for base, but not for new")
+        }
         _ => None,
     }
 }
@@ -289,7 +289,7 @@ fn periods_differ(chosen: &[Vec<Chosen>; 2]) -> Option<String> {
         .is_some_and(|chosen| chosen.metrics.samples == Some(chosen.metric.metric_id));
     differ.then(|| {
         let so = if is_count {
-            "a sample of one side stands for more than one of the other; --metric compares what they stand for"
+            "samples of one side represent more cost than samples of the other; --metric selects that cost"
         } else {
             "costs are compared, not samples"
         };
@@ -391,7 +391,7 @@ pub(super) fn nothing_selected(
 pub(super) fn vary_together(costs: &Sides) -> Option<String> {
     common_movement(costs).map(|ratio| {
         format!(
-            "most of the cost varies together, x{ratio:.2} between runs: --normalize median compares with what most functions have in common, --normalize total compares shares"
+            "most of the cost varies together, x{ratio:.2} between runs: --normalize median removes the common change, --normalize total compares shares"
         )
     })
 }

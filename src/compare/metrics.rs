@@ -260,7 +260,7 @@ fn differing(wanted: &MetricInfo, run: &ComparedRun<'_>, metrics: &[MetricInfo])
     let named = |metric: &MetricInfo| format!("{} ({})", metric.name, metric.unit);
     let known: Vec<String> = metrics.iter().map(named).collect();
     CompareError::NothingSelected(format!(
-        "base has the metric {}; {} has {}: --metric names one that both have, --normalize total compares shares",
+        "base has the metric {}; {} has {}: --metric selects a metric of both, --normalize total compares shares",
         named(wanted),
         run.said(),
         known.join(", ")

@@ -128,8 +128,8 @@ pub(super) fn read<'d>(
     let selected = is_selected.then_some(of_sides);
     if items.is_empty() {
         return Err(CompareError::NothingSelected(match request.by {
-            By::Line => "no run knows what its lines cost: compare functions".to_owned(),
-            _ => "no run has anything to compare".to_owned(),
+            By::Line => "no run has costs of lines; compare functions".to_owned(),
+            _ => "the runs have no costs to compare".to_owned(),
         }));
     }
     if request.by == By::Function && !request.knows_definitions() {
@@ -140,7 +140,7 @@ pub(super) fn read<'d>(
     let mut table = Table::new(items, columns, history);
     if !unknown.is_empty() {
         warnings.push(format!(
-            "left out, as some run does not know what they cost with everything called: {}",
+            "left out, because a run lacks their inclusive cost: {}",
             match unknown.len() {
                 1 => "1 row".to_owned(),
                 rows => format!("{rows} rows"),
@@ -335,7 +335,7 @@ impl<'d> Functions<'d> {
             if rules.is_none() {
                 rules = Some(Arc::new(first.identity_rules()?));
                 warnings.push(format!(
-                    "{} has identities by other rules than base: those of base apply",
+                    "{} has other identity rules than base; the rules of base apply",
                     run.said()
                 ));
             }

@@ -135,7 +135,7 @@ pub enum CompareError {
 impl From<Unstable> for CompareError {
     fn from(Unstable { changed }: Unstable) -> Self {
         Self::NothingSelected(format!(
-            "--normalize median: functions with {} % of the weight have changed: what most have in common is unknown; --normalize total compares shares",
+            "--normalize median: functions with {} % of the weight have changed, so the common change is unknown; --normalize total compares shares",
             fixed(100.0 * changed, 0)
         ))
     }

@@ -36,7 +36,7 @@ pub(super) fn by_roots(
                 of_root.retain(|one| one.part == Within::Module);
                 of_module(table, &old, &other)
             } else {
-                "no function that only base has lies there, and under its name in new".to_owned()
+                "no function that only base has there matches a function of new".to_owned()
             };
             warnings.push(format!("--root {base}={new}: 0 functions: {why}"));
         } else {
@@ -66,7 +66,7 @@ fn of_module(table: &Table, base: &str, new: &str) -> String {
         .filter(|(file, its)| file != its)
         .collect();
     if files.is_empty() {
-        return format!("{base} and {new} have no function of one name in one file");
+        return format!("{base} and {new} have no function with equal name and file");
     }
     let of_files = files.iter().take(MOST_RULES);
     let rules = of_files.filter_map(|(file, its)| rule("file", file, its));

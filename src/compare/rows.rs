@@ -160,7 +160,7 @@ impl Comparison {
 
 /// A warning: figures are not what they were said to be.
 pub(crate) const EXACT_THAT_DIFFERS: &str =
-    "figures that are exact differ between the runs of one side: they are taken as measured";
+    "exact figures differ between the runs of one side, so they count as measured";
 
 /// What a comparison has found.
 pub(super) struct Findings<'f, 'd> {
@@ -217,7 +217,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
     match noise {
         _ if judged.noise == noise => {}
         Noise::Sampled => warnings
-            .push("no samples are known behind the costs: they are taken as measured".to_owned()),
+            .push("the number of samples is unknown, so the costs count as measured".to_owned()),
         _ => warnings.push(EXACT_THAT_DIFFERS.to_owned()),
     }
     let mut why = vec![String::new(); table.items.len()];
@@ -463,7 +463,7 @@ fn little_matched(prefixes: &Prefixes, matched: &[Option<f64>; 2]) -> String {
     let percent = |part: f64| format!("{} %", fixed(100.0 * part, 1));
     let [base, new] = matched.map(|part| part.map_or_else(|| "none".to_owned(), percent));
     format!(
-        "only {base} of the cost of base and {new} of that of new is in functions that both have: {}* may be {}* of new; {}",
+        "only {base} of the cost of base and {new} of the cost of new is in functions of both sides: {}* may be {}* of new; {}",
         prefixes.base,
         prefixes.new,
         listed(&prefixes.rules)
@@ -608,7 +608,7 @@ fn reason(judgement: &Judgement, runs: [usize; 2], has_history: bool, request: &
                 && ranks::least_probability(runs[0], runs[1]) >= request.limits.alpha =>
         {
             let least = ranks::least_probability(runs[0], runs[1]);
-            format!("ranks of so few runs have a probability of {least:.2} at least")
+            format!("a rank test of these runs has a probability of {least:.2} at least")
         }
         Some(Verdict::Unclear) => {
             let part = |side: usize| judgement.seen[side] < runs[side];
@@ -622,9 +622,9 @@ fn reason(judgement: &Judgement, runs: [usize; 2], has_history: bool, request: &
                 _ => match judgement.runs_needed {
                     None => String::new(),
                     Some(needed) if needed > MANY => {
-                        format!("more than {MANY} runs a side would show {percent} %")
+                        format!("more than {MANY} runs per side would detect {percent} %")
                     }
-                    Some(needed) => format!("{needed:.0} runs a side would show {percent} %"),
+                    Some(needed) => format!("{needed:.0} runs per side would detect {percent} %"),
                 },
             }
         }
@@ -634,7 +634,7 @@ fn reason(judgement: &Judgement, runs: [usize; 2], has_history: bool, request: &
 
 /// Returns the reason for rows without a verdict where a side has too few runs.
 pub(super) fn few_runs() -> String {
-    format!("expected {FEWEST} runs a side at least")
+    format!("expected at least {FEWEST} runs per side")
 }
 
 /// Orders rows; equal ones by how much they changed, then by their names.

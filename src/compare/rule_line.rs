@@ -22,7 +22,7 @@ pub(super) fn rule_of_start(field: &str, old: &str, new: &str) -> String {
 /// What to say of rules within a sentence.
 pub(super) fn listed(rules: &[String]) -> String {
     let quoted: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
-    format!("for identify --rules, a line each: {}", quoted.join(", "))
+    format!("for identify --rules, one per line: {}", quoted.join(", "))
 }
 
 /// What is said, with rules as they are to be pasted after it.

@@ -155,7 +155,7 @@ pub(crate) fn word(one: Presence, others: &[Presence], is_named_alike: bool) -> 
 /// What is said of a function that together with others costs the same.
 pub(crate) fn together(how: &str, others: &[&str]) -> String {
     format!(
-        "{how}: together with {} it costs the same",
+        "{how}: together with {} its cost is unchanged",
         others.join(", ")
     )
 }

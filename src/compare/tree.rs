@@ -280,7 +280,7 @@ impl Default for Union {
 
 /// A tree would have 2^32 places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the trees have more than 4294967294 places together")]
+#[error("the trees have more than 4294967294 nodes together")]
 pub struct TooManyPlaces;
 
 /// What the places cost themselves, in base and new.

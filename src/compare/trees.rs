@@ -38,13 +38,13 @@ pub fn compare_trees(
 ) -> Result<(Comparison, Vec<Place>, Vec<PlaceItem>), CompareError> {
     if request.by != By::Function || !request.arguments.is_empty() {
         return Err(CompareError::Usage(
-            "trees are compared as a whole: expected no --by and no filters".to_owned(),
+            "a comparison of trees takes no --by and no filters".to_owned(),
         ));
     }
     for run in base.iter().chain(new) {
         if run.run.fidelity != "tree" {
             return Err(CompareError::NothingSelected(format!(
-                "{} knows no paths, of which trees are made: compare functions",
+                "{} has no call paths, so it has no tree; compare functions",
                 run.said()
             )));
         }

@@ -259,7 +259,7 @@ fn threads(
     if keys.is_empty() {
         let known = report::some_threads(wanted, known.into_iter().collect());
         return Err(CompareError::NothingSelected(format!(
-            "no run has a thread {wanted}, nor a single one that ends in it; they have {known}"
+            "no run has a thread {wanted}, nor exactly one thread with that ending; the threads are {known}"
         )));
     }
     Ok(Some(keys))

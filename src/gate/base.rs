@@ -102,7 +102,7 @@ pub fn choose(
     let holds_new = |series: &&Series| series.runs().any(|run| is_new(run.run_id));
     let Some(series) = all.iter().find(holds_new) else {
         return Ok(none(
-            "new is no run of the database: say with --base what it is compared with".to_owned(),
+            "new is not a run of the database; name the baseline with --base".to_owned(),
         ));
     };
     let tag = |key: &str| new.iter().find_map(|run| run.tag(key));
@@ -144,7 +144,7 @@ pub fn choose(
     let trunk = names.find(is_there);
     if has_branches && trunk.is_none() {
         return Ok(none(format!(
-            "no run of this series is of a branch {}: say with --base what it is compared with",
+            "no run of this series has the branch {}; name the baseline with --base",
             TRUNKS.join(", ")
         )));
     }

@@ -79,13 +79,13 @@ impl History<'_> {
             });
             for (at, cut) in of_place {
                 let is = match cut.ratio {
-                    Some(ratio) => format!("base itself is x{} from {from} on", fixed(ratio, 2)),
-                    None => format!("base itself is another from {from} on"),
+                    Some(ratio) => format!("base itself is x{} since {from}", fixed(ratio, 2)),
+                    None => format!("base itself is different since {from}"),
                 };
                 if !is_enough {
                     let runs = if kept.len() == 1 { "run" } else { "runs" };
                     starts[at].why = format!(
-                        "{is}, and its {} {runs} are too few to compare with alone",
+                        "{is}, and its {} {runs} are too few for a comparison of their own",
                         kept.len()
                     );
                     continue;
@@ -97,7 +97,7 @@ impl History<'_> {
                     things[at] = again.swap_remove(found);
                     starts[at] = Start {
                         window: known.len() - 1,
-                        why: format!("{is}: it is compared with these runs"),
+                        why: format!("{is}; new is compared with these runs"),
                     };
                 }
             }

@@ -191,7 +191,7 @@ impl<'g, 'd> Figures<'g, 'd> {
         if self.request.noise.is_none() && !old.is_empty() && old != current {
             unlike.get_or_insert_with(|| {
                 format!(
-                    "{} is {} in base and {} in new: --noise says what it is",
+                    "{} is {} in base and {} in new; set it with --noise",
                     metric.name,
                     list(old),
                     list(current)
@@ -218,7 +218,7 @@ impl<'g, 'd> Figures<'g, 'd> {
             };
             unlike.get_or_insert_with(|| {
                 format!(
-                    "base was recorded on {}, new on {}: runs of other hosts are not compared",
+                    "base was recorded on {}, new on {}: runs of different hosts are not compared",
                     named(&old),
                     named(&current)
                 )
@@ -361,7 +361,7 @@ impl<'g, 'd> Figures<'g, 'd> {
                 "it is a run of new".to_owned()
             } else if is_copy && !is_exact {
                 format!(
-                    "its figures are those of a run of new: it is a copy of that recording{remedy}"
+                    "it has the figures of a run of new, so it is a copy of that recording{remedy}"
                 )
             } else {
                 kept.push(run.clone());

@@ -458,13 +458,13 @@ impl Parts<'_> {
                 Piece::Share(_) if is_change => {
                     return Err(fault(
                         at,
-                        "expected another change, such as `or 0.2 ms`, found a share of the total: that is a rule of its own",
+                        "expected another change, such as `or 0.2 ms`, found a share of the total; write it as a separate rule",
                     ));
                 }
                 _ if other.is_some() => {
                     return Err(fault(
                         at,
-                        "expected one limit that is no change, found another one: the smaller one says nothing",
+                        "expected one absolute limit, found a second one: only the larger one has an effect",
                     ));
                 }
                 Piece::Amount(number, unit, at) => {
@@ -479,13 +479,13 @@ impl Parts<'_> {
             (Thing::Total, Limit::Share(_)) => {
                 return Err(fault(
                     first,
-                    "expected a change (`+5 %`) or an amount (`120 ms`), found a share: the total is all of the total",
+                    "expected a change (`+5 %`) or an amount (`120 ms`), found a share: the total is always 100 %",
                 ));
             }
             (Thing::New, Limit::Change(_)) => {
                 return Err(fault(
                     first,
-                    "expected a share (`1 % of total`) or an amount (`5 ms`), found a change: what is new has nothing to be compared with",
+                    "expected a share (`1 % of total`) or an amount (`5 ms`), found a change: a new function has no baseline",
                 ));
             }
             (Thing::Calls, Limit::Share(_)) => {
@@ -501,13 +501,13 @@ impl Parts<'_> {
         {
             return Err(fault(
                 self.start,
-                "expected own costs here, found `cumulative`: costs with everything called cannot be added up, and a total has all of them",
+                "expected exclusive costs here, found `cumulative`: inclusive costs overlap and cannot be added up",
             ));
         }
         if !self.unless.is_empty() && matches!(self.thing, Thing::Total) {
             return Err(fault(
                 self.start,
-                "expected no `unless`: the total is all functions",
+                "expected no `unless`: the total includes all functions",
             ));
         }
         Ok(Rule {

@@ -449,7 +449,7 @@ fn tested(
             let is_from_zero = before == 0.0 && growth.more.is_none();
             if is_from_zero && !thing.present[0] {
                 subject.answer = Answer::New;
-                "base does not have it: a rule `new`, or a limit in a unit, judges it"
+                "base does not have it; use a rule `new` or a limit in a unit"
                     .clone_into(&mut subject.why);
                 Test::Not
             } else if before > 0.0 && !is_there(1) {
@@ -481,7 +481,7 @@ fn tested(
                     Test::Tested(estimate.ln_upper_bound(PASSES) <= ln_limit)
                 } else {
                     subject.answer = Answer::TooFew;
-                    "nothing tells how much figures vary: expected more runs"
+                    "the noise of the figures is unknown; record more runs"
                         .clone_into(&mut subject.why);
                     Test::Not
                 }
@@ -616,7 +616,7 @@ fn look_before(ruled: &mut Ruled) {
         if let Some(moved) = moved {
             subject.answer = Answer::BaseMoved;
             subject.why = format!(
-                "base itself is x{} since {}, and new is not shown to be over the limit from there",
+                "base itself is x{} since {}, and new is not shown to exceed the limit since then",
                 fixed(moved.ratio, 2),
                 moved.said
             );
@@ -736,7 +736,7 @@ fn blind(subject: &Subject, rule: &Rule, warnings: &mut Vec<String>) {
             (found > 2.0 * allowed).then(|| {
                 let percent = |part: f64| fixed(100.0 * part, 1);
                 format!(
-                    "line {line}: only a change of +{} % or more would fail, and the limit is +{} %: more runs would show less",
+                    "line {line}: only a change of +{} % or more would fail, and the limit is +{} %: more runs detect smaller changes",
                     percent(found),
                     percent(allowed)
                 )
@@ -745,7 +745,7 @@ fn blind(subject: &Subject, rule: &Rule, warnings: &mut Vec<String>) {
         (About::Change, _) => None,
         (About::Amount | About::Share, _) => (from > 2.0 * subject.limit).then(|| {
             format!(
-                "line {line}: only {} or more would fail, and the limit is {}: more runs would show less",
+                "line {line}: only {} or more would fail, and the limit is {}: more runs detect smaller changes",
                 named(from),
                 named(subject.limit)
             )

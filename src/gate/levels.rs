@@ -66,7 +66,7 @@ pub(super) fn of_level(
         if new.iter().all(|figure| *figure == 0.0) {
             return Test::Figure(Some(false));
         }
-        "the figures themselves are judged: nothing tells how much they vary"
+        "figures are judged without a test, because their noise is unknown"
             .clone_into(&mut subject.why);
         return by_figures(new, most);
     };

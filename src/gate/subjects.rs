@@ -209,7 +209,7 @@ pub(super) fn watched(
 /// For each function: why the runs do not know the figure that a rule is about, if they do not.
 fn why_unknown(rule: &Rule, rows: &[&Row], comparison: &Comparison) -> Vec<Option<String>> {
     if rule.thing != Thing::Calls {
-        let what = "the runs do not know what it costs with everything called";
+        let what = "its inclusive cost is unknown";
         let why = |row: &&Row| {
             row.each[1]
                 .is_empty()
@@ -230,11 +230,9 @@ fn why_unknown(rule: &Rule, rows: &[&Row], comparison: &Comparison) -> Vec<Optio
             [false, true] if !counts[1] => "new counts no calls",
             [true, true] if !counts[0] || !counts[1] => "their profiler counts no calls",
             // The count is kept with the caller: what the profiler begins with has none.
-            _ => "they count calls, but know of no caller of it",
+            _ => "they count calls, but it has no caller",
         };
-        Some(format!(
-            "the runs do not know how often it was called: {because}"
-        ))
+        Some(format!("the number of its calls is unknown: {because}"))
     };
     rows.iter().map(why).collect()
 }
@@ -323,7 +321,7 @@ fn of_one_name(
             continue;
         };
         let why = format!(
-            "base has {name} in {}, new in {}, and nothing says that they are one: --root OLD=NEW says it of folders and programs, --loose of names",
+            "base has {name} in {}, new in {}, and they do not match; --root OLD=NEW matches directories and programs, --loose matches names",
             place(base),
             place(new)
         );
@@ -337,7 +335,7 @@ fn of_one_name(
             let rows = [of_base.get(base), of_new.get(new)];
             for row in rows.into_iter().flatten() {
                 let why = format!(
-                    "base has {base}, new {new}, and nothing says that they are one: rules for identify --rules, which diff prints, say that {}* is {}*",
+                    "base has {base}, new {new}, and they do not match; diff prints rules for identify --rules that match {}* with {}*",
                     one.base, one.new
                 );
                 found.entry(row.item.names.clone()).or_insert(why);
@@ -624,6 +622,6 @@ pub(super) fn mean(figures: &[f64]) -> f64 {
 pub(super) fn with_others(why: &str, others: usize) -> String {
     match others {
         0 => why.to_owned(),
-        others => format!("{why}; so it is with {others} more"),
+        others => format!("{why}; likewise {others} more"),
     }
 }

@@ -127,7 +127,7 @@ pub(super) fn lines(folders: &[Folders]) -> Vec<String> {
     let more = folders.len().saturating_sub(MOST_NAMED);
     if more > 0 {
         lines.push(format!(
-            "and {more} more that are one (--format json lists all)"
+            "and {more} more that match (--format json lists all)"
         ));
     }
     lines

@@ -81,7 +81,7 @@ pub fn divisors(
             let logs = factors_of_series(&in_common(&read()?)).map_err(CompareError::from)?;
             let logs = logs.ok_or_else(|| {
                 HistoryError::NothingSelected(format!(
-                    "--normalize median: expected {FEWEST_IN_COMMON} functions at least with a cost in every run; --normalize total compares shares"
+                    "--normalize median: expected at least {FEWEST_IN_COMMON} functions with a cost in every run; --normalize total compares shares"
                 ))
             })?;
             let factors = logs.into_iter().map(f64::exp);
@@ -124,7 +124,7 @@ fn tags(series: &Series, measured: &Measured, key: &str) -> Result<Vec<f64>, His
         let value = marks.and_then(|marks| marks.tag(key));
         let value = value.ok_or_else(|| {
             HistoryError::Usage(format!(
-                "--normalize tag:{key}: run {} has no tag {key}: `profdb tag RUNS {key}=VALUE` and `import --tag` give it",
+                "--normalize tag:{key}: run {} has no tag {key}: `profdb tag RUNS {key}=VALUE` and `import --tag` set it",
                 run.run_id
             ))
         })?;

@@ -267,7 +267,7 @@ pub fn subjects(
     if found.is_empty() {
         let (what, hint) = match by {
             Fitting::Function if text.contains([',', '>']) => {
-                ("function", "; a history is of functions, not of paths")
+                ("function", "; history takes functions, not paths")
             }
             by => (by.name(), ""),
         };
@@ -290,9 +290,9 @@ pub fn subjects(
         let nearest = suggestion("; the nearest: ", quoted.as_deref().unwrap_or(text), names);
         // A name in quotes is one whatever it has: signs in it fit only themselves.
         let patterns = match (&quoted, nearest.is_empty()) {
-            (None, _) => ": * and ? fit any text and any character",
+            (None, _) => ": * matches any text, ? any character",
             (Some(_), true) => "",
-            (Some(_), false) => ": quotes make it one name",
+            (Some(_), false) => ": quotes make a name literal",
         };
         return Err(HistoryError::NothingSelected(format!(
             "no run has the {what} {text}{hint}{patterns}{nearest}"

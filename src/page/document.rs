@@ -82,7 +82,7 @@ pub fn write(
     }
     if needed > room {
         return Err(PageError::TooLarge(format!(
-            "the page needs {} bytes at least: --first says how many rows are shown, and --max-size how large it may be",
+            "the page needs {} bytes at least; --first limits the rows, and --max-size limits the size",
             fixed + (needed + OF_SHARE).div_ceil(3) * 4
         )));
     }
@@ -114,7 +114,7 @@ pub fn write(
         // Each run has the same share of the room.
         let least = needed + taken + (part.bytes + OF_SHARE) * shares;
         return Err(PageError::TooLarge(format!(
-            "the page needs {} bytes at least, with no lines and hardly a place of trees: --max-size says how large it may be",
+            "the page needs {} bytes at least, without lines and almost without trees; raise --max-size",
             fixed + least.div_ceil(3) * 4
         )));
     }
@@ -176,7 +176,7 @@ fn left_out(
         if !part.left.is_empty() {
             let left = part.left.join("; ");
             said.push(format!(
-                "{}: not in the page, which has {size} at most: {left}",
+                "{}: left out of the page, which is limited to {size}: {left}",
                 run.said()
             ));
         }
@@ -187,13 +187,11 @@ fn left_out(
     {
         let (kept, of) = (&left["kept"], &left["of"]);
         said.push(format!(
-            "not in the page, which has {size} at most: all but the {kept} most expensive of {of} places of both trees"
+            "left out of the page, which is limited to {size}: all but the {kept} most expensive of {of} nodes of both trees"
         ));
     }
     if !has_sql && request.sql == Sql::Inside && !content.runs.is_empty() {
-        said.push(format!(
-            "the page, which has {size} at most, cannot be asked in SQL"
-        ));
+        said.push(format!("no SQL in the page, which is limited to {size}"));
     }
     said
 }

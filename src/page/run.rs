@@ -308,7 +308,7 @@ pub(super) fn part(
 fn said(left: &Value, metrics: &[MetricInfo]) -> Vec<String> {
     let mut said = Vec::new();
     if left["labels"] == true {
-        said.push("what samples with labels cost".to_owned());
+        said.push("costs by label".to_owned());
     }
     if let Some(lines) = left["lines"].as_u64() {
         said.push(format!("{lines} lines"));
@@ -325,7 +325,7 @@ fn said(left: &Value, metrics: &[MetricInfo]) -> Vec<String> {
     ) {
         let cost = render::part(&metrics[0], cost);
         said.push(format!(
-            "{} of {of} places of the tree, which cost {cost}",
+            "{} of {of} nodes of the tree with a cost of {cost}",
             of - kept
         ));
     }

@@ -674,7 +674,10 @@ impl<O: Output> TreeBuilder<O> {
             return false;
         }
         if !figures.iter().all(|figure| figure.is_finite()) {
-            let reason = format!("the cost of `{}` is no finite number", self.name(function));
+            let reason = format!(
+                "the cost of `{}` is not a finite number",
+                self.name(function)
+            );
             self.refuse(&reason);
             return false;
         }

@@ -125,7 +125,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
             | RunFact::Quantum(_, figure)
                 if !figure.is_finite() =>
             {
-                self.refuse("a figure of the run is no finite number");
+                self.refuse("a figure of the run is not a finite number");
             }
             RunFact::TimerBias(bias) => facts.timer_bias = Some(bias),
             RunFact::BiasApplied(bias) => facts.bias_applied = Some(bias),
@@ -137,7 +137,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
                 facts.timer_readings = Some(metric);
                 if !is_count {
                     self.refuse(
-                        "the importer made readings of the timer of a metric that is no count",
+                        "the importer made readings of the timer of a metric that is not a count",
                     );
                 }
             }
@@ -176,7 +176,9 @@ impl<O: Output> Sink for TreeBuilder<O> {
                 match self.metrics.get_mut(metric.index()) {
                     Some(metric) if counts => metric.observations = Some(samples),
                     Some(_) => {
-                        self.refuse("the importer made observations of a metric that is no count");
+                        self.refuse(
+                            "the importer made observations of a metric that is not a count",
+                        );
                     }
                     None => self.refuse("the importer named a metric that it never announced"),
                 }

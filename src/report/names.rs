@@ -297,7 +297,7 @@ impl<'s> RunNames<'s> {
                 let shown = threads.iter().map(ThreadName::shown).collect();
                 let threads = some_threads(name, shown);
                 format!(
-                    "{run} has no thread {name}, and not exactly one whose name ends so; its threads: {threads}"
+                    "{run} has no thread {name}, nor exactly one thread with that ending; its threads: {threads}"
                 )
             }
             Name::Exact(name) => {

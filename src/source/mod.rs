@@ -229,7 +229,7 @@ impl<'a> Search<'a> {
                 Best { only: None, .. } if !has_figures => {}
                 Best { only: None, .. } => {
                     self.found.remarks.push(format!(
-                        "several files may be {wanted}: its source is left out"
+                        "several files match {wanted}: its source is left out"
                     ));
                 }
             }
@@ -241,7 +241,7 @@ impl<'a> Search<'a> {
                 }
                 let file = &self.folder.files()[file];
                 self.found.remarks.push(format!(
-                    "{file} may be several files of the run: it is left out"
+                    "{file} matches several files of the run; it is left out"
                 ));
                 continue;
             };
@@ -336,7 +336,7 @@ impl<'a> Search<'a> {
                     }
                     Best { only: None, .. } => {
                         let remark = format!(
-                            "{name} in {file} may be several functions of the run: it is left out"
+                            "{name} in {file} matches several functions of the run; it is left out"
                         );
                         self.found.remarks.push(remark);
                     }
@@ -354,7 +354,7 @@ impl<'a> Search<'a> {
                 None => {
                     let name = &self.places[place].name;
                     self.found.remarks.push(format!(
-                        "several functions may be {name}: its source is left out"
+                        "several functions match {name}: its source is left out"
                     ));
                 }
             }

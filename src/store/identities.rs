@@ -61,14 +61,14 @@ pub(super) fn each_wrong(
         |row| row.get(0),
     )?;
     if !numbered {
-        found("identity_rules: positions are not those from 1 on".to_owned())?;
+        found("identity_rules: positions do not run from 1 without gaps".to_owned())?;
     }
     let rules = match Rules::new(stored) {
         Ok(rules) => rules,
         Err(refused) => return found(format!("identity_rules: {refused}")),
     };
     if digest(connection)? != Some(rules.digest()) {
-        found("identity_digests: the digest is not that of the rules".to_owned())?;
+        found("identity_digests: the digest does not match the rules".to_owned())?;
     }
     let sql = "SELECT f.function_id, f.kind, f.name, f.module, f.file, i.class, i.name, i.module, i.file, i.unnamed, i.identity_key
                FROM functions AS f

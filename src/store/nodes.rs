@@ -252,7 +252,7 @@ impl OpenCall {
     fn fits(&self, above: Option<&Self>) -> Result<(), String> {
         let Self { id, last, depth } = *self;
         if last < id || above.is_some_and(|above| above.last < last) {
-            return Err(format!("node {id} ends after one that it is below"));
+            return Err(format!("node {id} ends after its ancestor"));
         }
         let (least, most) = match above {
             Some(above) => {

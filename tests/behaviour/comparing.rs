@@ -146,7 +146,7 @@ fn equal_figures_of_several_times_are_several_recordings() {
     assert_eq!(code, Some(0), "{said}");
     assert!(!said.contains("base: 3 runs,"), "{said}");
     assert!(
-        said.contains("new: 3 runs, 2 different: copies of one recording count once"),
+        said.contains("new: 3 runs, 2 different: copies of a recording count once"),
         "{said} {out}"
     );
 }
@@ -218,7 +218,7 @@ fn repeats_of_exact_figures_that_differ_are_said() {
     .concat();
     let (_, said, _) = folder.run(&asked);
     assert!(
-        said.contains("figures that are exact differ between the runs of one side"),
+        said.contains("exact figures differ between the runs of one side"),
         "{said}"
     );
     assert_eq!(folder.json(&asked)["noise"], "timed");
@@ -231,11 +231,7 @@ fn questions_without_an_answer_are_refused() {
     let two = |flags: &[&'static str]| -> Vec<&'static str> {
         [&["diff", "a.folded", "e.folded"], flags].concat()
     };
-    folder.refuses(
-        &two(&["--by", "line"]),
-        4,
-        "no run knows what its lines cost",
-    );
+    folder.refuses(&two(&["--by", "line"]), 4, "no run has costs of lines");
     folder.refuses(&two(&["--by", "caller"]), 2, "expected --fn NAME");
     folder.refuses(
         &two(&["--by", "label:x"]),
@@ -250,12 +246,12 @@ fn questions_without_an_answer_are_refused() {
     folder.refuses(
         &two(&["--normalize", "median"]),
         4,
-        "expected 3 functions at least with a cost in every run, found 0",
+        "expected at least 3 functions with a cost in every run, found 0",
     );
     folder.refuses(
         &two(&["--paired", "round"]),
         2,
-        "a.folded has no tag round: `profdb tag RUNS round=VALUE` and `import --tag` give it",
+        "a.folded has no tag round: `profdb tag RUNS round=VALUE` and `import --tag` set it",
     );
     folder.refuses(
         &two(&["--normalize", "calls"]),
@@ -331,13 +327,13 @@ fn lines_that_have_moved_are_said_to_be_others() {
             .1
     };
     assert!(
-        by("line").contains("lines are compared by their numbers"),
+        by("line").contains("lines are compared by number"),
         "{}",
         by("line")
     );
     assert!(!by("function").contains("by their numbers"));
     let (_, same, _) = folder.run(&["diff", "old.callgrind", "old.callgrind", "--by", "line"]);
-    assert!(!same.contains("by their numbers"), "{same}");
+    assert!(!same.contains("compared by number"), "{same}");
 }
 
 #[test]
@@ -349,7 +345,7 @@ fn ranks_are_not_of_pairs() {
     folder.import("o.folded", &["side=o", "round=1"]);
     folder.import("n.folded", &["side=n", "round=1"]);
     let paired = ["diff", "side=o", "side=n", "--paired", "round"];
-    folder.refuses(&[&paired[..], &["--test", "mwu"]].concat(), 2, "no pairs");
+    folder.refuses(&[&paired[..], &["--test", "mwu"]].concat(), 2, "not pairs");
     let (_, errors, code) = folder.run(&paired);
     assert_eq!(code, Some(0), "{errors}");
 }
@@ -371,7 +367,7 @@ fn ranks_of_few_runs_have_no_interval() {
     .concat();
     let (out, _, _) = folder.run(&asked);
     assert!(
-        !out.contains("0.00..") && out.contains("ranks of so few runs"),
+        !out.contains("0.00..") && out.contains("a rank test of these runs"),
         "{out}"
     );
 }
@@ -474,7 +470,7 @@ fn counts_are_samples_if_the_user_says_so() {
         }
         let (_, said, _) = folder.run(&asked);
         assert_eq!(
-            said.contains("no samples are known"),
+            said.contains("the number of samples is unknown"),
             noise == "timed",
             "{said}"
         );
@@ -777,7 +773,7 @@ fn threads_are_those_of_the_name_whatever_their_numbers() {
     folder.refuses(
         &["diff", "a.json", "b.json", "--thread", "zz"],
         4,
-        "no run has a thread zz, nor a single one that ends in it; they have Thread 11745",
+        "no run has a thread zz, nor exactly one thread with that ending; the threads are Thread 11745",
     );
 }
 

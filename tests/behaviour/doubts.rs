@@ -141,7 +141,7 @@ fn sampling_periods_that_differ_are_said() {
     doubted(
         &folder,
         &samples,
-        "the sampling periods of base and new differ: a sample of one side stands for more than one of the other",
+        "the sampling periods of base and new differ: samples of one side represent more cost than samples of the other",
     );
     // A timer that is late changes no period.
     let (_, said, _) = folder.run(&["diff", "fast.cpuprofile", "late.cpuprofile"]);
@@ -155,7 +155,7 @@ fn timers_that_were_corrected_differently_are_said() {
         .write("one.xml", &dyalog("0.0005", 40))
         .write("other.xml", &dyalog("0.0007", 42))
         .write("as-one.xml", &dyalog("0.0005", 43));
-    let doubt = "what was subtracted from times for reading the timer differs between base and new";
+    let doubt = "the timer bias subtracted from times differs between base and new";
     doubted(&folder, &["diff", "one.xml", "other.xml"], doubt);
     let (_, said, _) = folder.run(&["diff", "one.xml", "as-one.xml"]);
     assert!(!said.contains("timer"), "{said}");
@@ -167,11 +167,11 @@ fn timers_that_were_corrected_differently_are_said() {
     for (sides, doubt) in [
         (
             ["one.xml", "untold.xml"],
-            "is known of base, and not of new",
+            "is known for base, but not for new",
         ),
         (
             ["untold.xml", "one.xml"],
-            "is known of new, and not of base",
+            "is known for new, but not for base",
         ),
     ] {
         let (_, said, _) = folder.run(&[&["diff"][..], &sides].concat());
@@ -194,7 +194,7 @@ fn recordings_that_do_not_interleave_are_said() {
     ] {
         folder.write(&format!("{name}.prof"), &ghc(minute, ticks));
     }
-    let doubt = "all runs of one side were recorded before those of the other: what drifts looks like a change; record them in turns";
+    let doubt = "all runs of one side were recorded before those of the other, so a drift looks like a change; alternate the recordings of both sides";
     let sets = |base: [&'static str; 3], new: [&'static str; 3]| {
         [&["diff", "--base"][..], &base, &["--new"], &new].concat()
     };
@@ -207,11 +207,14 @@ fn recordings_that_do_not_interleave_are_said() {
         ["b.prof", "c.prof", "f.prof"],
     );
     let (_, said, code) = folder.run(&in_turns);
-    assert!(code == Some(0) && !said.contains("in turns"), "{said}");
+    assert!(
+        code == Some(0) && !said.contains("alternate the recordings"),
+        "{said}"
+    );
     // What is exact does not drift.
     let exact = [&sets(first, last)[..], &["--noise", "exact"]].concat();
     let (_, said, _) = folder.run(&exact);
-    assert!(!said.contains("in turns"), "{said}");
+    assert!(!said.contains("alternate the recordings"), "{said}");
     // Rounds do not make it better.
     for (file, tags) in first.iter().zip(["round=1", "round=2", "round=3"]) {
         folder.import(file, &["side=old", tags]);
@@ -232,7 +235,7 @@ fn equal_sets_and_shared_runs_are_said() {
     for name in ["a", "b", "c", "d"] {
         folder.import(&format!("{name}.folded"), &[&format!("round={name}")]);
     }
-    let same = "base and new have equal figures: nothing can have changed";
+    let same = "base and new have equal figures, so nothing has changed";
     for more in [
         &[][..],
         &["--paired", "round"],
@@ -378,7 +381,7 @@ fn metrics_of_one_format_are_compared_under_one_name_only() {
         .write("base.out", &callgrind("Ir", [400, 300]))
         .write("new.out", &callgrind("Dr", [40, 30]))
         .write("other.folded", "parse 400\nrender 300\n");
-    let said = "base has the metric Ir (count); new.out has Dr (count): --metric names one that both have, --normalize total compares shares";
+    let said = "base has the metric Ir (count); new.out has Dr (count): --metric selects a metric of both, --normalize total compares shares";
     folder.refuses(&["diff", "base.out", "new.out"], 4, said);
     // Nor are they repeats of one measurement.
     let beside = ["diff", "--base", "base.out", "new.out", "--new", "base.out"];
@@ -476,7 +479,7 @@ fn equal_recordings_on_both_sides_may_be_of_what_never_varies() {
     let (_, said, _) = folder.run(&asked);
     assert!(
         said.contains(&format!(
-            "base: 2 runs, 1 different: copies of one recording count once{remedy}"
+            "base: 2 runs, 1 different: copies of a recording count once{remedy}"
         )),
         "{said}"
     );

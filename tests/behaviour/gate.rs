@@ -651,7 +651,8 @@ fn what_is_gone_keeps_its_limit() {
             1,
         );
         let told = place.gate(budget, &sides);
-        let said = "gone: new does not have it; renamed: together with parse_all it costs the same";
+        let said =
+            "gone: new does not have it; renamed: together with parse_all its cost is unchanged";
         assert!(told.out.contains(said), "{}", told.out);
     }
     // What is new has grown by no ratio.
@@ -706,8 +707,7 @@ fn what_is_gone_is_no_reason_to_pass_what_was_not_tested() {
     check(&place, budget, &exact, &["pass", "fail"], 1);
     let told = place.gate(budget, &exact);
     assert!(
-        told.out
-            .contains("no tests: figures are compared as they are"),
+        told.out.contains("no tests: figures are compared directly"),
         "{}",
         told.out
     );
@@ -924,7 +924,7 @@ fn what_has_moved_is_excused_from_any_and_from_no_rule_of_its_own() {
     let sides = ["branch=main", "branch=new"];
     check(&place, "any <= +10 %", &sides, &["pass"], 0);
     let told = place.gate("any <= +10 %", &sides);
-    let said = "inlined: together with helper it costs the same";
+    let said = "inlined: together with helper its cost is unchanged";
     assert!(told.out.contains(said), "{}", told.out);
     check(&place, "fn 'parse' <= +10 %", &sides, &["fail"], 1);
     check(
@@ -980,7 +980,7 @@ fn runs_of_new_are_left_out_of_base() {
     let told = place.gate("total <= +10 %", &sides);
     for said in [
         "run 7 of base is left out: it is a run of new",
-        "run 10 of base is left out: its figures are those of a run of new",
+        "run 10 of base is left out: it has the figures of a run of new",
     ] {
         assert!(told.errors.contains(said), "{}", told.errors);
     }
@@ -1203,7 +1203,7 @@ fn what_is_before_a_standing_step_is_no_base() {
         }
         check(&place, budget, &[], &answers, code);
         let told = place.gate(budget, &[]);
-        let said = "base itself is x0.60 from commit c0000013 on: it is compared with these runs";
+        let said = "base itself is x0.60 since commit c0000013; new is compared with these runs";
         assert!(told.out.contains(said), "{}", told.out);
     }
     // What the command line names is compared with as it is.
@@ -1245,7 +1245,7 @@ fn what_is_before_a_standing_step_is_no_base() {
         let told = place.gate(budget, &[]);
         assert!(
             told.out
-                .contains("base itself is x1.30 from commit c0000013 on"),
+                .contains("base itself is x1.30 since commit c0000013"),
             "{}",
             told.out
         );
@@ -1255,10 +1255,15 @@ fn what_is_before_a_standing_step_is_no_base() {
         (
             3,
             "fail",
-            "from commit c0000013 on: it is compared with these",
+            "since commit c0000013; new is compared with these",
             1,
         ),
-        (1, "pass", "its 1 run are too few to compare with alone", 0),
+        (
+            1,
+            "pass",
+            "its 1 run are too few for a comparison of their own",
+            0,
+        ),
     ] {
         let mut place = history(60, 1, runs);
         for run in 0..3 {
@@ -1588,7 +1593,7 @@ fn one_unknown_figure_hides_nothing_of_the_others() {
         &["pass"],
         4,
     );
-    let said = "the runs do not know how often it was called: they count calls, but know of no caller of it";
+    let said = "the number of its calls is unknown: they count calls, but it has no caller";
     let told = place.gate("calls '*' <= +0", &same);
     let line = format!("not comparable: main: {said}\n");
     assert!(told.out.contains(&line), "{}", told.out);
@@ -1642,7 +1647,8 @@ fn one_unknown_figure_hides_nothing_of_the_others() {
         4,
     );
     let told = place.gate("calls '*' <= +0", &samplings);
-    let line = ": the runs do not know how often it was called: their profiler counts no calls; so it is with 2 more\n";
+    let line =
+        ": the number of its calls is unknown: their profiler counts no calls; likewise 2 more\n";
     assert!(told.out.contains(line), "{}", told.out);
     assert_eq!(
         told.out.matches("not comparable:").count(),
@@ -1672,7 +1678,7 @@ fn one_unknown_cost_with_everything_called_hides_nothing_of_the_others() {
     check(&place, alone, &sides, &["not comparable"], 4);
     for budget in ["fn '*' <= +5 % cumulative", alone] {
         let told = place.gate(budget, &sides);
-        let said = "twice: the runs do not know what it costs with everything called: ";
+        let said = "twice: its inclusive cost is unknown: ";
         assert_eq!(told.out.matches(said).count(), 1, "{}", told.out);
     }
     // Own costs are known.
@@ -1824,11 +1830,7 @@ fn what_is_exact_is_not_said_to_be_measured() {
     assert!(!told.errors.contains("measured"), "{}", told.errors);
     // Where they are compared as measured, it is said.
     let told = place.run(&["diff", "branch=main", "branch=new"]);
-    assert!(
-        told.errors.contains("they are taken as measured"),
-        "{}",
-        told.errors
-    );
+    assert!(told.errors.contains("count as measured"), "{}", told.errors);
 }
 
 /// No answer takes the place of what was read for it.

@@ -229,11 +229,11 @@ fn a_name_in_quotes_that_is_not_there_is_no_pattern() {
         ("\"*\"", "no run has the function \"*\"\n"),
         (
             "\"pars\"",
-            "no run has the function \"pars\": quotes make it one name; the nearest: parse\n",
+            "no run has the function \"pars\": quotes make a name literal; the nearest: parse\n",
         ),
         (
             "pars",
-            "no run has the function pars: * and ? fit any text and any character; the nearest: parse\n",
+            "no run has the function pars: * matches any text, ? any character; the nearest: parse\n",
         ),
     ] {
         let output = program::command()

@@ -76,7 +76,7 @@ fn rules_that_are_printed_work_when_they_are_pasted() {
     let expected = ["go", "emit", "step"]
         .map(|name| format!("Renamed? {name} (Shop.Parse) is gone, {name} (Shop.Parser) is new"));
     let [go, emit, step] = expected;
-    let step = format!("{step}; for identify --rules, a line each:");
+    let step = format!("{step}; for identify --rules, one per line:");
     assert_eq!(said, [go, emit, step], "{out}");
     folder.import("old.prof", &[]);
     folder.import("new.prof", &[]);
@@ -121,12 +121,12 @@ fn a_function_that_was_split_was_not_inlined() {
     };
     let split = exact("one.folded", "two.folded");
     for (function, others) in [("a", "a1, a2"), ("a1", "a, a2"), ("a2", "a, a1")] {
-        let expected = format!("split: together with {others} it costs the same");
+        let expected = format!("split: together with {others} its cost is unchanged");
         assert_eq!(why(&split, function), expected);
     }
     let joined = exact("two.folded", "one.folded");
     for (function, others) in [("a", "a1, a2"), ("a1", "a, a2"), ("a2", "a, a1")] {
-        let expected = format!("joined: together with {others} it costs the same");
+        let expected = format!("joined: together with {others} its cost is unchanged");
         assert_eq!(why(&joined, function), expected);
     }
 }
@@ -241,7 +241,7 @@ fn a_root_that_pairs_nothing_says_what_does() {
     assert!(
         err.contains(
             "--root Shop.Parse=Shop.Parser: 0 functions: the functions of Shop.Parse lie in other files than those of \
-             Shop.Parser; for identify --rules, a line each: `module /^Shop\\.Parse$/ -> Shop.Parser`, \
+             Shop.Parser; for identify --rules, one per line: `module /^Shop\\.Parse$/ -> Shop.Parser`, \
              `file /^src\\/Shop\\/Parse\\.hs$/ -> src/Shop/Parser.hs`"
         ),
         "{err}"

@@ -126,7 +126,7 @@ fn filters_say_what_is_searched() {
     assert_eq!(ratio, Some(2.0), "{answer}");
     // What is searched is said, and shares are of what is left.
     let (_, out, _) = told(folder.path(), &["steps", "--focus", "load"]);
-    assert!(out.contains("Only what is left by --focus load"), "{out}");
+    assert!(out.contains("Filters: --focus load"), "{out}");
     assert!(out.contains("14000 -> 18000"), "{out}");
     // Nothing fits, and what is no expression.
     let (code, _, errors) = told(folder.path(), &["steps", "--focus", "nosuch"]);

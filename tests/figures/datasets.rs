@@ -552,26 +552,26 @@ fn what_an_engine_has_written_comes_back() {
             "severity",
             "zstd",
             "notes:'bad' AS severity",
-            ": a row that cannot be: severity is none of what it can be\n",
+            ": an impossible row: severity has a value that is not allowed\n",
         ),
         (
             "back",
             "zstd",
             "edges:7::BIGINT AS back",
-            "/part-0.parquet: a row that cannot be: back is none of what it can be\n",
+            "/part-0.parquet: an impossible row: back has a value that is not allowed\n",
         ),
         (
             "fidelity",
             "zstd",
             "runs:'bad' AS fidelity",
-            ": a row that cannot be: fidelity is none of what it can be\n",
+            ": an impossible row: fidelity has a value that is not allowed\n",
         ),
     ] {
         let (code, said, db) = written(name, codec, replaced);
         assert_eq!(code, Some(3), "{name}: {said}");
         assert!(said.contains(refused), "{name}: {said}");
         // What is found when all files of a table have been read is in none of them by itself: it is said of the run.
-        let is_of_run = refused.starts_with(": a row");
+        let is_of_run = refused.starts_with(": an impossible row");
         assert_eq!(
             said.contains("/part-0.parquet: "),
             !is_of_run,

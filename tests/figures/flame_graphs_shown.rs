@@ -246,7 +246,7 @@ fn names_are_searched() {
         share > 1.0 && count < picture.boxes.len(),
         "{term}: {share}"
     );
-    let places = if count == 1 { "place" } else { "places" };
+    let places = if count == 1 { "node" } else { "nodes" };
     let told = show.text(".found");
     assert_eq!(told, format!("{share:.2} % matched, {count} {places}"));
     let highlighted = "document.querySelectorAll('.match').length";

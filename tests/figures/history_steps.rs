@@ -277,7 +277,7 @@ fn what_is_asked_for_is_what_is_shown() {
                 since: Some(Since::Commit("x".to_owned())),
                 ..usual()
             },
-            "no run of the series is of a commit",
+            "no commit of the series begins with",
         ),
         (
             Request {

@@ -515,7 +515,7 @@ impl Rules {
 #[test]
 fn refusals_name_their_reason() {
     type Say = fn(&mut dyn Sink);
-    let no_number = "the cost of `f` is no finite number";
+    let no_number = "the cost of `f` is not a finite number";
     let no_metric = "the importer named a metric that it never announced";
     let no_function = "the importer named a function that it never announced";
     let no_place = "the importer opened a line outside its function";
@@ -649,10 +649,10 @@ fn refusals_name_their_reason() {
             costs(sink, Cost::Exclusive(f64::MAX));
             costs(sink, Cost::Exclusive(f64::MAX));
         }),
-        ("a figure of the run is no finite number", |sink| {
+        ("a figure of the run is not a finite number", |sink| {
             sink.run(RunFact::Total(MetricId(0), f64::NAN));
         }),
-        ("a figure of the run is no finite number", |sink| {
+        ("a figure of the run is not a finite number", |sink| {
             sink.run(RunFact::TimerBias(f64::INFINITY));
         }),
         (no_metric, |sink| {
@@ -721,7 +721,7 @@ fn refusals_name_their_reason() {
             "the importer gave a unit of rounding that is not above 0",
             |sink| sink.run(RunFact::Rounding(MetricId(0), 0.0)),
         ),
-        ("a figure of the run is no finite number", |sink| {
+        ("a figure of the run is not a finite number", |sink| {
             sink.run(RunFact::Rounding(MetricId(0), f64::NAN));
         }),
         (no_metric, |sink| {

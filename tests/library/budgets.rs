@@ -157,7 +157,7 @@ fn budget_with_a_mistake_reports_place_and_remedy() {
         ),
         (
             "new <= +3 %",
-            "line 1 column 8: expected a share (`1 % of total`) or an amount (`5 ms`), found a change: what is new has nothing to be compared with",
+            "line 1 column 8: expected a share (`1 % of total`) or an amount (`5 ms`), found a change: a new function has no baseline",
         ),
         (
             "noise many runs",
@@ -193,11 +193,11 @@ fn budget_with_a_mistake_reports_place_and_remedy() {
         ),
         (
             "total <= 1 s or 2 s",
-            "line 1 column 17: expected one limit that is no change, found another one: the smaller one says nothing",
+            "line 1 column 17: expected one absolute limit, found a second one: only the larger one has an effect",
         ),
         (
             "fn 'a' <= +1 % or 2 % of total",
-            "line 1 column 19: expected another change, such as `or 0.2 ms`, found a share of the total: that is a rule of its own",
+            "line 1 column 19: expected another change, such as `or 0.2 ms`, found a share of the total; write it as a separate rule",
         ),
     ];
     for (text, expected) in table {

@@ -107,8 +107,8 @@ fn why(levels: [f64; 3], noise: Noise, factors: &[f64]) -> String {
 
 #[test]
 fn step_beyond_an_earlier_level_is_not_called_a_return() {
-    const BACK: &str = "the level of before comes back";
-    const BEYOND: &str = "beyond the level of before";
+    const BACK: &str = "the earlier level returns";
+    const BEYOND: &str = "beyond the earlier level";
     for (levels, expected) in [
         // The cost rises, then falls.
         ([100.0, 120.0, 100.0], BACK),

@@ -150,7 +150,7 @@
       if (!box.isInMatch) sum += right - left;
     }
     const share = ((100 * sum) / (view.right - view.left)).toFixed(2);
-    found.textContent = input.value.trim() === "" ? "" : `${share} % matched, ${count} ${count === 1 ? "place" : "places"}`;
+    found.textContent = input.value.trim() === "" ? "" : `${share} % matched, ${count} ${count === 1 ? "node" : "nodes"}`;
   };
 
   const search = () => {

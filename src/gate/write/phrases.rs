@@ -76,15 +76,15 @@ pub(super) fn base(base: &NamedBase) -> String {
 pub(super) fn level(gate: &Gate) -> String {
     match gate.tests {
         0 if gate.rules.iter().any(is_judged) => {
-            "no tests: figures are compared as they are".to_owned()
+            "no tests: figures are compared directly".to_owned()
         }
         0 => "no tests: nothing could be tested".to_owned(),
         1 => format!(
-            "1 test; without a reason it fails {} % of builds",
+            "1 test; without a change it fails {} % of builds",
             100.0 * ALPHA
         ),
         tests => format!(
-            "{tests} tests; all together fail {} % of builds without a reason (Holm)",
+            "{tests} tests; together they fail {} % of builds without a change (Holm)",
             100.0 * ALPHA
         ),
     }

@@ -330,18 +330,17 @@ fn percent(part: f64) -> String {
 fn sight(blind_below: Option<f64>, positions: usize, noise: Noise) -> String {
     match blind_below {
         None if positions < MIN_POSITIONS => format!(
-            "nothing is told of {}: at least {MIN_POSITIONS} are wanted, or figures that are exact; profdb diff compares two sets of runs",
-            counted(positions, "position")
+            "too few positions for step detection: expected at least {MIN_POSITIONS} or exact figures, found {positions}; profdb diff compares two sets of runs"
         ),
-        None => "nothing is told of figures below 0, or all 0".to_owned(),
+        None => "no step detection for figures that are negative or all 0".to_owned(),
         Some(ratio) if noise == Noise::Exact => {
             format!(
-                "any step of {} or more would have been seen",
+                "any step of {} or more would have been detected",
                 percent(ratio - 1.0)
             )
         }
         Some(ratio) => format!(
-            "a step of {} in the middle would have been seen four times of five",
+            "a step of {} in the middle would have been detected with 80 % power",
             percent(ratio - 1.0)
         ),
     }
@@ -510,12 +509,12 @@ fn lines(steps: &Steps, places: &Timeline<'_>) -> Vec<String> {
             _ => format!("--{flag}"),
         };
         let filters: Vec<String> = request.arguments.iter().map(of).collect();
-        lines.push(format!("Only what is left by {}", filters.join(" ")));
+        lines.push(format!("Filters: {}", filters.join(" ")));
     }
     if steps.tested > 0 {
         let half = match steps.blind_below {
             Some(_) => "In half of them ",
-            None => "In most of them ",
+            None => "In most of them: ",
         };
         lines.push(format!(
             "{half}{}",

@@ -168,9 +168,9 @@ pub(super) fn change(
             .find(|before| before.step.gone_at == Some(step.step.position));
         if let Some(before) = taken_back {
             let why = if is_passed(before.step.before, &step.step, request.min_effect) {
-                "beyond the level of before"
+                "beyond the earlier level"
             } else {
-                "the level of before comes back"
+                "the earlier level returns"
             };
             why.clone_into(&mut step.why);
         }
@@ -228,7 +228,7 @@ pub(super) fn follow_profiler(change: &mut Change, series: &Series, positions: &
         if let (true, Some(before), Some(after)) = (judged.why.is_empty(), before, after)
             && before != after
         {
-            judged.why = format!("the profiler is another from then on: {before}, then {after}");
+            judged.why = format!("the profiler changes here: {before}, then {after}");
         }
     }
 }

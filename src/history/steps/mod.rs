@@ -203,11 +203,10 @@ fn since(series: &Series, frame: &Frame, request: &Request) -> Result<usize, His
     match (places.next(), places.next()) {
         (Some(place), None) => Ok(place),
         (Some(_), Some(_)) => Err(HistoryError::Usage(format!(
-            "several commits of the series begin with {name}: --since wants more of its name"
+            "several commits of the series begin with {name}; give --since more characters"
         ))),
         (None, _) => Err(HistoryError::NothingSelected(format!(
-            "no run of the series is of a commit that begins with {name}: --since wants one that is, or a number of \
-             positions from the end"
+            "no commit of the series begins with {name}; --since takes a commit, or a number of positions from the end"
         ))),
     }
 }

@@ -19,14 +19,14 @@ const TABLE: &str = "
     CREATE TEMP TABLE left_nodes (
       node_id     INTEGER PRIMARY KEY, -- number of the node
       parent_id   INTEGER,             -- the nearest visible node above; NULL if there is none
-      depth       INTEGER NOT NULL,    -- how many visible nodes are above, from the selection on
+      depth       INTEGER NOT NULL,    -- number of visible ancestors within the selection
       function_id INTEGER NOT NULL,    -- the function
-      file        TEXT,                -- file of the line where it is not the function's own
+      file        TEXT,                -- file of the line if it differs from the function's file
       line        INTEGER,             -- line number; NULL in function nodes
       col         INTEGER,             -- column or clause of the line; NULL if unknown
-      calls       INTEGER,             -- how often called; NULL if unknown
-      exclusive   REAL NOT NULL,       -- own cost that is kept
-      cumulative  REAL                 -- kept cost with everything called; NULL if unknown
+      calls       INTEGER,             -- number of calls; NULL if unknown
+      exclusive   REAL NOT NULL,       -- kept exclusive cost
+      cumulative  REAL                 -- kept inclusive cost; NULL if unknown
     )";
 
 const INSERT: &str = "INSERT INTO temp.left_nodes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";

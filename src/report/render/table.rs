@@ -178,7 +178,7 @@ impl Table {
         }
         if let Some(unknown) = &subject.instead {
             let (shown, why) = (plain(&subject.cost()), plain(&unknown.said()));
-            let _ = write!(line, "; Shown: {shown}, for {why}");
+            let _ = write!(line, "; Shown: {shown}, because {why}");
         }
         if subject.exclusive_left {
             let _ = write!(line, "; Exclusive {name}: what is left below callees");
@@ -186,7 +186,7 @@ impl Table {
         if let Some(callers) = subject.callers {
             let sum = callers
                 .sum
-                .map_or_else(|| "not known of all".to_owned(), figure);
+                .map_or_else(|| "unknown for some".to_owned(), figure);
             let _ = write!(line, "; Callers {name}: {sum}");
         }
         if let Some(pruned) = subject.pruned.filter(|pruned| pruned.rows > 0) {

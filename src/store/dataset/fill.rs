@@ -180,9 +180,9 @@ fn refused(error: &rusqlite::Error) -> FillError {
     row_error(
         match checked.and_then(|text| text.split_whitespace().next()) {
             Some(column) => {
-                format!("a row that cannot be: {column} is none of what it can be")
+                format!("an impossible row: {column} has a value that is not allowed")
             }
-            None => format!("a row that cannot be: {said}"),
+            None => format!("an impossible row: {said}"),
         },
     )
 }

@@ -99,7 +99,7 @@ impl Ids {
         };
         let ids = connection.prepare_cached(sql)?.query_row([], read)?;
         if ids.nodes_before.max(ids.metrics_before) > MOST_BEFORE {
-            let what = "a node or metric has a number after which there is no room for a run";
+            let what = "the numbers of nodes or metrics leave no room for another run";
             let damaged = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
             return Err(rusqlite::Error::SqliteFailure(
                 damaged,

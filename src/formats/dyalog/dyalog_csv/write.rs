@@ -11,7 +11,7 @@
 //!   exclusive, as that version writes them.
 //! - In the layout 1.37: no ticks, correct labels, and `¯1` for no line in trees. Without `--layout`, the layout is
 //!   0.9.0 if ticks are known, else 1.37.
-//! - Times as each version has them: those of 0.9.0's trees are corrected for the cost of the timer, all others are raw
+//! - Times as in each version: those of 0.9.0's trees are corrected for the cost of the timer, all others are raw
 //!   if the correction is known.
 //! - Unknown values as empty ones.
 //! - Another decimal mark and field separator with `--separators`.

@@ -12,7 +12,7 @@
 //! - In the layout 1.37: no ticks, names in `Element`, correct labels, and `¯1` for no line in trees. Without `--layout`, the
 //!   layout is 0.9.0 if ticks are known, else 1.37.
 //! - Unknown values as empty ones.
-//! - Times as each version has them: those of 0.9.0's trees are corrected for the cost of the timer, all others are raw
+//! - Times as in each version: those of 0.9.0's trees are corrected for the cost of the timer, all others are raw
 //!   if the correction is known. `TimerBias` is left out if readers would apply it wrongly.
 //! - Title, version, command and the file's own totals, if the run has them; the version only if it matches the
 //!   layout. Otherwise `TotalTime` is the run's total.
