@@ -30,7 +30,7 @@ pub(super) fn with_lines(mut said: Vec<String>, rules: &[String]) -> Vec<String>
     let each = match rules {
         [] => return said,
         [_] => "a line",
-        _ => "a line each",
+        _ => "one per line",
     };
     if let Some(last) = said.last_mut() {
         let _ = write!(last, "; for identify --rules, {each}:");

@@ -419,7 +419,7 @@ fn places_below_zero_are_there_and_no_pie_is_drawn_of_them() {
     assert!(!overview.contains("most expensive"), "{overview}");
     shown.go(&[("view", "flame")]);
     let flame = shown.text("main");
-    assert!(flame.contains("below 0 have no box"), "{flame}");
+    assert!(flame.contains("a negative cost have no box"), "{flame}");
     // Both sides as one picture.
     let other = BELOW_ZERO.replace("[5, -2, 2, -1]", "[5, -4, 2, -1]");
     fs::write(shown.folder.join("more.speedscope.json"), other).expect("a file");
