@@ -17,13 +17,13 @@ import { statement } from './statement.js';
 const FIRST = 200;
 
 const COLUMNS = {
-  summary: 'function seen calls cum_pct avg module file kind exclusive exclusive_pct cumulative cumulative_pct function_id',
-  lines: 'function line col calls cum_pct avg code module file exclusive exclusive_pct cumulative cumulative_pct function_id',
-  calls: 'calls cum_pct avg caller caller_module caller_file kind exclusive cumulative cumulative_pct function_id',
-  call_lines: 'caller_line caller_col calls cum_pct avg code caller caller_module caller_file line_file kind exclusive cumulative cumulative_pct function_id',
-  callees: 'calls cum_pct avg callee callee_module callee_file kind exclusive cumulative cumulative_pct function_id',
-  function: 'function line col calls exclusive cumulative cumulative_pct callees code module file exclusive_pct function_id',
-  tree: 'depth function line col calls exclusive cumulative exclusive_ticks cumulative_ticks code module file node_id parent_id function_id',
+  summary: 'function seen calls cum_pct avg module file first_line kind exclusive exclusive_pct cumulative cumulative_pct function_id',
+  lines: 'function line col calls cum_pct avg code module file first_line exclusive exclusive_pct cumulative cumulative_pct function_id',
+  calls: 'calls cum_pct avg caller caller_module caller_file caller_first_line kind exclusive cumulative cumulative_pct function_id',
+  call_lines: 'caller_line caller_col calls cum_pct avg code caller caller_module caller_file file caller_first_line line_file kind exclusive cumulative cumulative_pct function_id',
+  callees: 'calls cum_pct avg callee callee_module callee_file callee_first_line kind exclusive cumulative cumulative_pct function_id',
+  function: 'function line col calls exclusive cumulative cumulative_pct callees code module file first_line exclusive_pct function_id',
+  tree: 'depth function line col calls exclusive cumulative exclusive_ticks cumulative_ticks code module file first_line node_id parent_id function_id',
 };
 
 const ABOUT_FUNCTIONS = ['calls', 'call_lines', 'callees', 'function'];
@@ -142,7 +142,7 @@ export async function ask(run, question) {
   return ranked(entries, header);
 }
 
-/** @typedef {{name: string, module: string | null, file: string | null, kind: string | null, id: number, of: number, line: number | null, col: number, calls: number, exclusive: number, cumulative: number, seen: number, element?: string, line_file?: string, caller_file?: string | null}} Entry */
+/** @typedef {{name: string, module: string | null, file: string | null, kind: string | null, id: number, of: number, first: number | null, line: number | null, col: number, calls: number, exclusive: number, cumulative: number, seen: number, element?: string, line_file?: string, caller_file?: string | null}} Entry */
 
 /** Tells what callers paid, where that is not what the function cost: a file of edges states both. @param {Header} header @param {Entry[]} entries */
 function sumCallers(header, entries) {
@@ -186,7 +186,7 @@ async function totalsOf(run, seen, header) {
   const entryOf = (/** @type {number} */ key) => {
     const of = functionOf(key);
     const [name, own] = [names.name[of], names.file[of]];
-    const entry = { name, module: names.module[of], file: own, id: names.id[of], of, kind: isLines ? null : names.kind[of], line: null, col: 0, calls: calls[key], exclusive: exclusive[key], cumulative: cumulative[key], seen: all[key] };
+    const entry = { name, module: names.module[of], file: own, id: names.id[of], of, first: names.line[of] || null, kind: isLines ? null : names.kind[of], line: null, col: 0, calls: calls[key], exclusive: exclusive[key], cumulative: cumulative[key], seen: all[key] };
     if (!isLines) return entry;
     const [file, line, col] = [lines.file[key] || own, lines.line[key], lines.col[key]];
     return { ...entry, file, line, col, element: lineName(name, file === own ? '' : file, line, col) };
@@ -217,7 +217,7 @@ async function totalsOf(run, seen, header) {
 /** Calls that a report shows, in no order. @param {Run} run @param {any} seen @param {string} report @returns {Promise<Entry[]>} */
 async function entriesOf(run, seen, report) {
   const { names } = run;
-  const functionOf = (/** @type {number} */ of) => ({ name: names.name[of], module: names.module[of], file: names.file[of], id: names.id[of], of });
+  const functionOf = (/** @type {number} */ of) => ({ name: names.name[of], module: names.module[of], file: names.file[of], id: names.id[of], of, first: names.line[of] || null });
   const unknown = { seen: NaN, line: null, col: 0 };
   const isCallees = report === 'callees';
   const byLine = report === 'call_lines';
@@ -229,7 +229,7 @@ async function entriesOf(run, seen, report) {
     const key = `${of} ${line} ${col} ${call.kind} ${from}`;
     let entry = grouped.get(key);
     if (!entry) {
-      const about = of < 0 ? { name: '(root)', module: null, file: null, id: 0, of } : of < names.name.length ? functionOf(of) : { name: LEFT_OUT, module: '', file: '', id: 0, of: -1 };
+      const about = of < 0 ? { name: '(root)', module: null, file: null, id: 0, of, first: null } : of < names.name.length ? functionOf(of) : { name: LEFT_OUT, module: '', file: '', id: 0, of: -1, first: null };
       const isElsewhere = from !== '' && from !== about.file;
       const element = line === null ? about.name : lineName(about.name, isElsewhere ? from : '', line, col);
       entry = { ...unknown, ...about, ...(isElsewhere && { line_file: from, file: from, caller_file: about.file }), kind: call.kind, line, col, calls: 0, exclusive: 0, cumulative: 0, element };
@@ -267,6 +267,7 @@ const MODULE = (/** @type {Entry} */ entry) => entry.module;
 const FILE = (/** @type {Entry} */ entry) => entry.file;
 const LINE = (/** @type {Entry} */ entry) => entry.line;
 const COL = (/** @type {Entry} */ entry) => entry.col || null;
+const FIRST_LINE = (/** @type {Entry} */ entry) => entry.first;
 
 /** What a column has of an entry, where that does not depend on others. @type {Record<string, (entry: Entry) => any>} */
 const CELLS = {
@@ -279,6 +280,9 @@ const CELLS = {
   file: FILE,
   callee_file: FILE,
   caller_file: (entry) => entry.caller_file ?? entry.file,
+  first_line: FIRST_LINE,
+  caller_first_line: FIRST_LINE,
+  callee_first_line: FIRST_LINE,
   line_file: (entry) => entry.line_file ?? null,
   line: LINE,
   caller_line: LINE,
@@ -368,6 +372,7 @@ async function ofFunction(run, seen, header) {
       texts.all.get(`${row.of} ${row.file} ${row.line}`) ?? null,
       names.module[row.of],
       row.file,
+      names.line[row.of] || null,
       shareOf(header, row.exclusive),
       names.id[row.of],
     ];
@@ -484,6 +489,7 @@ async function ofTree(run, seen, header) {
         null,
         names.module[of] ?? '',
         file ?? '',
+        names.line[of] || null,
         first === null ? null : first + tree.number[place],
         first === null || tree.parent[place] < 0 ? null : first + tree.number[tree.parent[place]],
         names.id[of] ?? null,

@@ -63,7 +63,7 @@ function jsonOf(run, { columns, rows, header }) {
 /** The columns that are shown: those that have a value in some row, or have to be there. @param {Rows} rows @returns {import('./formats.js').Shown[]} */
 function shownColumns({ count, value, titled, title }) {
   const isFilled = (/** @type {(row: number) => any} */ of) => {
-    for (let row = 0; row < count; row++) if (of(row) !== null) return true;
+    for (let row = 0; row < count; row++) if (of(row) !== null && of(row) !== '') return true;
     return count === 0;
   };
   return titled.flatMap(([name, kind, isOptional, titles]) => {
@@ -93,15 +93,12 @@ export async function textOf(run, answer, format) {
   const at = (/** @type {string} */ name) => columns.indexOf(name);
   const cost = at(exclusive ? 'exclusive' : 'cumulative');
   const instead = exclusive && !question.exclusive;
-  const { names } = run;
-  const [line, file] = [at('line'), at('file')];
   /** What formats have that is no column of JSON. @type {Record<string, (row: number) => any>} */
   const others = {
     element: (row) => elements[row],
     name: (row) => rows[row][at('caller')] ?? elements[row],
     cost: (row) => rows[row][cost],
     cost_pct: (row) => shareOf(header, rows[row][cost]),
-    line_file: (row) => (rows[row][line] === null || rows[row][file] === names.file[functions[row]] ? null : rows[row][file]),
   };
   const value = (/** @type {string} */ name) => {
     const of = at(name);

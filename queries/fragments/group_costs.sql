@@ -15,5 +15,5 @@ function_costs AS (
 
 -- Names of threads, processes or label values.
 names AS (
-  SELECT group_id AS function_id, MIN(name) AS name, '' AS module, '' AS file, MIN(kind) AS kind FROM group_costs GROUP BY group_id
+  SELECT group_id AS function_id, MIN(name) AS name, '' AS module, '' AS file, 0 AS first_line, MIN(kind) AS kind FROM group_costs GROUP BY group_id
 )

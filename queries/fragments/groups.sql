@@ -11,6 +11,6 @@ group_of AS (
 -- Names of the groups.
 names AS (
   SELECT function_id, IIF($group_word = '', '($group_word unknown)', $group_word) AS name, $group_module AS module,
-    $group_file AS file, '$group_word' AS kind
+    $group_file AS file, 0 AS first_line, '$group_word' AS kind
   FROM functions
 )

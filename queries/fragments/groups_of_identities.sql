@@ -11,7 +11,7 @@ group_of AS (
 -- Names of the groups.
 names AS (
   SELECT function_id, IIF($group_word = '', '($group_word unknown)', $group_word) AS name, $group_module AS module,
-    $group_file AS file, '$group_word' AS kind
+    $group_file AS file, 0 AS first_line, '$group_word' AS kind
   FROM (
     SELECT f.function_id, d.module, d.file FROM functions AS f CROSS JOIN identities AS d WHERE d.identity_id = f.identity_id
   )

@@ -10,7 +10,7 @@ group_of AS (
 
 -- Names of the groups.
 names AS (
-  SELECT f.function_id, d.name, d.module, d.file, 'identity' AS kind
+  SELECT f.function_id, d.name, d.module, d.file, 0 AS first_line, 'identity' AS kind
   FROM functions AS f CROSS JOIN identities AS d
   WHERE d.identity_id = f.identity_id
 )

@@ -23,8 +23,9 @@
 --> pct      PERCENT is=percent text csv xml json       cost, % of the run's total
 --> calls    COUNT is=calls text csv xml optional json  calls of the first function through this one; NULL if unknown
 --> module   TEXT json                                  its module, package, program or library
---> file     TEXT json                                  its source file
---> function_id LINE json                                  number of the function
+--> file     TEXT is=file csv json optional             its source file
+--> first_line LINE is=first_line csv json optional     line where its definition starts; NULL if unknown
+--> function_id LINE is=function_id csv json optional   number of the function
 WITH walk AS (
   SELECT 0 AS level, n.node_id AS at_id, '' AS up, '/' || n.function_id AS chain, n.function_id, n.calls, $start_cost AS cost
   FROM $starts CROSS JOIN functions AS f
@@ -36,15 +37,15 @@ WITH walk AS (
     AND above.node_id = IIF(line.line IS NULL, line.node_id, line.parent_id) AND f.kind IN ('function', 'pseudo')$walk_limit
 ),
 chains AS (
-  SELECT level, up, chain, name, module, file, function_id, SUM(cost) AS cost, IIF(COUNT(*) = COUNT(calls), SUM(calls / 4294967296) * 4294967296 + SUM(calls % 4294967296), NULL) AS calls,
+  SELECT level, up, chain, name, module, file, first_line, function_id, SUM(cost) AS cost, IIF(COUNT(*) = COUNT(calls), SUM(calls / 4294967296) * 4294967296 + SUM(calls % 4294967296), NULL) AS calls,
     ROW_NUMBER() OVER (PARTITION BY up ORDER BY SUM(cost) DESC, name, module, file, function_id) AS rank
   FROM walk AS w CROSS JOIN functions AS f USING (function_id) GROUP BY w.chain$min_pct_chain
 ),
 shown AS (
-  SELECT '' AS chain, '' AS place, -1 AS level, '' AS name, '' AS module, '' AS file, NULL AS function_id, NULL AS calls, NULL AS cost
+  SELECT '' AS chain, '' AS place, -1 AS level, '' AS name, '' AS module, '' AS file, NULL AS first_line, NULL AS function_id, NULL AS calls, NULL AS cost
   UNION ALL
-  SELECT k.chain, s.place || PRINTF('.%09d', k.rank), k.level, k.name, k.module, k.file, k.function_id, k.calls, k.cost
+  SELECT k.chain, s.place || PRINTF('.%09d', k.rank), k.level, k.name, k.module, k.file, k.first_line, k.function_id, k.calls, k.cost
   FROM shown AS s CROSS JOIN chains AS k WHERE k.up = s.chain$first_chains
 )
 SELECT s.level AS depth, s.name AS element, s.name AS function, s.cost AS cost, 100 * s.cost / $total AS pct, s.calls AS calls,
-  s.module AS module, s.file AS file, s.function_id AS function_id FROM shown AS s WHERE s.level >= 0 ORDER BY s.place;
+  s.module AS module, s.file AS file, NULLIF(s.first_line, 0) AS first_line, s.function_id AS function_id FROM shown AS s WHERE s.level >= 0 ORDER BY s.place;

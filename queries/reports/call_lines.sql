@@ -21,7 +21,7 @@
 --> name           TEXT is=element csv xml                     the calling function, or (root)
 --> caller_line    LINE is=line csv xml json                   the calling line; NULL if unknown
 --> caller_col     LINE json                                   its column or clause; NULL if unknown
---> cost           COST is=cost text csv xml                  the selected cost
+--> cost           COST is=cost text csv xml                   the selected cost
 --> cost_pct       PERCENT is=percent text csv xml             selected cost, % of the run's total
 --> calls          COUNT is=calls text csv xml optional json   number of calls by the caller; NULL if unknown
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
@@ -30,13 +30,15 @@
 --> caller         TEXT json                                   the calling function; NULL at the root
 --> caller_module  TEXT json                                   its module; NULL at the root
 --> caller_file    TEXT json                                   its source file; NULL at the root
---> line_file      TEXT is=file csv optional json              source file of the line if it differs from the caller's
+--> file           TEXT is=file csv json optional              source file of the calling line
+--> caller_first_line LINE is=first_line csv json optional     line where its definition starts; NULL if unknown
+--> line_file      TEXT json                                   source file of the line if it differs from the caller's; else NULL
 --> kind           TEXT json                                   call, or back: a call without a known cost of its own
 --> exclusive      COST json                                   exclusive cost of the called function in these calls
 --> cumulative     COST json                                   inclusive cost of the called function in these calls
 --> cumulative_pct PERCENT json                                cumulative, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
---> function_id    LINE json                                   number of the calling function; NULL at the root
+--> function_id    LINE is=function_id csv json optional       number of the calling function; NULL at the root
 WITH callers AS (
   SELECT e.caller_id, e.line_file, e.line, e.col, e.kind,
     CASE COUNT(*) WHEN COUNT(e.calls)
@@ -47,7 +49,7 @@ WITH callers AS (
   GROUP BY e.caller_id, e.line_file, e.line, e.col, e.kind
 ),
 entries AS (
-  SELECT COALESCE(f.name, '(root)') AS name, f.module, COALESCE(i.line_file, f.file) AS file, i.kind, i.caller_id AS id, i.line, i.col,
+  SELECT COALESCE(f.name, '(root)') AS name, f.module, COALESCE(i.line_file, f.file) AS file, f.first_line, i.kind, i.caller_id AS id, i.line, i.col,
     i.calls, i.exclusive, i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM callers AS i LEFT JOIN functions AS f ON f.function_id = i.caller_id
 )
@@ -55,7 +57,8 @@ SELECT
   r.name || COALESCE('[' || IIF(r.file = f.file, '', r.file || ':') || r.line || COALESCE(':' || r.col, '') || ']', '') AS element, r.name AS name,
   r.line AS caller_line, r.col AS caller_col, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls,
   r.cum_pct AS cum_pct, r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, IIF(r.id = 0, NULL, r.name) AS caller,
-  r.module AS caller_module, f.file AS caller_file, NULLIF(r.file, f.file) AS line_file, r.kind AS kind, r.exclusive AS exclusive,
+  r.module AS caller_module, f.file AS caller_file, r.file AS file, NULLIF(r.first_line, 0) AS caller_first_line,
+  NULLIF(r.file, f.file) AS line_file, r.kind AS kind, r.exclusive AS exclusive,
   r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id, NULLIF(r.id, 0) AS function_id
 FROM ranked AS r LEFT JOIN functions AS f ON f.function_id = r.id$up_to
 ORDER BY $sorted$first;

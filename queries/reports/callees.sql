@@ -21,20 +21,21 @@
 -- metrics: all
 --> element        NAME is=element text csv xml                the called function
 --> line           LINE is=line csv xml                        always empty
---> cost           COST is=cost text csv xml                  the selected cost
+--> cost           COST is=cost text csv xml                   the selected cost
 --> cost_pct       PERCENT is=percent text csv xml             selected cost, % of the run's total
 --> calls          COUNT is=calls text csv xml optional json   number of calls by the function; NULL if unknown
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST is=average text csv xml json when=avg  the selected cost per call; NULL if calls is unknown or 0
 --> callee         TEXT json                                   the called function
 --> callee_module  TEXT json                                   its module
---> callee_file    TEXT json                                   its source file
+--> callee_file    TEXT is=file csv json optional              its source file
+--> callee_first_line LINE is=first_line csv json optional     line where its definition starts; NULL if unknown
 --> kind           TEXT json                                   call, or back: a call without a known cost of its own
 --> exclusive      COST json                                   exclusive cost of the called function in these calls
 --> cumulative     COST json                                   inclusive cost of the called function in these calls
 --> cumulative_pct PERCENT json                                cumulative, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
---> function_id    LINE json                                   number of the called function; NULL for groups
+--> function_id    LINE is=function_id csv json optional       number of the called function; NULL for groups
 WITH callees AS (
   -- The inclusive cost of a function in several callees of a group is known only in runs with paths.
   SELECT $callee AS callee_id, e.kind,
@@ -46,14 +47,14 @@ WITH callees AS (
   GROUP BY $callee, e.kind
 ),
 entries AS (
-  SELECT f.name, f.module, f.file, i.kind, i.callee_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
+  SELECT f.name, f.module, f.file, f.first_line, i.kind, i.callee_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
     i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM callees AS i CROSS JOIN $names AS f
   WHERE f.function_id = i.callee_id
 )
 SELECT
   r.name AS element, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
-  r.cost / NULLIF(r.calls, 0) AS avg, r.name AS callee, r.module AS callee_module, r.file AS callee_file,
+  r.cost / NULLIF(r.calls, 0) AS avg, r.name AS callee, r.module AS callee_module, r.file AS callee_file, NULLIF(r.first_line, 0) AS callee_first_line,
   r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id, $function_id AS function_id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

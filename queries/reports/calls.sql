@@ -23,20 +23,21 @@
 -- metrics: all
 --> element        NAME is=element text csv xml                the calling function, or (root)
 --> line           LINE is=line csv xml                        always empty: see report call_lines
---> cost           COST is=cost text csv xml                  the selected cost
+--> cost           COST is=cost text csv xml                   the selected cost
 --> cost_pct       PERCENT is=percent text csv xml             selected cost, % of the run's total
 --> calls          COUNT is=calls text csv xml optional json   number of calls by the caller; NULL if unknown
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST is=average text csv xml json when=avg  the selected cost per call; NULL if calls is unknown or 0
 --> caller         TEXT json                                   the calling function; NULL at the root
 --> caller_module  TEXT json                                   its module; NULL at the root
---> caller_file    TEXT json                                   its source file; NULL at the root
+--> caller_file    TEXT is=file csv json optional              its source file; NULL at the root
+--> caller_first_line LINE is=first_line csv json optional     line where its definition starts; NULL if unknown
 --> kind           TEXT json                                   call, or back: a call without a known cost of its own
 --> exclusive      COST json                                   exclusive cost of the called function in these calls
 --> cumulative     COST json                                   inclusive cost of the called function in these calls
 --> cumulative_pct PERCENT json                                cumulative, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
---> function_id    LINE json                                   number of the calling function; NULL at the root and for groups
+--> function_id    LINE is=function_id csv json optional       number of the calling function; NULL at the root and for groups
 WITH callers AS (
   SELECT $caller AS caller_id, e.kind,
     CASE COUNT(*) WHEN COUNT(e.calls)
@@ -47,14 +48,14 @@ WITH callers AS (
   GROUP BY $caller, e.kind
 ),
 entries AS (
-  SELECT COALESCE(f.name, '(root)') AS name, f.module, f.file, i.kind, i.caller_id AS id, NULL AS line, NULL AS col,
+  SELECT COALESCE(f.name, '(root)') AS name, f.module, f.file, f.first_line, i.kind, i.caller_id AS id, NULL AS line, NULL AS col,
     i.calls, i.exclusive, i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM callers AS i LEFT JOIN $names AS f ON f.function_id = i.caller_id
 )
 SELECT
   r.name AS element, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
   r.cost / NULLIF(r.calls, 0) AS avg, IIF(r.id = 0, NULL, r.name) AS caller, r.module AS caller_module,
-  r.file AS caller_file, r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative,
+  r.file AS caller_file, NULLIF(r.first_line, 0) AS caller_first_line, r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative,
   100 * r.cumulative / r.total AS cumulative_pct, r.id AS id, $function_id AS function_id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

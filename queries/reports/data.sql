@@ -19,12 +19,13 @@
 --> cumulative_ticks COUNT is=cumulative_readings text csv xml optional json  timer readings for the inclusive time
 --> code             TEXT is=code text csv xml json when=code   source of the line; NULL if unknown
 --> module           TEXT json                                  module, package, program or library
---> file             TEXT json                                  source file
---> line_file        TEXT is=file csv optional                  source file of the line where it is not that of its function
---> function_id      LINE json                                  number of the function
+--> file             TEXT is=file csv json optional             source file
+--> first_line       LINE is=first_line csv json optional       line where the definition of the function starts; NULL if unknown
+--> line_file        TEXT                                       source file of the line where it is not that of its function
+--> function_id      LINE is=function_id csv json optional      number of the function
 SELECT f.name || COALESCE('[' || IIF(i.line_file = '', '', i.line_file || ':') || i.line || COALESCE(':' || NULLIF(i.col, 0), '') || ']', '') AS element, f.name AS function,
   i.line AS line, NULLIF(i.col, 0) AS col, i.calls AS calls, i.exclusive$data_exclusive AS exclusive, i.cumulative$data_cumulative AS cumulative,
   i.exclusive_readings AS exclusive_ticks, i.cumulative_readings AS cumulative_ticks, $data_code AS code, f.module AS module, IIF(i.line_file = '', f.file, i.line_file) AS file,
-  NULLIF(i.line_file, '') AS line_file, i.function_id AS function_id
+  NULLIF(f.first_line, 0) AS first_line, NULLIF(i.line_file, '') AS line_file, i.function_id AS function_id
 FROM element_costs AS i CROSS JOIN functions AS f USING (function_id) WHERE f.kind IN ('function', 'pseudo')
 ORDER BY f.name, f.module, f.file, i.function_id, i.line, i.col, i.line_file$first;

@@ -18,16 +18,17 @@
 --> calls     COUNT is=calls text csv xml optional json     number of calls; NULL if unknown
 --> cum_pct   PERCENT is=running_percent text csv xml json  sum of pct over this row and all before it
 --> module    TEXT json                                     its module, package, program or library
---> file      TEXT json                                     its source file
---> function_id LINE json                                     number of the function; NULL for groups of functions
+--> file      TEXT is=file csv json optional                its source file
+--> first_line LINE is=first_line csv json optional         line where its definition starts; NULL if unknown
+--> function_id LINE is=function_id csv json optional       number of the function; NULL for groups of functions
 WITH entries AS (
-  SELECT f.name, f.module, f.file, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
+  SELECT f.name, f.module, f.file, f.first_line, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
     i.cumulative, NULL AS seen, i.exclusive AS cost, i.exclusive AS sort_key, $total AS total
   FROM function_costs AS i CROSS JOIN $names AS f
   WHERE f.function_id = i.function_id$listed
 )
 SELECT
   r.rank AS rank, r.name AS function, NULL AS line, r.cost AS exclusive, r.cost_pct AS pct, r.calls AS calls,
-  r.cum_pct AS cum_pct, r.module AS module, r.file AS file, $function_id AS function_id
+  r.cum_pct AS cum_pct, r.module AS module, r.file AS file, NULLIF(r.first_line, 0) AS first_line, $function_id AS function_id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

@@ -20,14 +20,15 @@
 --> callees        TEXT is=callees text csv xml optional json  its callees, the most expensive first; NULL if unknown
 --> code           TEXT is=code text csv xml optional json     its source; NULL if unknown
 --> module         TEXT json                                   module, package, program or library
---> file           TEXT json                                   source file of the line
+--> file           TEXT is=file csv json optional              source file of the line
+--> first_line     LINE is=first_line csv json optional        line where the definition of the function starts; NULL if unknown
 --> exclusive_pct  PERCENT json                                cost of the line itself, % of the run's total
---> function_id    LINE json                                   number of the function
+--> function_id    LINE is=function_id csv json optional       number of the function
 SELECT f.name || '[' || IIF(r.file = f.file, '', r.file || ':') || r.line || IIF(r.col = 0, '', ':' || r.col) || ']' AS element, f.name AS function, r.line AS line,
   NULLIF(r.col, 0) AS col, r.calls AS calls, r.exclusive AS exclusive, r.cumulative AS cumulative, 100 * r.cumulative / $total AS cumulative_pct,
   (SELECT GROUP_CONCAT(c.name, ', ') FROM (SELECT g.name FROM line_calls AS c CROSS JOIN functions AS g WHERE c.id = r.id AND c.file = r.file
      AND c.line = +r.line AND r.col IN (0, c.col) AND g.function_id = c.callee_id ORDER BY c.cumulative DESC, g.name, g.function_id) AS c) AS callees,
-  $code AS code, f.module AS module, r.file AS file, 100 * r.exclusive / $total AS exclusive_pct, r.id AS function_id
+  $code AS code, f.module AS module, r.file AS file, NULLIF(f.first_line, 0) AS first_line, 100 * r.exclusive / $total AS exclusive_pct, r.id AS function_id
 -- DISTINCT removes no row; it makes SQLite expect many rows and find callees by an index. The unary plus takes the type from
 -- r.line, which the other side does not have, so that lines are found by an index, too.
 FROM (SELECT DISTINCT id, file, line, col, calls, exclusive, cumulative FROM $shown_lines) AS r CROSS JOIN functions AS f WHERE f.function_id = r.id ORDER BY f.name, f.module, r.id, r.file, r.line, r.col;

@@ -23,7 +23,7 @@
 --> line           LINE is=line csv xml json                   the line
 --> col            LINE json                                   its column or clause; NULL if unknown
 --> cost           COST is=cost text csv xml unless=both       the selected cost
---> cost_pct       PERCENT is=percent text csv xml unless=both       selected cost, % of the run's total
+--> cost_pct       PERCENT is=percent text csv xml unless=both  selected cost, % of the run's total
 --> own            COST is=own text csv xml when=both          exclusive cost
 --> own_pct        PERCENT is=own_percent text csv when=both   exclusive cost, % of the run's total
 --> whole          COST is=whole text csv xml when=both        inclusive cost, recursion counted once
@@ -33,16 +33,17 @@
 --> avg            COST is=average text csv xml json when=avg  the selected cost per execution; NULL if calls is unknown or 0
 --> code           TEXT is=code text csv xml json when=code    its source; NULL if unknown
 --> module         TEXT json                                   module, package, program or library
---> file           TEXT json                                   source file of the line
---> line_file      TEXT is=file csv optional                   source file of the line if it differs from the function's
+--> file           TEXT is=file csv json optional              source file of the line
+--> first_line     LINE is=first_line csv json optional        line where the definition of the function starts; NULL if unknown
+--> line_file      TEXT                                        source file of the line if it differs from the function's
 --> exclusive      COST json                                   exclusive cost
 --> exclusive_pct  PERCENT json                                exclusive, % of the run's total
 --> cumulative     COST json                                   inclusive cost, recursion counted once; NULL if unknown
 --> cumulative_pct PERCENT json                                cumulative, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
---> function_id    LINE json                                   number of the function
+--> function_id    LINE is=function_id csv json optional       number of the function
 WITH entries AS (
-  SELECT f.name, f.module, IIF(i.file = '', f.file, i.file) AS file, NULL AS kind, i.function_id AS id, i.line, i.col,
+  SELECT f.name, f.module, IIF(i.file = '', f.file, i.file) AS file, f.first_line, NULL AS kind, i.function_id AS id, i.line, i.col,
     i.calls, i.exclusive, i.cumulative, NULL AS seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM $line_costs AS i CROSS JOIN $names AS f ON f.function_id = i.function_id
 )
@@ -50,7 +51,7 @@ SELECT
   r.name || '[' || IIF(r.file = f.file, '', r.file || ':') || r.line || IIF(r.col = 0, '', ':' || r.col) || ']' AS element,
   r.name AS function, r.line AS line, NULLIF(r.col, 0) AS col, r.cost AS cost, r.cost_pct AS cost_pct, r.exclusive AS own,
   100 * r.exclusive / r.total AS own_pct, r.cumulative AS whole, 100 * r.cumulative / r.total AS whole_pct, r.calls AS calls,
-  r.cum_pct AS cum_pct, r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, r.module AS module, r.file AS file,
+  r.cum_pct AS cum_pct, r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, r.module AS module, r.file AS file, NULLIF(r.first_line, 0) AS first_line,
   NULLIF(r.file, f.file) AS line_file, r.exclusive AS exclusive, 100 * r.exclusive / r.total AS exclusive_pct,
   r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id, r.id AS function_id
 FROM ranked AS r JOIN $names AS f ON f.function_id = r.id$up_to

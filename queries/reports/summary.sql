@@ -22,7 +22,7 @@
 --> function       NAME is=element text csv xml json           the function
 --> line           LINE is=line csv xml                        always empty: see report lines
 --> cost           COST is=cost text csv xml unless=both       the selected cost
---> cost_pct       PERCENT is=percent text csv xml unless=both       selected cost, % of the run's total
+--> cost_pct       PERCENT is=percent text csv xml unless=both  selected cost, % of the run's total
 --> own            COST is=own text csv xml when=both          exclusive cost
 --> own_pct        PERCENT is=own_percent text csv when=both   exclusive cost, % of the run's total
 --> whole          COST is=whole text csv xml when=both        inclusive cost, recursion counted once
@@ -32,16 +32,17 @@
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST is=average text csv xml json when=avg  the selected cost per call; NULL if calls is unknown or 0
 --> module         TEXT json                                   its module, package, program or library
---> file           TEXT json                                   its source file
+--> file           TEXT is=file csv json optional              its source file
+--> first_line     LINE is=first_line csv json optional        line where its definition starts; NULL if unknown
 --> kind           TEXT json                                   function or pseudo; module, file, thread, process or label with --by
 --> exclusive      COST json                                   exclusive cost
 --> exclusive_pct  PERCENT json                                exclusive, % of the run's total
 --> cumulative     COST json                                   inclusive cost, recursion counted once
 --> cumulative_pct PERCENT json                                cumulative, % of the run's total
 --> id             LINE                                        number of what the row is about, which tells rows of one name apart
---> function_id    LINE json                                   number of the function; NULL for groups of functions
+--> function_id    LINE is=function_id csv json optional       number of the function; NULL for groups of functions
 WITH entries AS (
-  SELECT f.name, f.module, f.file, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
+  SELECT f.name, f.module, f.file, f.first_line, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
     i.cumulative, i.seen, $cost AS cost, $sort_key AS sort_key, $total AS total
   FROM function_costs AS i CROSS JOIN $names AS f
   WHERE f.function_id = i.function_id$listed
@@ -50,7 +51,7 @@ SELECT
   r.name AS function, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct,
   r.exclusive AS own, 100 * r.exclusive / r.total AS own_pct, r.cumulative AS whole,
   100 * r.cumulative / r.total AS whole_pct, r.seen AS seen, r.calls AS calls, r.cum_pct AS cum_pct,
-  r.cost / NULLIF(r.calls, 0) AS avg, r.module AS module, r.file AS file, r.kind AS kind, r.exclusive AS exclusive,
+  r.cost / NULLIF(r.calls, 0) AS avg, r.module AS module, r.file AS file, NULLIF(r.first_line, 0) AS first_line, r.kind AS kind, r.exclusive AS exclusive,
   100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct, r.id AS id, $function_id AS function_id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

@@ -25,16 +25,17 @@
 --> cumulative_ticks COUNT is=cumulative_readings csv xml optional json  timer readings for the inclusive time; NULL if unknown
 --> code             TEXT is=code text csv xml json when=code   source of the line; NULL if unknown
 --> module           TEXT json                                  module, package, program or library
---> file             TEXT json                                  source file
+--> file             TEXT is=file csv json optional             source file
+--> first_line       LINE is=first_line csv json optional       line where the definition of the function starts; NULL if unknown
 --> node_id          LINE json                                  number of the node
 --> parent_id        LINE json                                  the parent node; NULL at a root
---> line_file        TEXT is=file csv optional                  source file of the line where it is not that of its function
---> function_id      LINE json                                  number of the function
+--> line_file        TEXT                                       source file of the line where it is not that of its function
+--> function_id      LINE is=function_id csv json optional      number of the function
 SELECT
   $tree_depth AS depth, f.name || COALESCE('[' || COALESCE(n.file || ':', '') || n.line || COALESCE(':' || n.col, '') || ']', '') AS element,
   f.name AS function, n.line AS line, n.col AS col, n.calls AS calls, $place_own AS exclusive,
   $place_all AS cumulative, $tree_readings,
-  $tree_code AS code, f.module AS module, COALESCE(n.file, f.file) AS file, n.node_id AS node_id, n.parent_id AS parent_id,
+  $tree_code AS code, f.module AS module, COALESCE(n.file, f.file) AS file, NULLIF(f.first_line, 0) AS first_line, n.node_id AS node_id, n.parent_id AS parent_id,
   n.file AS line_file, n.function_id AS function_id
 FROM $places CROSS JOIN functions AS f
 WHERE $in_places AND f.function_id = n.function_id$depth_limit$min_pct_tree

@@ -15,7 +15,8 @@ CREATE VIEW lines (
   exclusive_pct,   -- exclusive, % of the run's total; NULL if the total is 0
   cumulative,      -- inclusive cost, recursion counted once, in unit; NULL if unknown
   cumulative_pct,  -- cumulative, % of the run's total; NULL if the total is 0
-  function_id      -- its number in table functions
+  function_id,     -- its number in table functions
+  first_line       -- line where the definition of the function starts; NULL if unknown
 ) AS
 SELECT
   r.run_id,
@@ -32,7 +33,8 @@ SELECT
   100 * i.exclusive / NULLIF(m.total, 0),
   i.cumulative,
   100 * i.cumulative / NULLIF(m.total, 0),
-  f.function_id
+  f.function_id,
+  NULLIF(f.first_line, 0)
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
 JOIN line_info AS i ON i.metric_id = m.metric_id

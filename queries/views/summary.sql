@@ -17,7 +17,8 @@ CREATE VIEW summary (
   exclusive_avg,   -- exclusive cost per call, in unit; NULL if calls is unknown or 0
   cumulative_avg,  -- cumulative cost per call, in unit; NULL if calls is unknown or 0
   seen,            -- inclusive cost, every level of recursion counted, in unit; NULL if unknown
-  function_id      -- its number in table functions
+  function_id,     -- its number in table functions
+  first_line       -- line where the definition of the function starts; NULL if unknown
 ) AS
 SELECT
   r.run_id,
@@ -36,7 +37,8 @@ SELECT
   i.exclusive / NULLIF(i.calls, 0),
   i.cumulative / NULLIF(i.calls, 0),
   i.seen,
-  f.function_id
+  f.function_id,
+  NULLIF(f.first_line, 0)
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
 JOIN function_info AS i ON i.metric_id = m.metric_id

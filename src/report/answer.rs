@@ -280,7 +280,7 @@ impl Answer<'_> {
             Rows::Kept(rows) => rows.each(|row| {
                 any = true;
                 for (filled, value) in filled.iter_mut().zip(row) {
-                    *filled |= *value != Value::Null;
+                    *filled |= !is_empty(value);
                 }
                 Ok::<_, StoreError>(())
             })?,
@@ -299,7 +299,10 @@ impl Answer<'_> {
                     };
                     any = true;
                     for (column, filled) in filled.iter_mut().enumerate() {
-                        *filled |= found.get_ref(column).map_err(failed)? != ValueRef::Null;
+                        *filled |= !matches!(
+                            found.get_ref(column).map_err(failed)?,
+                            ValueRef::Null | ValueRef::Text(b"")
+                        );
                         open[column] &= !*filled;
                     }
                 }
@@ -315,7 +318,7 @@ impl Answer<'_> {
                 let read = source.each(&mut |values| {
                     any = true;
                     for (column, (filled, value)) in filled.iter_mut().zip(values).enumerate() {
-                        *filled |= *value != Value::Null;
+                        *filled |= !is_empty(value);
                         open[column] &= !*filled;
                     }
                     open.contains(&true)
@@ -469,6 +472,15 @@ fn read(
     };
     put(value, &text);
     Ok(())
+}
+
+/// Returns whether a cell has no value: an unknown file is an empty text.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Text(text) => text.is_empty(),
+        Value::Integer(_) | Value::Real(_) => false,
+    }
 }
 
 /// Whether a name is nothing but an address.

@@ -145,10 +145,21 @@ pub struct Column<'a> {
 }
 
 impl Column<'_> {
-    /// Whether it is shown there.
+    /// Returns whether a medium has the column. Markdown has the columns of text tables, and those of CSV that identify a
+    /// function.
     #[must_use]
     pub fn is_in(&self, medium: Medium) -> bool {
-        self.media.contains(&medium)
+        let has = |medium| self.media.contains(&medium);
+        match medium {
+            Medium::Markdown => {
+                let identifies = matches!(
+                    self.shows,
+                    Some(Meaning::File | Meaning::FirstLine | Meaning::FunctionId)
+                );
+                has(Medium::Text) || (has(Medium::Csv) && identifies)
+            }
+            medium => has(medium),
+        }
     }
 
     /// A column that is shown everywhere under its own name.
@@ -175,6 +186,8 @@ impl Column<'_> {
 pub enum Medium {
     /// Tables for people.
     Text,
+    /// Tables for people in Markdown.
+    Markdown,
     /// CSV.
     Csv,
     /// XML.
@@ -188,6 +201,8 @@ pub enum Medium {
 pub enum TitledMedium {
     /// Tables for people.
     Text,
+    /// Tables for people in Markdown.
+    Markdown,
     /// CSV.
     Csv,
     /// XML.
@@ -200,6 +215,7 @@ impl TitledMedium {
     pub fn medium(self) -> Medium {
         match self {
             Self::Text => Medium::Text,
+            Self::Markdown => Medium::Markdown,
             Self::Csv => Medium::Csv,
             Self::Xml => Medium::Xml,
         }
@@ -217,8 +233,12 @@ pub enum Meaning {
     Line,
     /// How deep it lies in a tree.
     Depth,
-    /// Its file, where it is not that of the function.
+    /// Its file.
     File,
+    /// The line where the definition of its function starts.
+    FirstLine,
+    /// The number of its function.
+    FunctionId,
     /// Its source.
     Code,
     /// Whom it called.
@@ -275,11 +295,13 @@ pub enum Meaning {
 
 impl Meaning {
     /// The meanings by their words in headers.
-    const ALL: [(&'static str, Self); 30] = [
+    const ALL: [(&'static str, Self); 32] = [
         ("element", Self::Element),
         ("line", Self::Line),
         ("depth", Self::Depth),
         ("file", Self::File),
+        ("first_line", Self::FirstLine),
+        ("function_id", Self::FunctionId),
         ("code", Self::Code),
         ("callees", Self::Callees),
         ("calls", Self::Calls),

@@ -54,13 +54,14 @@ impl RowSource for TreeRows<'_> {
         match column {
             "exclusive_ticks" | "cumulative_ticks" => Ok(self.tree.has_readings()),
             "calls" => self.tree.may_have_calls(),
-            "line_file" => self.tree.may_have_files(),
+            "file" => self.tree.may_have_files(),
+            "first_line" => self.tree.may_have_first_lines(),
             _ => Ok(true),
         }
     }
 
     fn each(&self, give: &mut dyn FnMut(&[Value]) -> bool) -> rusqlite::Result<()> {
-        let mut values = vec![Value::Null; 17];
+        let mut values = vec![Value::Null; 18];
         self.tree.each(&self.limits, self.with_code, |row| {
             let place = row.place;
             values[0] = Value::Integer(place.depth);
@@ -82,13 +83,14 @@ impl RowSource for TreeRows<'_> {
             }
             put(&mut values[11], &row.function.module);
             put(&mut values[12], row.file());
-            values[13] = Value::Integer(place.node_id);
-            values[14] = integer(place.parent_id);
+            values[13] = integer(row.function.first_line);
+            values[14] = Value::Integer(place.node_id);
+            values[15] = integer(place.parent_id);
             match &place.file {
-                Some(file) => put(&mut values[15], file),
-                None => values[15] = Value::Null,
+                Some(file) => put(&mut values[16], file),
+                None => values[16] = Value::Null,
             }
-            values[16] = Value::Integer(place.function_id);
+            values[17] = Value::Integer(place.function_id);
             Ok(give(&values))
         })
     }
@@ -104,7 +106,7 @@ pub(super) struct ChainRows<'d> {
 impl RowSource for ChainRows<'_> {
     fn each(&self, give: &mut dyn FnMut(&[Value]) -> bool) -> rusqlite::Result<()> {
         let mut names = Names::new(self.connection)?;
-        let mut values = vec![Value::Null; 9];
+        let mut values = vec![Value::Null; 10];
         for row in &self.rows {
             let function = names.of(row.function_id)?;
             values[0] = Value::Integer(row.level);
@@ -115,7 +117,8 @@ impl RowSource for ChainRows<'_> {
             values[5] = row.calls.map_or(Value::Null, Value::from);
             put(&mut values[6], &function.module);
             put(&mut values[7], &function.file);
-            values[8] = Value::Integer(row.function_id);
+            values[8] = integer(function.first_line);
+            values[9] = Value::Integer(row.function_id);
             if !give(&values) {
                 break;
             }

@@ -108,13 +108,20 @@ fn sample(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// The manual has all columns but the last one, the number of the function.
 #[test]
-fn the_manuals_csv_to_the_byte() {
+fn csv_begins_with_the_columns_of_the_manual() {
     let layout = Layout {
         format: Format::Csv,
         ..Layout::default()
     };
-    assert_eq!(summary(RAIN, &layout), sample("manual-0.9.0.summary.csv"));
+    let text = summary(RAIN, &layout);
+    let lines = text.lines().map(|line| {
+        let (columns, _) = line.rsplit_once(',').expect("several columns");
+        format!("{columns}\n")
+    });
+    let columns: String = lines.collect();
+    assert_eq!(columns, sample("manual-0.9.0.summary.csv"));
 }
 
 /// But for the blank before the first line, which only this sample has.

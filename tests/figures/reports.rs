@@ -18,7 +18,9 @@ use crate::support::long;
 use crate::support::report_model::{
     Asked, By, FILTERS, Filter, Numbers, Refusal, leaves_out_nothings, reply,
 };
-use crate::support::selection_model::{Model, Name, Operator, Path, Row, rows_of};
+use crate::support::selection_model::{
+    Model, Name, Operator, Path, Row, remove_definition, rows_of,
+};
 use crate::support::selection_runs::{Function, METRICS, Node, Place, Run, Said, runs};
 
 /// Reports that a model answers, too. Labels have a model of their own (tests/behaviour/labels.rs); lines
@@ -290,7 +292,7 @@ fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &As
         found.remove("code");
         // It is shown nowhere: rows of several metrics are joined by it.
         found.remove("id");
-        found.remove("function_id");
+        remove_definition(found);
         let sums = (found.remove("cum_pct"), expected.remove("cum_pct"));
         let same = match &sums {
             (Some(Value::Real(found)), Some(Value::Real(expected))) => {

@@ -15,7 +15,9 @@ use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
 
 use crate::support::long;
-use crate::support::selection_model::{Model, Name, Operator, Path, Row, rows_of};
+use crate::support::selection_model::{
+    Model, Name, Operator, Path, Row, remove_definition, rows_of,
+};
 use crate::support::selection_replies::{Question, Reply, Shown};
 use crate::support::selection_runs::{
     Function, METRICS, Opening, Opens, Place, Run, Said, functions, opening, runs,
@@ -258,7 +260,7 @@ fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>,
         row.remove("cum_pct");
         // Numbers of functions are for tables of several metrics, and code is not asked for here.
         row.remove("id");
-        row.remove("function_id");
+        remove_definition(row);
         row.remove("code");
         let average = match (&row.get("cost"), &row["calls"]) {
             (Some(Value::Real(cost)), Value::Integer(calls)) if *calls > 0 => {

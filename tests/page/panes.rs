@@ -39,14 +39,19 @@ impl Printed {
         text
     }
 
-    /// The rows of a report, cell by cell, as people read them: those of Markdown, where cells without a text are cells.
+    /// Returns the rows of a report, cell by cell: those of Markdown, without the columns that the page does not show.
     fn rows(&mut self, shown: &Shown, words: &[String]) -> Option<Vec<Vec<String>>> {
         let text = self.text(
             shown,
             &[words, &["--format".into(), "markdown".into()]].concat(),
         )?;
-        let rows = text.lines().skip_while(|line| !line.starts_with('|'));
-        Some(rows.skip(2).map(cells).collect())
+        let mut rows = text.lines().skip_while(|line| !line.starts_with('|'));
+        let titles = cells(rows.next().unwrap_or_default());
+        let is_hidden =
+            |title: &String| ["File", "First line", "Function id"].contains(&title.as_str());
+        let shown = titles.iter().position(is_hidden).unwrap_or(titles.len());
+        let cut = |row| cells(row).into_iter().take(shown).collect();
+        Some(rows.skip(1).map(cut).collect())
     }
 
     /// The object of a report.

@@ -496,8 +496,9 @@ const TWINS: [Twin; 9] = [
     Twin {
         report: "summary",
         flag: None,
-        columns: &["function", "module", "file", "kind", "calls", "exclusive", "exclusive_pct", "cumulative", "cumulative_pct", "cost", "cost_pct"],
-        sql: "SELECT function, module, file, kind, calls, exclusive, exclusive_pct, cumulative, cumulative_pct, cumulative, cumulative_pct
+        columns: &["function", "module", "file", "kind", "calls", "exclusive", "exclusive_pct", "cumulative", "cumulative_pct", "cost", "cost_pct", "first_line", "function_id"],
+        sql: "SELECT function, module, file, kind, calls, exclusive, exclusive_pct, cumulative, cumulative_pct, cumulative, cumulative_pct,
+                first_line, function_id
               FROM summary WHERE run_id = ?1 AND metric = ?2 ORDER BY cumulative DESC, function, module, file, function_id",
     },
     Twin {
@@ -518,8 +519,8 @@ const TWINS: [Twin; 9] = [
     Twin {
         report: "lines",
         flag: None,
-        columns: &["function", "module", "file", "line", "col", "calls", "exclusive", "exclusive_pct", "cumulative", "cumulative_pct"],
-        sql: "SELECT function, module, file, line, col, calls, exclusive, exclusive_pct, cumulative, cumulative_pct
+        columns: &["function", "module", "file", "line", "col", "calls", "exclusive", "exclusive_pct", "cumulative", "cumulative_pct", "first_line", "function_id"],
+        sql: "SELECT function, module, file, line, col, calls, exclusive, exclusive_pct, cumulative, cumulative_pct, first_line, function_id
               FROM lines WHERE run_id = ?1 AND metric = ?2
               ORDER BY cumulative DESC, function, line, COALESCE(col, 0), module, file, function_id",
     },
@@ -534,22 +535,22 @@ const TWINS: [Twin; 9] = [
     Twin {
         report: "exclusive",
         flag: None,
-        columns: &["rank", "function", "module", "file", "calls", "exclusive", "pct", "cum_pct"],
-        sql: "SELECT rank, function, module, file, calls, exclusive, pct, cum_pct
+        columns: &["rank", "function", "module", "file", "calls", "exclusive", "pct", "cum_pct", "first_line", "function_id"],
+        sql: "SELECT rank, function, module, file, calls, exclusive, pct, cum_pct, first_line, function_id
               FROM exclusive WHERE run_id = ?1 AND metric = ?2 ORDER BY rank",
     },
     Twin {
         report: "cumulative",
         flag: None,
-        columns: &["rank", "function", "module", "file", "calls", "cumulative", "pct", "cum_pct"],
-        sql: "SELECT rank, function, module, file, calls, cumulative, pct, cum_pct
+        columns: &["rank", "function", "module", "file", "calls", "cumulative", "pct", "cum_pct", "first_line", "function_id"],
+        sql: "SELECT rank, function, module, file, calls, cumulative, pct, cum_pct, first_line, function_id
               FROM cumulative WHERE run_id = ?1 AND metric = ?2 ORDER BY rank",
     },
     Twin {
         report: "tree",
         flag: None,
-        columns: &["depth", "function", "line", "col", "calls", "exclusive", "cumulative", "module", "file", "node_id", "parent_id"],
-        sql: "SELECT depth, function, line, col, calls, exclusive, cumulative, module, file, node_id, parent_id
+        columns: &["depth", "function", "line", "col", "calls", "exclusive", "cumulative", "module", "file", "node_id", "parent_id", "first_line", "function_id"],
+        sql: "SELECT depth, function, line, col, calls, exclusive, cumulative, module, file, node_id, parent_id, first_line, function_id
               FROM tree WHERE run_id = ?1 AND metric = ?2 ORDER BY node_id",
     },
     Twin {
@@ -594,8 +595,10 @@ const CALL_TWINS: [Twin; 3] = [
     Twin {
         report: "callees",
         flag: None,
-        columns: &["callee", "callee_module", "callee_file", "kind", "calls", "cumulative", "cumulative_pct"],
-        sql: "SELECT callee, callee_module, callee_file, kind, calls, cumulative, cumulative_pct
+        columns: &[
+            "callee", "callee_module", "callee_file", "kind", "calls", "cumulative", "cumulative_pct", "callee_first_line", "function_id",
+        ],
+        sql: "SELECT callee, callee_module, callee_file, kind, calls, cumulative, cumulative_pct, callee_first_line, callee_id
               FROM callees WHERE run_id = ?1 AND metric = ?2 AND function = ?3
               ORDER BY cumulative DESC, callee, callee_module, callee_file, kind",
     },
@@ -611,8 +614,10 @@ const CALL_TWINS: [Twin; 3] = [
             "exclusive",
             "cumulative",
             "cumulative_pct",
+            "caller_first_line",
+            "function_id",
         ],
-        sql: "SELECT caller, caller_module, caller_file, kind, calls, exclusive, cumulative, cumulative_pct
+        sql: "SELECT caller, caller_module, caller_file, kind, calls, exclusive, cumulative, cumulative_pct, caller_first_line, caller_id
               FROM calls WHERE run_id = ?1 AND metric = ?2 AND function = ?3
               ORDER BY cumulative DESC, COALESCE(caller, '(root)'), caller_module, caller_file, kind",
     },
@@ -630,9 +635,13 @@ const CALL_TWINS: [Twin; 3] = [
             "calls",
             "exclusive",
             "cumulative",
+            "file",
+            "caller_first_line",
+            "function_id",
         ],
         sql:
-            "SELECT caller, caller_module, caller_file, line_file, caller_line, caller_col, kind, calls, exclusive, cumulative
+            "SELECT caller, caller_module, caller_file, line_file, caller_line, caller_col, kind, calls, exclusive, cumulative,
+                COALESCE(line_file, caller_file), caller_first_line, caller_id
               FROM call_lines WHERE run_id = ?1 AND metric = ?2 AND function = ?3
               ORDER BY cumulative DESC, COALESCE(caller, '(root)'), caller_line, caller_col, caller_module, COALESCE(line_file, caller_file)",
     },

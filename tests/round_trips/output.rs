@@ -185,7 +185,7 @@ fn in_every_format(
                 &answer,
                 &found,
                 &rows_of_markdown(&text)?,
-                |column| column.is_in(Medium::Text),
+                |column| column.is_in(Medium::Markdown),
                 markdown_cell(factor_of(
                     text.lines()
                         .find(|line| line.starts_with('|'))
@@ -228,7 +228,11 @@ fn shown(
     found: &[Vec<Value>],
     is_shown: fn(&Column<'_>) -> bool,
 ) -> Vec<(usize, Kind)> {
-    let holds = |at: usize| found.iter().any(|row| row[at] != Value::Null);
+    let holds = |at: usize| {
+        let is_empty =
+            |value: &Value| matches!(value, Value::Null) || *value == Value::Text(String::new());
+        found.iter().any(|row| !is_empty(&row[at]))
+    };
     let columns = answer.columns.iter().enumerate();
     columns
         .filter(|(at, column)| {

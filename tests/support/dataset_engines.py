@@ -147,7 +147,9 @@ functions = {
     )
 }
 identities = {number: key.hex() for number, key in database.execute("SELECT identity_id, identity_key FROM identities")}
-KEYS = {"run_id": "run_uid", "base_run_id": "base_run_uid", "function_id": "function_key", "identity_id": "identity_key"}
+FUNCTIONS = ["function_id", "caller_id", "callee_id", "top_function_id", "ancestor_function_id"]
+KEYS = {"run_id": "run_uid", "base_run_id": "base_run_uid", "identity_id": "identity_key"}
+KEYS.update((column, column.removesuffix("id") + "key") for column in FUNCTIONS)
 NODES = ["node_id", "parent_id", "last_id", "outer_id", "ancestor_id", "top_id"]
 
 
@@ -160,7 +162,7 @@ def of_dataset(columns, row):
             out.append(None)
         elif column in ("run_id", "base_run_id"):
             out.append(runs[int(value)])
-        elif column == "function_id":
+        elif column in FUNCTIONS:
             out.append(functions[value])
         elif column == "identity_id":
             out.append(identities[value])

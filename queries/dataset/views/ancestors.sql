@@ -3,7 +3,8 @@ SELECT n.run_uid AS run_uid, m.metric AS metric, n.node_id AS node_id, f.name AS
   a.node_id AS ancestor_id, a.depth AS depth, g.name AS ancestor, g.kind AS ancestor_kind, g.module AS ancestor_module,
   g.file AS ancestor_file, CASE WHEN a.outer_id IS NULL THEN 1 ELSE 0 END AS is_outermost, n.calls AS calls,
   CASE WHEN m.metric = r.default_metric THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END AS exclusive,
-  CASE WHEN m.metric = r.default_metric THEN n.cumulative WHEN c.node_id IS NULL THEN 0.0 ELSE c.cumulative END AS cumulative
+  CASE WHEN m.metric = r.default_metric THEN n.cumulative WHEN c.node_id IS NULL THEN 0.0 ELSE c.cumulative END AS cumulative,
+  n.function_key AS function_key, NULLIF(f.first_line, 0) AS first_line, a.function_key AS ancestor_function_key, NULLIF(g.first_line, 0) AS ancestor_first_line
 FROM runs AS r
 JOIN metrics AS m ON m.run_uid = r.run_uid
 JOIN nodes AS n ON n.run_uid = r.run_uid AND n.line IS NULL

@@ -4,7 +4,8 @@ SELECT e.run_uid AS run_uid, COALESCE(r.title, r.source_name) AS run, e.metric A
   e.outermost AS cumulative, 100 * e.outermost / NULLIF(m.total, 0) AS cumulative_pct,
   CASE WHEN e.back = 0 THEN 'call' ELSE 'back' END AS kind,
   CASE WHEN e.back = 0 AND b.callee_key IS NOT NULL THEN 1 ELSE 0 END AS includes_back,
-  NULLIF(e.line_file, '') AS line_file
+  NULLIF(e.line_file, '') AS line_file,
+  e.callee_key AS function_key, NULLIF(f.first_line, 0) AS first_line, e.caller_key AS caller_key, NULLIF(c.first_line, 0) AS caller_first_line
 FROM runs AS r
 JOIN metrics AS m ON m.run_uid = r.run_uid
 JOIN edges AS e ON e.run_uid = m.run_uid AND e.metric = m.metric

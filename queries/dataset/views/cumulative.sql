@@ -9,7 +9,8 @@ SELECT i.run_uid AS run_uid, COALESCE(r.title, r.source_name) AS run, i.metric A
     PARTITION BY i.run_uid, i.metric
     ORDER BY i.cumulative DESC NULLS LAST, f.name, f.module, f.file, f.position
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-  ) AS cum_pct
+  ) AS cum_pct,
+  i.function_key AS function_key, NULLIF(f.first_line, 0) AS first_line
 FROM runs AS r
 JOIN metrics AS m ON m.run_uid = r.run_uid
 JOIN function_info AS i ON i.run_uid = m.run_uid AND i.metric = m.metric

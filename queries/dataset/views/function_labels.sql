@@ -1,7 +1,8 @@
 -- Aggregates by label set first, as there are many more nodes than sets.
 SELECT x.run_uid AS run_uid, COALESCE(r.title, r.source_name) AS run, x.metric AS metric, m.unit AS unit, x.key AS key,
   x.value AS value, x.value_unit AS value_unit, f.name AS function, f.module AS module, f.file AS file, x.exclusive AS exclusive,
-  100 * x.exclusive / NULLIF(m.total, 0) AS pct, x.function_key AS function_key
+  100 * x.exclusive / NULLIF(m.total, 0) AS pct, x.function_key AS function_key,
+  NULLIF(f.first_line, 0) AS first_line
 FROM runs AS r
 JOIN metrics AS m ON m.run_uid = r.run_uid
 JOIN (

@@ -1,7 +1,8 @@
 SELECT i.run_uid AS run_uid, COALESCE(r.title, r.source_name) AS run, i.metric AS metric, m.unit AS unit, f.name AS function,
   f.module AS module, CASE WHEN i.file = '' THEN f.file ELSE i.file END AS file, i.line AS line, NULLIF(i.col, 0) AS col,
   i.calls AS calls, i.exclusive AS exclusive, 100 * i.exclusive / NULLIF(m.total, 0) AS exclusive_pct, i.cumulative AS cumulative,
-  100 * i.cumulative / NULLIF(m.total, 0) AS cumulative_pct, i.function_key AS function_key
+  100 * i.cumulative / NULLIF(m.total, 0) AS cumulative_pct, i.function_key AS function_key,
+  NULLIF(f.first_line, 0) AS first_line
 FROM runs AS r
 JOIN metrics AS m ON m.run_uid = r.run_uid
 JOIN line_info AS i ON i.run_uid = m.run_uid AND i.metric = m.metric

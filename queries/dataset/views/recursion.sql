@@ -1,5 +1,6 @@
 SELECT t.run_uid AS run_uid, COALESCE(r.title, r.source_name) AS run, f.name AS function, f.module AS module, f.file AS file,
-  h.levels AS levels, COALESCE(p.places, 0) AS places, COALESCE(p.nested, 0) AS nested, t.function_key AS function_key
+  h.levels AS levels, COALESCE(p.places, 0) AS places, COALESCE(p.nested, 0) AS nested, t.function_key AS function_key,
+  NULLIF(f.first_line, 0) AS first_line
 FROM runs AS r
 JOIN function_info AS t ON t.run_uid = r.run_uid AND t.metric = r.default_metric
 JOIN functions AS f ON f.run_uid = t.run_uid AND f.function_key = t.function_key

@@ -2,7 +2,8 @@ SELECT i.run_uid AS run_uid, COALESCE(r.title, r.source_name) AS run, i.metric A
   f.module AS module, f.file AS file, f.kind AS kind, i.calls AS calls, i.exclusive AS exclusive,
   100 * i.exclusive / NULLIF(m.total, 0) AS exclusive_pct, i.cumulative AS cumulative,
   100 * i.cumulative / NULLIF(m.total, 0) AS cumulative_pct, i.exclusive / NULLIF(CAST(i.calls AS DOUBLE), 0) AS exclusive_avg,
-  i.cumulative / NULLIF(CAST(i.calls AS DOUBLE), 0) AS cumulative_avg, i.seen AS seen, i.function_key AS function_key
+  i.cumulative / NULLIF(CAST(i.calls AS DOUBLE), 0) AS cumulative_avg, i.seen AS seen, i.function_key AS function_key,
+  NULLIF(f.first_line, 0) AS first_line
 FROM runs AS r
 JOIN metrics AS m ON m.run_uid = r.run_uid
 JOIN function_info AS i ON i.run_uid = m.run_uid AND i.metric = m.metric

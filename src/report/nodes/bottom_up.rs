@@ -323,7 +323,9 @@ impl Chains {
             names.of(self.chains[*at].function)?;
         }
         let key = |function: i64| {
-            let FunctionName { name, module, file } = names.known(function);
+            let FunctionName {
+                name, module, file, ..
+            } = names.known(function);
             (name, module, file, function)
         };
         chains.sort_by(|left, right| {

@@ -10,6 +10,8 @@ pub(in crate::report) struct FunctionName {
     pub(in crate::report) name: String,
     pub(in crate::report) module: String,
     pub(in crate::report) file: String,
+    /// The line where the definition starts.
+    pub(in crate::report) first_line: Option<i64>,
 }
 
 /// The names that were asked for so far.
@@ -20,7 +22,7 @@ pub(in crate::report) struct Names<'c> {
 
 impl<'c> Names<'c> {
     pub(in crate::report) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
-        let sql = "SELECT name, module, file FROM functions WHERE function_id = ?1";
+        let sql = "SELECT name, module, file, NULLIF(first_line, 0) FROM functions WHERE function_id = ?1";
         Ok(Self {
             statement: connection.prepare(sql)?,
             known: HashMap::new(),
@@ -39,6 +41,7 @@ impl<'c> Names<'c> {
                             name: row.get(0)?,
                             module: row.get(1)?,
                             file: row.get(2)?,
+                            first_line: row.get(3)?,
                         })
                     })
                     .optional()?;

@@ -150,15 +150,35 @@ impl<'c> Tree<'c> {
             .query_row(sql, [self.question.run], |row| row.get(0))
     }
 
-    /// Whether a line may be of another file than its function.
+    /// Returns whether the file of any function or line of the run is known.
     ///
     /// # Errors
     /// When the database fails.
     pub(in crate::report) fn may_have_files(&self) -> rusqlite::Result<bool> {
         let sql = "SELECT EXISTS (
+            SELECT 1 FROM runs AS r
+            CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
+            CROSS JOIN functions AS f ON f.function_id = i.function_id
+            WHERE r.run_id = ?1 AND f.file <> ''
+        ) OR EXISTS (
             SELECT 1 FROM metrics AS m
             CROSS JOIN line_info AS i ON i.metric_id = m.metric_id
             WHERE m.run_id = ?1 AND i.file <> ''
+        )";
+        self.connection
+            .query_row(sql, [self.question.run], |row| row.get(0))
+    }
+
+    /// Returns whether the first line of any function of the run is known.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(in crate::report) fn may_have_first_lines(&self) -> rusqlite::Result<bool> {
+        let sql = "SELECT EXISTS (
+            SELECT 1 FROM runs AS r
+            CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
+            CROSS JOIN functions AS f ON f.function_id = i.function_id
+            WHERE r.run_id = ?1 AND f.first_line > 0
         )";
         self.connection
             .query_row(sql, [self.question.run], |row| row.get(0))

@@ -3,8 +3,8 @@
 //! Costs in milliseconds are titled `Time`; otherwise `Time` becomes metric and unit:
 //! `Alloc(bytes)`, `ExclusiveTime(us)`. If the selected cost is unknown in every row and exclusive
 //! costs are shown instead, their title is `ExclusiveTime`. With several metrics, percentages
-//! name theirs, too: `PctOfAlloc`. A column `File` is added if a line is in another file than its
-//! function. Titles of inclusive and exclusive costs are correct, except in one
+//! name theirs, too: `PctOfAlloc`. `File`, `FirstLine` and `FunctionId` identify the function of a row: its source file, or
+//! that of the line, the line where its definition starts, and its number in the database. Titles of inclusive and exclusive costs are correct, except in one
 //! report whose files have them swapped ([`title_columns`]).
 //!
 //! Figures have all their digits, independent of `--decimal`. Minus is `-`, and unknown values are empty. Names are

@@ -1,4 +1,5 @@
-//! A table in GitHub's Markdown, for issues.
+//! A table in GitHub's Markdown, for issues. It has the columns of text and the columns of CSV that identify a function:
+//! `File`, `First line` and `Function id`.
 //!
 //! Names and all lines above the table are code spans, so that they contain no markup, mention or link. Invisible
 //! characters are written as in text (`\n`, `\u{202e}`).

@@ -54,7 +54,11 @@ impl Table {
             }
         });
         let units: Vec<String> = units.collect();
-        let mut columns = shown(answer, layout, TitledMedium::Text)?;
+        let medium = match layout.format {
+            Format::Markdown => TitledMedium::Markdown,
+            _ => TitledMedium::Text,
+        };
+        let mut columns = shown(answer, layout, medium)?;
         order_columns(answer, &mut columns);
         for column in &mut columns {
             let unit = units.get(column.metric).map_or("", String::as_str);

@@ -24,14 +24,14 @@ pub fn titled_of(answer: &Answer<'_>) -> Json {
 fn with_measures(columns: &[Column<'_>], beside: &[&Measure]) -> Json {
     json!({
         "csv": of_medium(columns, beside, TitledMedium::Csv),
-        "markdown": of_medium(columns, beside, TitledMedium::Text),
+        "markdown": of_medium(columns, beside, TitledMedium::Markdown),
     })
 }
 
 fn of_medium(columns: &[Column<'_>], beside: &[&Measure], medium: TitledMedium) -> Vec<Json> {
     // Titles have this placeholder for the name of the measure.
     let placeholder = match medium {
-        TitledMedium::Text => "@",
+        TitledMedium::Text | TitledMedium::Markdown => "@",
         TitledMedium::Csv | TitledMedium::Xml => "Time",
     };
     let asked = [Meaning::Cumulative, Meaning::Exclusive, Meaning::Own];

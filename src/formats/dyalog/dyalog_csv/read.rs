@@ -330,7 +330,7 @@ struct Columns {
 impl Columns {
     /// Reads the header.
     fn of(header: &Table<'_, '_>, sink: &mut dyn Sink) -> Result<Self, ImportError> {
-        const KNOWN: [&[u8]; 9] = [
+        const KNOWN: [&[u8]; 10] = [
             b"Depth",
             b"Element",
             b"Function",
@@ -340,6 +340,8 @@ impl Columns {
             b"ExclusiveTime",
             b"InclusiveTicks",
             b"ExclusiveTicks",
+            // A number in the database from which profdb wrote the file.
+            b"FunctionId",
         ];
         let at = header.position;
         let names: Vec<&[u8]> = (0..header.fields.len())

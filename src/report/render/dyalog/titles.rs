@@ -6,12 +6,17 @@
 use crate::report::header::{Column, Meaning, TitledMedium};
 
 /// Titles by what a column shows, in tables, CSV and XML; `@` means the unit of the metric.
-const TITLES: [(Meaning, [&str; 3]); 30] = [
+const TITLES: [(Meaning, [&str; 3]); 32] = [
     (Meaning::About, ["About", "About", "About"]),
     (Meaning::Element, ["Element", "Element", "Element"]),
     (Meaning::Line, ["Line", "Line", "Line"]),
     (Meaning::Depth, ["Depth", "Depth", "Depth"]),
     (Meaning::File, ["File", "File", "File"]),
+    (Meaning::FirstLine, ["First line", "FirstLine", "FirstLine"]),
+    (
+        Meaning::FunctionId,
+        ["Function id", "FunctionId", "FunctionId"],
+    ),
     (Meaning::Code, ["Code", "Code", "Code"]),
     (Meaning::Callees, ["Callees", "Callees", "Callees"]),
     (Meaning::Calls, ["Calls", "Calls", "Calls"]),
@@ -84,9 +89,12 @@ pub fn titles(columns: &[Column<'_>], titled: TitledMedium, asked: Meaning) -> V
         let both = BOTH.iter().filter(|_| has_both);
         let mut known = both.chain(&TITLES);
         let found = known.find(|(known, _)| *known == meaning);
-        found
-            .map_or("", |(_, titles)| titles[titled as usize])
-            .to_owned()
+        let place = match titled {
+            TitledMedium::Text | TitledMedium::Markdown => 0,
+            TitledMedium::Csv => 1,
+            TitledMedium::Xml => 2,
+        };
+        found.map_or("", |(_, titles)| titles[place]).to_owned()
     };
     columns
         .iter()
