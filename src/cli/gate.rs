@@ -272,10 +272,10 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
 /// What passes because there is nothing to compare with: a slip in what names base would look so, too.
 fn taken_for_first(rules: &[RuleAnswer]) -> Vec<String> {
     let without = rules.iter().filter(|rule| rule.answer == Answer::NoBase);
-    let mut why: Vec<&str> = without.map(|rule| rule.why.as_str()).collect();
-    why.dedup();
-    let said = why.into_iter();
-    said.map(|why| format!("no baseline yet, so the gate passes: {why}"))
+    let mut reason: Vec<&str> = without.map(|rule| rule.reason.as_str()).collect();
+    reason.dedup();
+    let said = reason.into_iter();
+    said.map(|reason| format!("no baseline yet, so the gate passes: {reason}"))
         .collect()
 }
 
