@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -253,15 +253,18 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
         add(file, &write::markdown(&told))?;
     }
     let text = match format {
-        Written::Text => write::text(&told),
+        Written::Text => write::text(&told, target.has_colours()),
         Written::Json => write::json(&told),
         Written::Junit => write::junit(&told),
         Written::Github => write::github(&told),
         Written::Markdown => write::markdown(&told),
     };
-    let written = target.write(stop, |out| {
-        out.write_all(text.as_bytes()).map_err(Unwritten::from)
-    });
+    let content = |out: &mut dyn Write| out.write_all(text.as_bytes()).map_err(Unwritten::from);
+    let written = if format == Written::Text {
+        target.write_coloured(stop, content)
+    } else {
+        target.write(stop, content)
+    };
     match written {
         // The reader has seen enough, and the answer is what it is.
         Ok(()) | Err(Failure::ClosedPipe) => verdict,

@@ -87,7 +87,7 @@ fn columns<'c>(comparison: &Comparison) -> Vec<ColumnOf<Told<'c>>> {
         let verdict = column("verdict", Kind::Text, PEOPLE, |of: &Told<'c>| {
             text(&verdict(&of.row))
         });
-        columns.push(whole(verdict));
+        columns.push(whole(shows(Meaning::Verdict, verdict)));
     }
     columns.extend([
         column("reason", Kind::Text, PROGRAMS, |of: &Told<'c>| {
