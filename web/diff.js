@@ -30,7 +30,7 @@ export function sidesOf(answer) {
     card('', 'Base', sideName(answer.base), cost(total.base)),
     make('span', { class: 'arrow', 'aria-hidden': 'true', text: '→' }),
     card('', 'New', sideName(answer.new), cost(total.new)),
-    card(directionOf(total.verdict), 'In all', [intervalText(total), total.why].filter((text) => text !== '').join(' '), times, total.verdict ? verdictMark(total.verdict) : null),
+    card(directionOf(total.verdict), 'In all', [intervalText(total), total.reason].filter((text) => text !== '').join(' '), times, total.verdict ? verdictMark(total.verdict) : null),
   );
 }
 
@@ -55,7 +55,7 @@ function detail(answer, row) {
     'div',
     {},
     make('h2', { text: shown(row.function), title: plain(row.function) }),
-    make('p', { class: 'verdict-line' }, row.verdict ? verdictMark(row.verdict) : '', row.why ? make('span', { text: plain(row.why) }) : ''),
+    make('p', { class: 'verdict-line' }, row.verdict ? verdictMark(row.verdict) : '', row.reason ? make('span', { text: plain(row.reason) }) : ''),
     facts([
       ['Base', side('base')],
       ['New', side('new')],

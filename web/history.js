@@ -310,7 +310,7 @@ function stepsTable(answer, changes, select) {
       { title: `Before ${scale.title}`, value: (change) => change.before, show: cost },
       { title: `After ${scale.title}`, value: (change) => change.after, show: cost },
       ...testColumns(direction),
-      { title: 'State', isLeft: true, value: (change) => plain([change.change === 'drift' ? 'drift' : change.state, change.why].filter(Boolean).join(': ')) },
+      { title: 'State', isLeft: true, value: (change) => plain([change.change === 'drift' ? 'drift' : change.state, change.reason].filter(Boolean).join(': ')) },
     ],
   });
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -253,15 +253,18 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
         add(file, &write::markdown(&told))?;
     }
     let text = match format {
-        Written::Text => write::text(&told),
+        Written::Text => write::text(&told, target.has_colours()),
         Written::Json => write::json(&told),
         Written::Junit => write::junit(&told),
         Written::Github => write::github(&told),
         Written::Markdown => write::markdown(&told),
     };
-    let written = target.write(stop, |out| {
-        out.write_all(text.as_bytes()).map_err(Unwritten::from)
-    });
+    let content = |out: &mut dyn Write| out.write_all(text.as_bytes()).map_err(Unwritten::from);
+    let written = if format == Written::Text {
+        target.write_coloured(stop, content)
+    } else {
+        target.write(stop, content)
+    };
     match written {
         // The reader has seen enough, and the answer is what it is.
         Ok(()) | Err(Failure::ClosedPipe) => verdict,
@@ -272,10 +275,10 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
 /// What passes because there is nothing to compare with: a slip in what names base would look so, too.
 fn taken_for_first(rules: &[RuleAnswer]) -> Vec<String> {
     let without = rules.iter().filter(|rule| rule.answer == Answer::NoBase);
-    let mut why: Vec<&str> = without.map(|rule| rule.why.as_str()).collect();
-    why.dedup();
-    let said = why.into_iter();
-    said.map(|why| format!("no baseline yet, so the gate passes: {why}"))
+    let mut reason: Vec<&str> = without.map(|rule| rule.reason.as_str()).collect();
+    reason.dedup();
+    let said = reason.into_iter();
+    said.map(|reason| format!("no baseline yet, so the gate passes: {reason}"))
         .collect()
 }
 

@@ -265,7 +265,11 @@ const ENVIRONMENT: &[(&str, &str)] = &[
         "PROFDB_PAGER, PAGER",
         "Pager; the first that is set is used, and an empty value disables it [default: less -FRX]",
     ),
-    ("TERM", "There is no pager if it is unset or `dumb`"),
+    (
+        "NO_COLOR",
+        "Any value disables colours in tables on a terminal",
+    ),
+    ("TERM", "Unset or `dumb` disables pager and colours"),
     (
         "TMPDIR",
         "Directory for temporary files of large profiles, exports and tables",

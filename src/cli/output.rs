@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
@@ -15,7 +15,7 @@ use super::failure::{Failure, complain, database, output, unwritten};
 use super::heard;
 use super::inputs::Inputs;
 use super::outfile_name::is_packed;
-use super::pager::{Lines, Pager, PagerArgs};
+use super::pager::{self, Lines, Pager, PagerArgs};
 use super::progress::{beside, end};
 use super::screen::{Screen, screen};
 use super::source::is_profile;
@@ -102,6 +102,7 @@ impl ListArgs {
             } else {
                 screen_width()
             },
+            colours: self.outfile.is_none() && Target::Screen.has_colours(),
             ..Layout::default()
         }
     }
@@ -329,6 +330,16 @@ impl Target {
         Ok(())
     }
 
+    /// Returns whether the output may have colours: it goes to a terminal that has them, and `NO_COLOR`
+    /// (<https://no-color.org>) is unset or empty.
+    pub(super) fn has_colours(&self) -> bool {
+        !matches!(self, Self::File(_))
+            && !heard::is_listening()
+            && io::stdout().is_terminal()
+            && pager::moves_its_cursor()
+            && pager::variable("NO_COLOR").is_none_or(|value| value.is_empty())
+    }
+
     /// Writes there what a function writes: to the screen as it comes, to a file completely or not
     /// at all.
     pub(super) fn write(
@@ -339,10 +350,28 @@ impl Target {
         self.write_as(stop, |out, _| content(out))
     }
 
+    /// Writes text that may have marks of colours as [`write`](Self::write) does.
+    pub(super) fn write_coloured(
+        &self,
+        stop: &Stop,
+        content: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
+    ) -> Result<(), Failure> {
+        self.write_with(stop, self.has_colours(), |out, _| content(out))
+    }
+
     /// Lets a function write the output, and tells it whether a draft is thrown away if it fails.
     pub(super) fn write_as(
         &self,
         stop: &Stop,
+        content: impl FnOnce(&mut dyn Write, export::Output) -> Result<(), Unwritten>,
+    ) -> Result<(), Failure> {
+        self.write_with(stop, false, content)
+    }
+
+    fn write_with(
+        &self,
+        stop: &Stop,
+        has_marks: bool,
         content: impl FnOnce(&mut dyn Write, export::Output) -> Result<(), Unwritten>,
     ) -> Result<(), Failure> {
         let Self::File(file) = self else {
@@ -360,10 +389,10 @@ impl Target {
             };
             let content = |out: &mut dyn Write| content(out, export::Output::Stream);
             if let Some(pager) = pager {
-                return write_paged(pager, stop, content);
+                return write_paged(pager, stop, has_marks, content);
             }
             let mut out = Heedful {
-                out: screen(),
+                out: screen(has_marks),
                 stop,
             };
             let written = content(&mut out).and_then(|()| Ok(out.flush()?));
@@ -410,10 +439,11 @@ fn spares_below(
 fn write_paged(
     pager: Pager,
     stop: &Stop,
+    has_marks: bool,
     content: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
 ) -> Result<(), Failure> {
     let mut out = Heedful {
-        out: Screen::new(pager, true),
+        out: Screen::for_terminal(pager, has_marks),
         stop,
     };
     let written = content(&mut out).and_then(|()| Ok(out.flush()?));
@@ -450,7 +480,7 @@ fn write_draft(
     }
     let output = draft.output();
     let mut out = Heedful {
-        out: Screen::new(io::BufWriter::new(draft), is_terminal),
+        out: Screen::new(io::BufWriter::new(draft), is_terminal, false),
         stop,
     };
     content(&mut out, output)
@@ -539,7 +569,12 @@ pub(super) fn print(
         RenderError::Output(error) => Unwritten::Output(error),
         RenderError::Store(error) => Unwritten::Failed(database(error, stop)),
     };
-    target.write(stop, |out| render(answer, layout, out).map_err(unwritten))
+    let content = |out: &mut dyn Write| render(answer, layout, out).map_err(unwritten);
+    if layout.format == Format::Text {
+        target.write_coloured(stop, content)
+    } else {
+        target.write(stop, content)
+    }
 }
 
 /// Columns of the terminal that the output goes to, if it goes to one.

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use console::Term;
-use unicode_width::UnicodeWidthStr;
 
 use super::failure::say;
 use super::progress;
@@ -17,6 +16,9 @@ const VARIABLES: [&str; 2] = ["PROFDB_PAGER", "PAGER"];
 /// The pager where no variable names one: it ends by itself on less than a screen, shows colours,
 /// and leaves what it has shown.
 const USUAL: &str = "less -FRX";
+
+/// Default flags of less.
+const LESS: &str = "FRX";
 
 /// What asks less not to wrap long lines, which one can then move along.
 const UNWRAPPED: &str = "S";
@@ -91,7 +93,7 @@ impl Pager {
         let mut taken = 0;
         for line in String::from_utf8_lossy(text).lines() {
             taken += match self.lines {
-                Lines::Wrapped => line.width().div_ceil(columns).max(1),
+                Lines::Wrapped => console::measure_text_width(line).div_ceil(columns).max(1),
                 Lines::Whole => 1,
             };
             if taken >= rows {
@@ -121,6 +123,10 @@ impl Pager {
         };
         // Before the pager has the terminal, so that no interrupt finds it there unannounced.
         RUNNING.store(true, Ordering::SeqCst);
+        // Colours need a flag of less, which users often start without flags.
+        if variable("LESS").is_none() {
+            command.env("LESS", LESS);
+        }
         match command.stdin(Stdio::piped()).spawn() {
             Ok(mut pager) => {
                 if let Some(input) = pager.stdin.take() {
@@ -193,7 +199,7 @@ fn named() -> Option<String> {
 }
 
 /// Whether the terminal says that it can do what pagers do. `less` asks for a key before it shows anything on one that says nothing.
-fn moves_its_cursor() -> bool {
+pub(super) fn moves_its_cursor() -> bool {
     match variable("TERM") {
         Some(terminal) => !terminal.is_empty() && terminal != "dumb",
         // Consoles of Windows have no such variable.
@@ -203,9 +209,9 @@ fn moves_its_cursor() -> bool {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "what a pager is called is part of the environment"
+    reason = "pager and colours are set in the environment"
 )]
-fn variable(name: &str) -> Option<String> {
+pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

@@ -6,21 +6,29 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use super::{progress, streams};
+use crate::text::colour::control_sequence;
 use crate::text::plain::is_unsafe;
 
 /// Writes as it is, or for a terminal.
 pub(super) enum Screen<W: Write> {
     /// To a file or a pipe.
     Plain(W),
-    /// To a terminal, with the bytes of a character that has not ended yet.
-    Terminal(W, Vec<u8>),
+    /// To a terminal.
+    Terminal {
+        out: W,
+        /// The bytes of a character that has not ended yet.
+        rest: Vec<u8>,
+        /// Translates marks of colours.
+        has_marks: bool,
+    },
 }
 
 /// Standard output, by lines or in larger pieces.
-pub(super) fn screen() -> Screen<io::BufWriter<Output>> {
+pub(super) fn screen(has_marks: bool) -> Screen<io::BufWriter<Output>> {
     let out = io::stdout().lock();
     let is_terminal = out.is_terminal();
-    Screen::new(io::BufWriter::new(Output { out, is_terminal }), is_terminal)
+    let out = io::BufWriter::new(Output { out, is_terminal });
+    Screen::new(out, is_terminal, has_marks)
 }
 
 /// Standard output: with its first bytes on a terminal, progress goes.
@@ -44,17 +52,25 @@ impl Write for Output {
 }
 
 impl<W: Write> Screen<W> {
-    pub(super) fn new(out: W, is_terminal: bool) -> Self {
+    pub(super) fn new(out: W, is_terminal: bool, has_marks: bool) -> Self {
         if is_terminal {
-            Self::Terminal(out, Vec::new())
+            Self::for_terminal(out, has_marks)
         } else {
             Self::Plain(out)
         }
     }
 
+    pub(super) fn for_terminal(out: W, has_marks: bool) -> Self {
+        Self::Terminal {
+            out,
+            rest: Vec::new(),
+            has_marks,
+        }
+    }
+
     pub(super) fn into_inner(self) -> W {
         match self {
-            Self::Plain(out) | Self::Terminal(out, _) => out,
+            Self::Plain(out) | Self::Terminal { out, .. } => out,
         }
     }
 }
@@ -63,9 +79,13 @@ impl<W: Write> Write for Screen<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(out) => out.write(bytes),
-            Self::Terminal(out, rest) => {
+            Self::Terminal {
+                out,
+                rest,
+                has_marks,
+            } => {
                 rest.extend_from_slice(bytes);
-                let (shown, used) = shown(rest, End::Open);
+                let (shown, used) = shown(rest, End::Open, *has_marks);
                 rest.drain(..used);
                 out.write_all(shown.as_bytes())?;
                 Ok(bytes.len())
@@ -76,8 +96,12 @@ impl<W: Write> Write for Screen<W> {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Plain(out) => out.flush(),
-            Self::Terminal(out, rest) => {
-                let (shown, _) = shown(rest, End::Whole);
+            Self::Terminal {
+                out,
+                rest,
+                has_marks,
+            } => {
+                let (shown, _) = shown(rest, End::Whole, *has_marks);
                 rest.clear();
                 out.write_all(shown.as_bytes())?;
                 out.flush()
@@ -94,11 +118,15 @@ enum End {
 }
 
 /// Text for a terminal, and how many bytes it was made from: the last character may be incomplete.
-fn shown(bytes: &[u8], end: End) -> (String, usize) {
+fn shown(bytes: &[u8], end: End, has_marks: bool) -> (String, usize) {
     let mut text = String::with_capacity(bytes.len());
     let mut used = 0;
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
+            if has_marks && let Some(sequence) = control_sequence(character) {
+                text.push_str(sequence);
+                continue;
+            }
             match character {
                 '\n' | '\t' => text.push(character),
                 _ if is_unsafe(character) => text.extend(character.escape_default()),

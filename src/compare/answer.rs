@@ -87,11 +87,11 @@ fn columns<'c>(comparison: &Comparison) -> Vec<ColumnOf<Told<'c>>> {
         let verdict = column("verdict", Kind::Text, PEOPLE, |of: &Told<'c>| {
             text(&verdict(&of.row))
         });
-        columns.push(whole(verdict));
+        columns.push(whole(shows(Meaning::Verdict, verdict)));
     }
     columns.extend([
-        column("why", Kind::Text, PROGRAMS, |of: &Told<'c>| {
-            text(&of.row.why)
+        column("reason", Kind::Text, PROGRAMS, |of: &Told<'c>| {
+            text(&of.row.reason)
         }),
         column("status", Kind::Text, PROGRAMS, |of| text(status(&of.row))),
         column("module", Kind::Text, PROGRAMS, |of| {
@@ -292,13 +292,13 @@ fn word(row: &Row) -> Option<&'static str> {
 
 /// `unclear: 9 runs per side would detect 5 %`. What is unclear for lack of runs is so in all rows: a line above the table says it.
 fn verdict(row: &Row) -> String {
-    if let Some(rest) = row.why.strip_prefix(&few_runs()) {
+    if let Some(rest) = row.reason.strip_prefix(&few_runs()) {
         return rest.trim_start_matches("; ").to_owned();
     }
-    match (word(row).unwrap_or_default(), row.why.as_str()) {
+    match (word(row).unwrap_or_default(), row.reason.as_str()) {
         (word, "") => word.to_owned(),
-        ("", why) => why.to_owned(),
-        (word, why) => format!("{word}: {why}"),
+        ("", reason) => reason.to_owned(),
+        (word, reason) => format!("{word}: {reason}"),
     }
 }
 
@@ -340,7 +340,7 @@ fn of_part(row: &Row, part: &Part) -> Row {
         item,
         costs: part.costs,
         judgement,
-        why: format!("({})", part.matched.name()),
+        reason: format!("({})", part.matched.name()),
         ..row.clone()
     }
 }
@@ -467,7 +467,7 @@ fn lines(comparison: &Comparison) -> Vec<String> {
             verdict => format!(": {verdict}"),
         }
     ));
-    if total.why.starts_with(&few_runs()) {
+    if total.reason.starts_with(&few_runs()) {
         lines.push(no_verdicts(comparison));
     }
     lines.extend(said_of_folders(&comparison.folders));
@@ -695,7 +695,7 @@ fn members(report: &str, comparison: &Comparison, rules: Option<&str>) -> Map<St
             "base": total.costs[0], "new": total.costs[1], "delta": total.delta(), "ratio": finite(total.judgement.ratio),
             "ratio_low": finite(low), "ratio_high": finite(high), "p": finite(total.judgement.p),
             "alpha": comparison.request.limits.of_total().alpha,
-            "verdict": total.judgement.verdict.map(Verdict::name), "why": total.why,
+            "verdict": total.judgement.verdict.map(Verdict::name), "reason": total.reason,
         }),
     );
     members

@@ -358,7 +358,7 @@ pub(super) fn check_named(
             && unnamed.len() == side.len()
             && has_cost
         {
-            return Err(CompareError::NothingSelected(nothing.why().to_owned()));
+            return Err(CompareError::NothingSelected(nothing.reason().to_owned()));
         }
     }
     Ok(())
@@ -380,9 +380,11 @@ pub(super) fn nothing_selected(
             (without, all) if without == all => name.to_owned(),
             (without, all) => format!("{without} of {all} runs of {name}"),
         };
-        let why = nothing.iter().find(|(place, _)| places.contains(place));
-        let why = why.map_or_else(String::new, |(_, nothing)| format!(": {}", nothing.why()));
-        doubts.push(format!("the selection costs nothing in {runs}{why}"));
+        let reason = nothing.iter().find(|(place, _)| places.contains(place));
+        let reason = reason.map_or_else(String::new, |(_, nothing)| {
+            format!(": {}", nothing.reason())
+        });
+        doubts.push(format!("the selection costs nothing in {runs}{reason}"));
     }
     doubts
 }

@@ -142,9 +142,9 @@ pub(super) enum Nothing {
 
 impl Nothing {
     /// The reason in words.
-    pub(super) fn why(&self) -> &str {
-        let (Self::Selected(why) | Self::Named(why)) = self;
-        why
+    pub(super) fn reason(&self) -> &str {
+        let (Self::Selected(reason) | Self::Named(reason)) = self;
+        reason
     }
 }
 
@@ -206,13 +206,13 @@ pub(super) fn grouped(
     let mut answer = match report::ask(run.database, report, &run.run, &asked) {
         Ok(answer) => answer,
         // Another run may have what this one has not; its cost is nothing here.
-        Err(ReportError::NothingSelected(why)) => {
-            return Ok(Err(Nothing::Selected(run.of(&why))));
+        Err(ReportError::NothingSelected(reason)) => {
+            return Ok(Err(Nothing::Selected(run.of(&reason))));
         }
         Err(error @ ReportError::Several(_)) => {
             return Ok(Err(Nothing::Selected(run.of(&error.to_string()))));
         }
-        Err(ReportError::NoGroups(why)) => return Ok(Err(Nothing::Named(run.of(&why)))),
+        Err(ReportError::NoGroups(reason)) => return Ok(Err(Nothing::Named(run.of(&reason)))),
         Err(ReportError::Usage(message)) => return Err(CompareError::Usage(message)),
         Err(ReportError::Store(error)) => return Err(error.into()),
     };

@@ -110,7 +110,7 @@ pub(super) fn read<'d>(
         ..
     } = reader;
     if let (true, Some((_, nothing))) = (items.is_empty(), nothing.first()) {
-        return Err(CompareError::NothingSelected(nothing.why().to_owned()));
+        return Err(CompareError::NothingSelected(nothing.reason().to_owned()));
     }
     check_named(chosen, &nothing)?;
     let is_selected = selected.iter().any(Option::is_some);

@@ -32,13 +32,13 @@ pub(super) fn by_roots(
             of_root.push(joined(table, Within::Module, &old, &other, None));
         }
         if of_root.iter().all(|one| one.functions == 0) {
-            let why = if are_modules {
+            let reason = if are_modules {
                 of_root.retain(|one| one.part == Within::Module);
                 of_module(table, &old, &other)
             } else {
                 "no function that only base has there matches a function of new".to_owned()
             };
-            warnings.push(format!("--root {base}={new}: 0 functions: {why}"));
+            warnings.push(format!("--root {base}={new}: 0 functions: {reason}"));
         } else {
             of_root.retain(|one| one.functions > 0);
         }

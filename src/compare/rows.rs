@@ -72,7 +72,7 @@ pub struct Row {
     /// What is said of it.
     pub judgement: Judgement,
     /// Why.
-    pub why: String,
+    pub reason: String,
     /// Its definitions that both sides have, where it is several functions.
     pub parts: Vec<Part>,
 }
@@ -220,7 +220,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             .push("the number of samples is unknown, so the costs count as measured".to_owned()),
         _ => warnings.push(EXACT_THAT_DIFFERS.to_owned()),
     }
-    let mut why = vec![String::new(); table.items.len()];
+    let mut reasons = vec![String::new(); table.items.len()];
     for Shift {
         item,
         counterparts,
@@ -233,7 +233,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             let names: Vec<&str> = others
                 .map(|other| table.items[*other].names[0].as_str())
                 .collect();
-            why[*row] = together(how, &names);
+            reasons[*row] = together(how, &names);
         }
         for row in counterparts.iter().chain([item]) {
             judged.functions[*row].verdict = Some(Verdict::Shifted);
@@ -262,7 +262,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             calls: [None, None],
             functions: 0,
             judgement,
-            why: String::new(),
+            reason: String::new(),
             parts: Vec::new(),
         }
     };
@@ -329,27 +329,27 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         let calls = row.each_calls.each_ref().map(|calls| mean(calls));
         row.calls = calls.map(|calls| Some(calls).filter(|calls| !calls.is_nan()));
         row.functions = table.functions(at);
-        row.why = if why[at].is_empty() {
-            reason(
+        row.reason = if reasons[at].is_empty() {
+            unclear_reason(
                 judgement,
                 [sides[0].len(), sides[1].len()],
                 earlier > 0,
                 request,
             )
         } else {
-            why[at].clone()
+            reasons[at].clone()
         };
         if let Some(base) = moved.get(&item.names) {
-            add_reason(&mut row.why, &format!("moved from {}", place(base)));
+            add_reason(&mut row.reason, &format!("moved from {}", place(base)));
         }
         if let Some(several) = several_functions(table.functions_of_sides(at))
             && request.by == By::Function
         {
-            add_reason(&mut row.why, &several);
+            add_reason(&mut row.reason, &several);
         }
         // What has moved from one to the other is said already.
         if !renamed[at].is_empty() && row.judgement.verdict != Some(Verdict::Shifted) {
-            add_reason(&mut row.why, &renamed[at]);
+            add_reason(&mut row.reason, &renamed[at]);
         }
         row.parts = definitions
             .remove(&at)
@@ -378,7 +378,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         matched: Matched::Identity,
     };
     let mut total = row_of(total_item, totals, judged.total.clone());
-    total.why = reason(
+    total.reason = unclear_reason(
         &judged.total,
         [sides[0].len(), sides[1].len()],
         earlier > 0,
@@ -501,7 +501,7 @@ fn row_of_bounds(
     };
     let [base, new] = bounds;
     Row {
-        why: format!(
+        reason: format!(
             "{} in base, {} in new: functions of one row in a file without paths",
             said(base),
             said(new)
@@ -573,12 +573,12 @@ fn place([_, module, file]: &[String; 3]) -> &str {
     }
 }
 
-/// Adds a reason to others.
-fn add_reason(why: &mut String, reason: &str) {
-    if !why.is_empty() {
-        why.push_str("; ");
+/// Appends a reason to others.
+fn add_reason(reasons: &mut String, reason: &str) {
+    if !reasons.is_empty() {
+        reasons.push_str("; ");
     }
-    why.push_str(reason);
+    reasons.push_str(reason);
 }
 
 /// States how many functions a row adds up, if it is not one of each side.
@@ -598,8 +598,13 @@ fn several_functions([base, new]: [u32; 2]) -> Option<String> {
 /// A number of runs that nobody records.
 const MANY: f64 = 1000.0;
 
-/// Why a verdict is none.
-fn reason(judgement: &Judgement, runs: [usize; 2], has_history: bool, request: &Request) -> String {
+/// Returns the reason why a verdict is `unclear`, empty for other verdicts.
+fn unclear_reason(
+    judgement: &Judgement,
+    runs: [usize; 2],
+    has_history: bool,
+    request: &Request,
+) -> String {
     let percent = 100.0 * request.limits.min_effect;
     match judgement.verdict {
         Some(Verdict::Unclear) if runs[0].min(runs[1]) < FEWEST && !has_history => few_runs(),

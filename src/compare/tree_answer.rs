@@ -166,7 +166,10 @@ pub fn tree_answer<'d>(
         whole(column("status", Kind::Text, ALL, |of| {
             text(status(of.place))
         })),
-        whole(column("verdict", Kind::Text, ALL, |of| verdict(of.item))),
+        whole(shows(
+            Meaning::Verdict,
+            column("verdict", Kind::Text, ALL, |of| verdict(of.item)),
+        )),
     ]);
     columns.extend(names());
     let is_shown = shown(places, &asked);

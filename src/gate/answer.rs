@@ -117,7 +117,7 @@ pub struct Subject {
     /// New does not have it any more.
     pub is_gone: bool,
     /// What there is to say of it.
-    pub why: String,
+    pub reason: String,
 }
 
 /// What is said of a rule.
@@ -130,7 +130,7 @@ pub struct RuleAnswer {
     /// What is said of it.
     pub answer: Answer,
     /// Why, where no thing says so.
-    pub why: String,
+    pub reason: String,
     /// Which of the bases it was compared with; `None` where it was compared with none.
     pub base: Option<usize>,
     /// The things that it watches: all of them, but of `any` only those that are over their limit or excused, and the one that

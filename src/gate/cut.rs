@@ -26,7 +26,7 @@ pub(super) struct Start {
     /// Which of the lists of positions is of the runs that it is compared with.
     pub(super) window: usize,
     /// What there is to say of it.
-    pub(super) why: String,
+    pub(super) reason: String,
 }
 
 /// What a rule is compared with, as a piece of a history.
@@ -84,7 +84,7 @@ impl History<'_> {
                 };
                 if !is_enough {
                     let runs = if kept.len() == 1 { "run" } else { "runs" };
-                    starts[at].why = format!(
+                    starts[at].reason = format!(
                         "{is}, and its {} {runs} are too few for a comparison of their own",
                         kept.len()
                     );
@@ -97,7 +97,7 @@ impl History<'_> {
                     things[at] = again.swap_remove(found);
                     starts[at] = Start {
                         window: known.len() - 1,
-                        why: format!("{is}; new is compared with these runs"),
+                        reason: format!("{is}; new is compared with these runs"),
                     };
                 }
             }

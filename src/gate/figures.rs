@@ -357,7 +357,7 @@ impl<'g, 'd> Figures<'g, 'd> {
         let remedy = if may_never_vary { NEVER_VARY } else { "" };
         let (mut kept, mut left_out) = (Vec::new(), Vec::new());
         for (run, is_copy) in base.iter().zip(is_copy) {
-            let why = if self.new.iter().any(|new| new.is(run)) {
+            let reason = if self.new.iter().any(|new| new.is(run)) {
                 "it is a run of new".to_owned()
             } else if is_copy && !is_exact {
                 format!(
@@ -367,7 +367,7 @@ impl<'g, 'd> Figures<'g, 'd> {
                 kept.push(run.clone());
                 continue;
             };
-            left_out.push(format!("{} of base is left out: {why}", run.said()));
+            left_out.push(format!("{} of base is left out: {reason}", run.said()));
         }
         Ok((kept, left_out))
     }

@@ -135,7 +135,7 @@ fn of_rule(
             place: rule.place,
             text: rule.text.clone(),
             answer: Answer::Pass,
-            why: String::new(),
+            reason: String::new(),
             base: None,
             subjects: Vec::new(),
             watched: 0,
@@ -170,11 +170,11 @@ fn of_rule(
         if ruled.answer.answer == Answer::MatchesNowhere {
             return Ok(ruled);
         }
-        ruled.answer.why.clear();
+        ruled.answer.reason.clear();
     }
     if needs_base && let Some(unlike) = &side.unlike {
         ruled.answer.answer = Answer::NotComparable;
-        ruled.answer.why.clone_from(unlike);
+        ruled.answer.reason.clone_from(unlike);
         return Ok(ruled);
     }
     warnings.extend(side.left_out.iter().cloned());
@@ -184,7 +184,7 @@ fn of_rule(
         } else {
             Answer::NoBase
         };
-        ruled.answer.why.clone_from(&question.bases[base].said);
+        ruled.answer.reason.clone_from(&question.bases[base].said);
         return Ok(ruled);
     }
     let has_base = !side.base.is_empty() && side.unlike.is_none();
@@ -192,7 +192,7 @@ fn of_rule(
     let found = watched(figures, rule, sides, (with, Window::All), !is_change)?;
     let mut things = match found {
         Watched::Things(things) => things,
-        Watched::Unknown(why) => {
+        Watched::Unknown(reason) => {
             if matches!(rule.thing, Thing::Module | Thing::File) {
                 nothing(question, rule, &mut ruled.answer)?;
                 if ruled.answer.answer == Answer::MatchesNowhere {
@@ -200,7 +200,7 @@ fn of_rule(
                 }
             }
             ruled.answer.answer = Answer::NotComparable;
-            ruled.answer.why = why;
+            ruled.answer.reason = reason;
             return Ok(ruled);
         }
     };
@@ -265,8 +265,8 @@ fn of_rule(
             earlier > 0,
             question.budget.fewest,
         );
-        let why = &mut found.subject.why;
-        *why = match (why.as_str(), start.why.as_str()) {
+        let reason = &mut found.subject.reason;
+        *reason = match (reason.as_str(), start.reason.as_str()) {
             ("", other) | (other, "") => other.to_owned(),
             (one, other) => format!("{one}; {other}"),
         };
@@ -300,7 +300,7 @@ fn nothing(
         )
     })?;
     let what = ["function", "module", "file"][place];
-    (answer.answer, answer.why) = if is_known {
+    (answer.answer, answer.reason) = if is_known {
         (
             Answer::NothingMatched,
             format!("no {what} of base or new is called {}", pattern.text),
@@ -392,7 +392,7 @@ fn tested(
         unchanged: None,
         fails_from: None,
         is_gone: has_base && is_there(0) && !is_there(1) && !thing.present[1],
-        why: String::new(),
+        reason: String::new(),
     };
     if let (About::Change, Some(base)) = (about, subject.base)
         && base > 0.0
@@ -403,13 +403,13 @@ fn tested(
     let too_few = |least: usize, found: usize, of: &str| {
         (found < least).then(|| format!("expected {least} runs of {of}, found {found}"))
     };
-    if let Some(why) = &thing.unknown {
+    if let Some(reason) = &thing.unknown {
         let subject = Subject {
             answer: Answer::NotComparable,
             base: None,
             new: f64::NAN,
             limit: f64::NAN,
-            why: why.clone(),
+            reason: reason.clone(),
             ..subject
         };
         return Found {
@@ -450,17 +450,17 @@ fn tested(
             if is_from_zero && !thing.present[0] {
                 subject.answer = Answer::New;
                 "base does not have it; use a rule `new` or a limit in a unit"
-                    .clone_into(&mut subject.why);
+                    .clone_into(&mut subject.reason);
                 Test::Not
             } else if before > 0.0 && !is_there(1) {
                 Test::Figure(Some(false))
-            } else if let Some(why) = enough {
+            } else if let Some(reason) = enough {
                 subject.answer = Answer::TooFew;
-                subject.why = why;
+                subject.reason = reason;
                 Test::Not
             } else if is_exact {
                 if is_from_zero && largest(&new) > 0.0 {
-                    FROM_ZERO.clone_into(&mut subject.why);
+                    FROM_ZERO.clone_into(&mut subject.reason);
                 }
                 by_figures(&[largest(&new)], allowed)
             } else if is_from_zero {
@@ -482,7 +482,7 @@ fn tested(
                 } else {
                     subject.answer = Answer::TooFew;
                     "the noise of the figures is unknown; record more runs"
-                        .clone_into(&mut subject.why);
+                        .clone_into(&mut subject.reason);
                     Test::Not
                 }
             }
@@ -495,9 +495,9 @@ fn tested(
                 (None, _) => None,
                 (Some(fewest), _) => too_few(fewest, new.len(), "new"),
             };
-            if let Some(why) = enough {
+            if let Some(reason) = enough {
                 subject.answer = Answer::TooFew;
-                subject.why = why;
+                subject.reason = reason;
                 Test::Not
             } else if is_exact {
                 by_figures(&[largest(&new)], most)
@@ -564,7 +564,7 @@ fn decide(found: &mut Found, rule: &Rule, tests: usize) {
         }
     }
     if subject.is_gone {
-        subject.why = match &found.thing.renamed {
+        subject.reason = match &found.thing.renamed {
             Some(name) if found.thing.shifted.is_none() => {
                 format!("gone: new does not have it; renamed to {name}?")
             }
@@ -577,20 +577,20 @@ fn decide(found: &mut Found, rule: &Rule, tests: usize) {
         && subject.answer != Answer::Fail
     {
         subject.answer = Answer::NotComparable;
-        subject.why.clone_from(elsewhere);
+        subject.reason.clone_from(elsewhere);
         return;
     }
     if let Some(shifted) = &found.thing.shifted {
         if matches!(subject.answer, Answer::Fail | Answer::New) && rule.thing == Thing::Any {
             if subject.answer == Answer::New {
-                subject.why.clear();
+                subject.reason.clear();
             }
             subject.answer = Answer::Pass;
         }
-        subject.why = if subject.why.is_empty() {
+        subject.reason = if subject.reason.is_empty() {
             shifted.clone()
         } else {
-            format!("{}; {shifted}", subject.why)
+            format!("{}; {shifted}", subject.reason)
         };
     }
 }
@@ -615,7 +615,7 @@ fn look_before(ruled: &mut Ruled) {
         let moved = moved(positions, base, new, found.ln_limit, of_figures);
         if let Some(moved) = moved {
             subject.answer = Answer::BaseMoved;
-            subject.why = format!(
+            subject.reason = format!(
                 "base itself is x{} since {}, and new is not shown to exceed the limit since then",
                 fixed(moved.ratio, 2),
                 moved.said
@@ -630,7 +630,7 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
     if ruled.found.is_empty() {
         if rule.thing == Thing::Any && answer.answer == Answer::Pass {
             answer.answer = Answer::NothingMatched;
-            "no function costs enough to be judged".clone_into(&mut answer.why);
+            "no function costs enough to be judged".clone_into(&mut answer.reason);
         }
         return;
     }
@@ -678,7 +678,7 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
             "line {}: {} is not judged: {}",
             rule.place.line,
             first.subject.names[0],
-            with_others(&first.subject.why, others.len())
+            with_others(&first.subject.reason, others.len())
         ));
     }
     answer.watched = found.len();

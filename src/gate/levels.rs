@@ -25,7 +25,7 @@ pub(super) fn from_zero(subject: &mut Subject, new: &[f64], thing: &Candidate) -
     if new.iter().all(|figure| *figure == 0.0) {
         return Test::Figure(Some(false));
     }
-    FROM_ZERO.clone_into(&mut subject.why);
+    FROM_ZERO.clone_into(&mut subject.reason);
     if thing.p.is_none() {
         return Test::Figure(thing.has_grown.then_some(true));
     }
@@ -67,7 +67,7 @@ pub(super) fn of_level(
             return Test::Figure(Some(false));
         }
         "figures are judged without a test, because their noise is unknown"
-            .clone_into(&mut subject.why);
+            .clone_into(&mut subject.reason);
         return by_figures(new, most);
     };
     subject.interval = Some(estimate.interval(PASSES));

@@ -135,21 +135,23 @@ pub(super) fn watched(
     let mut rows: Vec<&Row> = comparison.rows.iter().filter(kept).collect();
     let elsewhere = of_one_name(comparison, rule, &fits);
     // What is unknown of one function tells nothing of the others, unless all are added up.
-    let why = why_unknown(rule, &rows, comparison);
+    let reason = why_unknown(rule, &rows, comparison);
     let lost: Vec<(&Row, String)> = rows
         .iter()
-        .zip(&why)
-        .filter_map(|(row, why)| Some((*row, why.clone()?)))
+        .zip(&reason)
+        .filter_map(|(row, reason)| Some((*row, reason.clone()?)))
         .collect();
-    if let [(first, why), others @ ..] = lost.as_slice()
+    if let [(first, reason), others @ ..] = lost.as_slice()
         && (rule.is_sum || rule.thing == Thing::New || lost.len() == rows.len())
     {
-        let (name, why) = (&first.item.names[0], with_others(why, others.len()));
-        return Ok(Watched::Unknown(format!("{name}: {why}")));
+        let (name, reason) = (&first.item.names[0], with_others(reason, others.len()));
+        return Ok(Watched::Unknown(format!("{name}: {reason}")));
     }
-    let mut why = why.iter();
-    rows.retain(|_| why.next().is_none_or(Option::is_none));
-    let lost = lost.into_iter().map(|(row, why)| without_figures(row, why));
+    let mut reason = reason.iter();
+    rows.retain(|_| reason.next().is_none_or(Option::is_none));
+    let lost = lost
+        .into_iter()
+        .map(|(row, reason)| without_figures(row, reason));
     if rule.thing == Thing::Calls {
         let mut things = calls(rule, &rows, &totals, &elsewhere);
         things.extend(lost);
@@ -157,7 +159,7 @@ pub(super) fn watched(
     }
     if rule.thing == Thing::New {
         // What is a function of base in another place is not known to be new.
-        let why = rows.iter().find_map(|row| elsewhere.get(&row.item.names));
+        let reason = rows.iter().find_map(|row| elsewhere.get(&row.item.names));
         rows.retain(|row| !elsewhere.contains_key(&row.item.names));
         // No function is new: they cost nothing.
         let mut sum = added(rule, &rows, comparison, &totals, |row| &row.each);
@@ -167,10 +169,10 @@ pub(super) fn watched(
             .iter()
             .filter(|row| row.judgement.verdict == Some(Verdict::Shifted));
         let shifts: Vec<String> = shifts
-            .map(|row| format!("{} is {}", row.item.names[0], row.why))
+            .map(|row| format!("{} is {}", row.item.names[0], row.reason))
             .collect();
-        sum.shifted = Some(shifts.join("; ")).filter(|why| !why.is_empty());
-        sum.elsewhere = why.cloned();
+        sum.shifted = Some(shifts.join("; ")).filter(|reason| !reason.is_empty());
+        sum.elsewhere = reason.cloned();
         return Ok(Watched::Things(vec![sum]));
     }
     if rule.is_sum && !rows.is_empty() {
@@ -193,7 +195,7 @@ pub(super) fn watched(
             });
             return Some(Candidate {
                 names: row.item.names.clone(),
-                shifted: Some(row.why.clone()),
+                shifted: Some(row.reason.clone()),
                 ..one
             });
         }
@@ -210,16 +212,16 @@ pub(super) fn watched(
 fn why_unknown(rule: &Rule, rows: &[&Row], comparison: &Comparison) -> Vec<Option<String>> {
     if rule.thing != Thing::Calls {
         let what = "its inclusive cost is unknown";
-        let why = |row: &&Row| {
+        let reason = |row: &&Row| {
             row.each[1]
                 .is_empty()
-                .then(|| format!("{what}: {}", row.why))
+                .then(|| format!("{what}: {}", row.reason))
         };
-        return rows.iter().map(why).collect();
+        return rows.iter().map(reason).collect();
     }
     let is_counted = |row: &Row, side: usize| row.each_calls[side].iter().any(|calls| *calls > 0.0);
     let counts = [0, 1].map(|side| comparison.rows.iter().any(|row| is_counted(row, side)));
-    let why = |row: &&Row| {
+    let reason = |row: &&Row| {
         let is_lost = |side: usize| {
             let calls = &row.each_calls[side];
             calls.is_empty() || calls.iter().any(|calls| calls.is_nan())
@@ -234,7 +236,7 @@ fn why_unknown(rule: &Rule, rows: &[&Row], comparison: &Comparison) -> Vec<Optio
         };
         Some(format!("the number of its calls is unknown: {because}"))
     };
-    rows.iter().map(why).collect()
+    rows.iter().map(reason).collect()
 }
 
 /// Functions that a rule names, of which the comparison says that they have moved to another file or module: where the one is that is
@@ -320,13 +322,13 @@ fn of_one_name(
         let Some(new) = of_new.get(name) else {
             continue;
         };
-        let why = format!(
+        let reason = format!(
             "base has {name} in {}, new in {}, and they do not match; --root OLD=NEW matches directories and programs, --loose matches names",
             place(base),
             place(new)
         );
         for row in [base, new] {
-            found.insert(row.item.names.clone(), why.clone());
+            found.insert(row.item.names.clone(), reason.clone());
         }
     }
     // Names that may begin otherwise in new: what changed of them is as unknown.
@@ -334,11 +336,11 @@ fn of_one_name(
         for (base, new) in &one.functions {
             let rows = [of_base.get(base), of_new.get(new)];
             for row in rows.into_iter().flatten() {
-                let why = format!(
+                let reason = format!(
                     "base has {base}, new {new}, and they do not match; diff prints rules for identify --rules that match {}* with {}*",
                     one.base, one.new
                 );
-                found.entry(row.item.names.clone()).or_insert(why);
+                found.entry(row.item.names.clone()).or_insert(reason);
             }
         }
     }
@@ -367,7 +369,7 @@ fn candidate(row: &Row, each: [Vec<f64>; 2], totals: [Vec<f64>; 2]) -> Candidate
         totals,
         costs: row.costs,
         estimate: row.judgement.estimate.as_deref().copied(),
-        shifted: is_shifted.then(|| row.why.clone()),
+        shifted: is_shifted.then(|| row.reason.clone()),
         renamed: None,
         elsewhere: None,
         unknown: None,
@@ -382,12 +384,12 @@ fn candidate(row: &Row, each: [Vec<f64>; 2], totals: [Vec<f64>; 2]) -> Candidate
 }
 
 /// A thing of which it is unknown what a rule is about.
-fn without_figures(row: &Row, why: String) -> Candidate {
+fn without_figures(row: &Row, reason: String) -> Candidate {
     Candidate {
         costs: [f64::NAN; 2],
         estimate: None,
         shifted: None,
-        unknown: Some(why),
+        unknown: Some(reason),
         ..candidate(row, [Vec::new(), Vec::new()], [Vec::new(), Vec::new()])
     }
 }
@@ -619,9 +621,9 @@ pub(super) fn mean(figures: &[f64]) -> f64 {
 }
 
 /// Why something is not judged, and of how many more that is true.
-pub(super) fn with_others(why: &str, others: usize) -> String {
+pub(super) fn with_others(reason: &str, others: usize) -> String {
     match others {
-        0 => why.to_owned(),
-        others => format!("{why}; likewise {others} more"),
+        0 => reason.to_owned(),
+        others => format!("{reason}; likewise {others} more"),
     }
 }

@@ -279,6 +279,8 @@ pub enum Meaning {
     New,
     /// Cost of new less that of base.
     Delta,
+    /// The verdict of a comparison, with its reason.
+    Verdict,
     /// Cost before a change.
     Before,
     /// Cost after a change.

@@ -55,6 +55,8 @@ pub(crate) struct Shown {
     pub(crate) metric: usize,
     /// Its texts are never shortened.
     pub(crate) is_whole: bool,
+    /// Its texts are verdicts.
+    pub(crate) is_verdict: bool,
     pub(crate) title: String,
 }
 

@@ -1,6 +1,7 @@
 //! How numbers, names and tables look in text: what importers, writers and reports have in common.
 
 pub(crate) mod cell;
+pub(crate) mod colour;
 pub(crate) mod compiled_names;
 pub(crate) mod csv;
 pub(crate) mod dates;

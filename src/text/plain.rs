@@ -28,16 +28,8 @@ pub fn plain(text: &str) -> String {
     plain
 }
 
-/// Returns [`plain`] text for a line of output. What a program that runs builds would take for its command gets a
+/// Appends [`plain`] text to a line of output. What a program that runs builds would take for its command gets a
 /// backslash: `\::error`, `##\[error]`.
-#[must_use]
-pub(crate) fn plain_line(text: &str) -> String {
-    let mut line = String::new();
-    push_plain_line(text, &mut line);
-    line
-}
-
-/// Adds [`plain_line`] to a text.
 pub(crate) fn push_plain_line(text: &str, line: &mut String) {
     if is_runner_command(text) {
         line.push('\\');
@@ -45,7 +37,7 @@ pub(crate) fn push_plain_line(text: &str, line: &mut String) {
     push_plain_code(text, line);
 }
 
-/// Adds [`plain_line`] to a text that begins with a sign of its own, before which no command can be.
+/// Appends [`plain`] text to the middle of a line, where only older commands (`##[error]`) are found.
 pub(crate) fn push_plain_code(text: &str, line: &mut String) {
     let mut rest = text;
     while let Some((before, behind)) = older_command(rest) {
@@ -96,13 +88,13 @@ pub(crate) fn push_plain(text: &str, plain: &mut String) {
 }
 
 /// Control characters, and those that have no shape of their own: they change the order or the
-/// lines of what is around, or make two names look alike.
+/// lines of what is around, or make two names look alike. Marks of colours ([`super::colour`]) are among them.
 #[must_use]
 pub fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{fdd0}'..='\u{fdef}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e007f}')
 }

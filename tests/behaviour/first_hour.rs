@@ -32,7 +32,13 @@ fn profdb(folder: &Path, arguments: &[&str]) -> Said {
 
 /// Returns what a terminal of this many columns shows of a command.
 fn on_terminal(folder: &Path, columns: usize, command: &str) -> String {
-    let line = format!("stty rows 200 cols {columns}; PROFDB_PAGER= '{PROFDB}' {command}");
+    on_terminal_with("NO_COLOR=1", folder, columns, command)
+}
+
+/// Returns what a terminal shows of a command with an environment variable.
+fn on_terminal_with(variable: &str, folder: &Path, columns: usize, command: &str) -> String {
+    let environment = format!("PROFDB_PAGER= {variable}");
+    let line = format!("stty rows 200 cols {columns}; {environment} '{PROFDB}' {command}");
     let done = tools::terminal(&line)
         .current_dir(folder)
         .env_remove("PROFDB_DB")
@@ -77,6 +83,61 @@ fn recordings(folder: &Path, side: &str, factor: u64) {
 /// Words of a line.
 fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
+}
+
+#[test]
+fn verdicts_and_shares_are_coloured_on_terminals_only() {
+    let folder = folder(&[
+        ("p.folded", "main;a 940\nmain;b\u{fdd0} 59\nmain;c 1\n"),
+        ("budget", "fn '*parse*' <= +10 %\ntotal <= +300 %\n"),
+    ]);
+    recordings(folder.path(), "old", 1);
+    recordings(folder.path(), "new", 11);
+    let coloured = [
+        ("diff old new", "\u{1b}[31mslower\u{1b}[39m"),
+        ("diff new old", "\u{1b}[32mfaster\u{1b}[39m"),
+        ("diff old new", "\u{1b}[33munclear: "),
+        (
+            "gate --budget budget --base old --new new",
+            "\u{1b}[31mfail\u{1b}[39m",
+        ),
+        (
+            "gate --budget budget --base old --new new",
+            "\u{1b}[32mpass\u{1b}[39m",
+        ),
+        (
+            "report summary p.folded --exclusive",
+            "\u{1b}[31m94.0\u{1b}[39m",
+        ),
+        (
+            "report summary p.folded --exclusive",
+            " \u{1b}[31m5.9\u{1b}[39m",
+        ),
+        ("report summary p.folded --exclusive", " 0.1"),
+    ];
+    for (command, expected) in coloured {
+        let shown = on_terminal_with("NO_COLOR=", folder.path(), 120, command);
+        assert!(shown.contains(expected), "{command}: {shown:?}");
+        let plain = on_terminal(folder.path(), 120, command);
+        assert!(!plain.contains('\u{1b}'), "{command}: {plain:?}");
+        let mut without = shown;
+        for colour in [31, 32, 33, 39] {
+            without = without.replace(&format!("\u{1b}[{colour}m"), "");
+        }
+        assert_eq!(without, plain, "{command}");
+        let words: Vec<&str> = command.split(' ').collect();
+        let redirected = profdb(folder.path(), &words).out;
+        assert!(
+            !redirected.contains(['\u{1b}', '\u{fdd0}']),
+            "{redirected:?}"
+        );
+    }
+    // Names cannot colour the output in any format.
+    for format in ["text", "csv", "json"] {
+        let command = format!("report summary p.folded --format {format}");
+        let shown = on_terminal_with("NO_COLOR=", folder.path(), 120, &command);
+        assert!(shown.contains("b\\u{fdd0}"), "{shown:?}");
+    }
 }
 
 #[test]

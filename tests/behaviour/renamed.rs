@@ -114,7 +114,7 @@ fn a_function_that_was_split_was_not_inlined() {
     };
     let why = |rows: &Value, function: &str| {
         let rows = serde_json::json!({ "rows": rows });
-        row(&rows, function)["why"]
+        row(&rows, function)["reason"]
             .as_str()
             .expect("a reason")
             .to_owned()

@@ -472,7 +472,7 @@ fn renames_are_seen_where_callers_of_another_folder_cost_nothing_themselves() {
         let rows = rows(&answer);
         for (name, root) in [("old", "/w"), ("fresh", root)] {
             let row = &rows[&(name.to_owned(), format!("{root}/steps.py"))];
-            let why = row["why"].as_str().unwrap_or_default();
+            let why = row["reason"].as_str().unwrap_or_default();
             assert_eq!(row["verdict"], "shifted", "{row}");
             assert!(why.starts_with("renamed: "), "{row}");
         }

@@ -532,7 +532,7 @@ fn what_several_functions_cost_without_paths_lies_between_the_bounds() {
                             low < high && row["delta"].is_null() && row["verdict"].is_null(),
                             "{row}"
                         );
-                        let why = row["why"].as_str().unwrap_or_default();
+                        let why = row["reason"].as_str().unwrap_or_default();
                         assert!(why.contains(" to "), "{row}");
                     }
                 }

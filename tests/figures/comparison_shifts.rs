@@ -193,7 +193,7 @@ fn shifted(
             .unwrap_or_else(|| panic!("{what}: {answer}"));
         if row["verdict"] == "shifted" {
             found += 1;
-            let why = row["why"].as_str().expect("a reason");
+            let why = row["reason"].as_str().expect("a reason");
             let (word, _) = why.split_once(':').expect("a word");
             *words.entry(word.to_owned()).or_default() += 1;
         }

@@ -102,7 +102,7 @@ fn why(levels: [f64; 3], noise: Noise, factors: &[f64]) -> String {
     let changes = of_history(&database, &history, &request).expect("a database");
     let steps = &changes[0].steps;
     assert_eq!(steps.len(), 2, "{levels:?}: {steps:?}");
-    steps[1].why.clone()
+    steps[1].reason.clone()
 }
 
 #[test]

@@ -81,6 +81,7 @@ pub(crate) fn terminal(line: &str) -> Command {
         .args(["-qec", line, "/dev/null"])
         // `script` starts the shell of whoever runs the tests.
         .env("SHELL", "/bin/sh")
+        .env("NO_COLOR", "1")
         .stdin(Stdio::null());
     command
 }

@@ -254,6 +254,7 @@ impl<'p, 'd> Table<'p, 'd> {
         let mut add = |title: &str, kind| {
             columns.push(Shown {
                 is_whole: false,
+                is_verdict: false,
                 at: columns.len(),
                 kind,
                 metric: 0,

@@ -51,7 +51,7 @@ fn rule(rule: &RuleAnswer) -> Json {
         "column": rule.place.column,
         "rule": rule.text,
         "result": rule.answer.name(),
-        "reason": rule.why,
+        "reason": rule.reason,
         "base": rule.base,
         "matched": rule.watched,
         "unclear": rule.unclear,
@@ -86,6 +86,6 @@ fn subject(subject: &Subject) -> Json {
         "p_adjusted": finite(subject.adjusted),
         "p_unchanged": finite(subject.unchanged),
         "gone": subject.is_gone,
-        "reason": subject.why,
+        "reason": subject.reason,
     })
 }

@@ -170,16 +170,16 @@ pub(super) fn details(subject: &Subject) -> String {
         && subject.names[0].is_empty()
     {
         if subject.answer == Answer::TooFew {
-            return format!("no function is shown to be new: {}", subject.why);
+            return format!("no function is shown to be new: {}", subject.reason);
         }
         if subject.answer == Answer::NotComparable {
-            return subject.why.clone();
+            return subject.reason.clone();
         }
         return "no function is new".to_owned();
     }
     // A figure that is unknown.
     if subject.new.is_nan() && subject.answer == Answer::NotComparable {
-        return subject.why.clone();
+        return subject.reason.clone();
     }
     let is_judged = subject.answer.is_judged();
     let mut parts = vec![figures(subject)];
@@ -189,8 +189,8 @@ pub(super) fn details(subject: &Subject) -> String {
         parts.push(limits(subject));
         parts.extend(probability(subject));
     }
-    if !subject.why.is_empty() {
-        parts.push(subject.why.clone());
+    if !subject.reason.is_empty() {
+        parts.push(subject.reason.clone());
     }
     parts.join("; ")
 }
@@ -212,7 +212,7 @@ pub(super) fn summary(rule: &RuleAnswer) -> String {
     let first = subjects.find(|subject| subject.answer == rule.answer);
     let first = first.or(rule.subjects.first()).map(about);
     let said = match first {
-        _ if !rule.why.is_empty() => rule.why.clone(),
+        _ if !rule.reason.is_empty() => rule.reason.clone(),
         Some(first) => first,
         None => String::new(),
     };
@@ -230,8 +230,8 @@ fn about(subject: &Subject) -> String {
 /// All that is said of a rule, line by line. No line begins with a name.
 pub(super) fn body(rule: &RuleAnswer) -> Vec<String> {
     let mut lines = Vec::new();
-    if !rule.why.is_empty() {
-        lines.push(format!("{}: {}", rule.answer.name(), rule.why));
+    if !rule.reason.is_empty() {
+        lines.push(format!("{}: {}", rule.answer.name(), rule.reason));
     }
     lines.extend(
         rule.subjects

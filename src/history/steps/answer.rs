@@ -101,7 +101,7 @@ fn columns<'s>(by: Fitting) -> Vec<ColumnOf<Told<'s>>> {
         column("state", Kind::Text, PROGRAMS, |of| {
             optional(of.judged().map(|judged| judged.state.name()))
         }),
-        column("why", Kind::Text, PROGRAMS, |of| text(&of.why())),
+        column("reason", Kind::Text, PROGRAMS, |of| text(&of.reason())),
         column("gone_position", Kind::Any, PROGRAMS, |of| {
             of.position(of.gone())
         }),
@@ -265,9 +265,9 @@ fn state(places: &Timeline<'_>, judged: &Judged) -> String {
     if let (State::GoneAgain, Some(at)) = (judged.state, judged.step.gone_at) {
         state = format!("{state} at {}", places.said(at));
     }
-    match judged.why.as_str() {
+    match judged.reason.as_str() {
         "" => state,
-        why => format!("{state}: {why}"),
+        reason => format!("{state}: {reason}"),
     }
 }
 
@@ -309,11 +309,11 @@ fn said(places: &Timeline<'_>, metric: [&str; 2], min_effect: f64, finding: Find
             )
         }
         Finding::Drift(drift, _) => {
-            let why = of_drift(places, drift, min_effect);
+            let reason = of_drift(places, drift, min_effect);
             format!(
-                "drift over all positions: x{}{}{why}",
+                "drift over all positions: x{}{}{reason}",
                 ratio(Some(drift.ratio), Some(drift.interval)),
-                if why.is_empty() { "" } else { ", " },
+                if reason.is_empty() { "" } else { ", " },
             )
         }
         Finding::Nothing => "no step".to_owned(),
@@ -440,10 +440,10 @@ impl<'s> Told<'s> {
         between.unwrap_or_else(|| "-".to_owned())
     }
 
-    /// What more there is to say of it; empty if there is nothing.
-    fn why(&self) -> String {
+    /// Returns additional facts; empty if there are none.
+    fn reason(&self) -> String {
         match self.finding {
-            Finding::Step(judged) => judged.why.clone(),
+            Finding::Step(judged) => judged.reason.clone(),
             Finding::Drift(drift, _) => of_drift(self.places, drift, self.steps.request.min_effect),
             Finding::Nothing => String::new(),
         }
@@ -453,9 +453,9 @@ impl<'s> Told<'s> {
     fn state(&self) -> String {
         match self.finding {
             Finding::Step(judged) => state(self.places, judged),
-            Finding::Drift(..) => match self.why().as_str() {
+            Finding::Drift(..) => match self.reason().as_str() {
                 "" => "drift".to_owned(),
-                why => format!("drift: {why}"),
+                reason => format!("drift: {reason}"),
             },
             Finding::Nothing if self.steps.request.since.is_some() => "no step since".to_owned(),
             Finding::Nothing => {
@@ -560,13 +560,13 @@ fn member(places: &Timeline<'_>, min_effect: f64, finding: Finding<'_>) -> Optio
                 "position": places.number(step.position), "commit_id": commit(step.position), "run_id": places.run(step.position),
                 "before": step.before, "after": step.after,
                 "ratio": step.ratio, "ratio_low": low, "ratio_high": high, "p": step.p, "q": judged.q,
-                "state": judged.state.name(), "why": judged.why,
+                "state": judged.state.name(), "reason": judged.reason,
                 "gone_position": step.gone_at.and_then(|at| places.number(at)), "gone_commit": step.gone_at.and_then(commit),
             }))
         }
         Finding::Drift(drift, q) => Some(json!({
             "change": "drift", "ratio": drift.ratio, "ratio_low": drift.interval.0, "ratio_high": drift.interval.1,
-            "p": drift.p, "q": q, "why": of_drift(places, drift, min_effect),
+            "p": drift.p, "q": q, "reason": of_drift(places, drift, min_effect),
         })),
         Finding::Nothing => None,
     }

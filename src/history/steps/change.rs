@@ -66,7 +66,7 @@ pub struct Judged {
     /// What became of it.
     pub state: State,
     /// What is to be said of that.
-    pub why: String,
+    pub reason: String,
 }
 
 /// What became of a step.
@@ -155,7 +155,7 @@ pub(super) fn change(
             },
             step,
             q: *q,
-            why: String::new(),
+            reason: String::new(),
         })
         .collect();
     for at in 1..steps.len() {
@@ -167,12 +167,12 @@ pub(super) fn change(
             .iter()
             .find(|before| before.step.gone_at == Some(step.step.position));
         if let Some(before) = taken_back {
-            let why = if is_passed(before.step.before, &step.step, request.min_effect) {
+            let reason = if is_passed(before.step.before, &step.step, request.min_effect) {
                 "beyond the earlier level"
             } else {
                 "the earlier level returns"
             };
-            why.clone_into(&mut step.why);
+            reason.clone_into(&mut step.reason);
         }
     }
     Change {
@@ -207,8 +207,8 @@ pub(super) fn follow_total(change: &mut Change, total: &Change) {
             };
             together && whole.ratio.is_some_and(within)
         };
-        if judged.why.is_empty() && total.steps.iter().any(is_it) {
-            "as the whole run".clone_into(&mut judged.why);
+        if judged.reason.is_empty() && total.steps.iter().any(is_it) {
+            "as the whole run".clone_into(&mut judged.reason);
         }
     }
 }
@@ -225,10 +225,10 @@ pub(super) fn follow_profiler(change: &mut Change, series: &Series, positions: &
             version(step.earliest.saturating_sub(1)),
             version(step.latest),
         );
-        if let (true, Some(before), Some(after)) = (judged.why.is_empty(), before, after)
+        if let (true, Some(before), Some(after)) = (judged.reason.is_empty(), before, after)
             && before != after
         {
-            judged.why = format!("the profiler changes here: {before}, then {after}");
+            judged.reason = format!("the profiler changes here: {before}, then {after}");
         }
     }
 }

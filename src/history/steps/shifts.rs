@@ -112,10 +112,10 @@ pub(super) fn mark(
             used.extend(all);
         }
     }
-    for (place, why) in found {
+    for (place, reason) in found {
         let judged = &mut changes[place.row].steps[place.step];
         judged.state = State::Shifted;
-        judged.why = why;
+        judged.reason = reason;
     }
     Ok(())
 }

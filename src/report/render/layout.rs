@@ -60,6 +60,8 @@ pub struct Layout {
     pub title: Option<String>,
     /// Columns of the screen, if it is one: longer names are shortened.
     pub width: Option<usize>,
+    /// Verdicts and shares in tables are coloured.
+    pub colours: bool,
     /// Names of the flags that are set: they bring columns.
     pub flags: Vec<String>,
     /// Tables for people say on their first line which run they are about.
@@ -194,6 +196,7 @@ pub(super) fn shown(
                 kind: column.kind,
                 metric: column.metric,
                 is_whole: column.is_whole,
+                is_verdict: column.shows == Some(Meaning::Verdict),
                 title: title?,
             })
         });

@@ -30,8 +30,8 @@ use super::table::{ShownPlaces, Table, named_run, push_indent};
 use crate::base::spool::Cells;
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
-use crate::text::cell::Kind;
-use crate::text::cell::Shown;
+use crate::text::cell::{Kind, Shown};
+use crate::text::colour::Colour;
 use crate::text::plain::plain;
 
 /// The widest column that is padded where no screen sets a limit. A longer name is shown whole, and
@@ -121,6 +121,15 @@ pub(super) fn write(
             }
             cell.push_str(&place);
             let padding = width.saturating_sub(columns_of(&cell));
+            let colour = if layout.colours {
+                colour_of(column, &cell)
+            } else {
+                None
+            };
+            if let Some(colour) = colour {
+                let text = std::mem::take(&mut cell);
+                colour.push(&text, &mut cell);
+            }
             // The first column is never left out.
             if at > 0 {
                 line.push_str(GAP);
@@ -170,6 +179,15 @@ pub(super) fn write(
         };
         write(out, &mut push).map_err(RenderError::from)
     })
+}
+
+/// Returns the colour of a cell, if its column has colours.
+fn colour_of(column: &Shown, cell: &str) -> Option<Colour> {
+    match column.kind {
+        _ if column.is_verdict => Colour::from_verdict(cell),
+        Kind::Percent => Colour::from_share(cell),
+        _ => None,
+    }
 }
 
 /// Adds the cell of a column in the current row to a text, and the place of the function that it names to another one.

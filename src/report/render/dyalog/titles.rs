@@ -6,7 +6,7 @@
 use crate::report::header::{Column, Meaning, TitledMedium};
 
 /// Titles by what a column shows, in tables, CSV and XML; `@` means the unit of the metric.
-const TITLES: [(Meaning, [&str; 3]); 32] = [
+const TITLES: [(Meaning, [&str; 3]); 33] = [
     (Meaning::About, ["About", "About", "About"]),
     (Meaning::Element, ["Element", "Element", "Element"]),
     (Meaning::Line, ["Line", "Line", "Line"]),
@@ -48,6 +48,7 @@ const TITLES: [(Meaning, [&str; 3]); 32] = [
     (Meaning::Base, ["base @", "BaseTime", "BaseTime"]),
     (Meaning::New, ["new @", "NewTime", "NewTime"]),
     (Meaning::Delta, ["delta", "DeltaTime", "DeltaTime"]),
+    (Meaning::Verdict, ["verdict"; 3]),
     (Meaning::Before, ["before @", "TimeBefore", "TimeBefore"]),
     (Meaning::After, ["after @", "TimeAfter", "TimeAfter"]),
     (Meaning::Path, ["Path", "Path", "Path"]),
