@@ -7,6 +7,9 @@
 //! fit, lists of runs and results of statements leave out columns, which the first line names, and other
 //! rows are longer than the terminal. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
+//! On a terminal, percentages are red from 5 % and green from 0.5 % on. Verdicts are red (`slower`, `fail`),
+//! green (`faster`, `pass`) or yellow (`unclear`). `NO_COLOR` disables colours, and other output has none.
+//!
 //! If several functions of the run have the same name, the name is followed by a place in parentheses: the end of the
 //! path of the file, with the line if needed, or the module. On a wide terminal, all functions have their file and line.
 //! `--fn` takes `NAME (PLACE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE` and `FILE:NAME:LINE`, also in comparisons, histories and
