@@ -278,7 +278,7 @@ fn a_profile_a_million_calls_deep() {
     );
     assert_eq!(
         told.out,
-        "\"Element\",\"Line\",\"Time\",\"PctOfTot\",\"Calls\"\n\"(root)\",,1000,100,1\n\"#.f\",,0,0,999999\n"
+        "\"Element\",\"Line\",\"Time\",\"PctOfTot\",\"Calls\",\"FunctionId\"\n\"(root)\",,1000,100,1,\n\"#.f\",,0,0,999999,1\n"
     );
     let told = profdb(folder.path(), &["delete", "1"]);
     assert_eq!(

@@ -41,8 +41,8 @@ fn a_report_stays_true_when_the_code_changes() {
     };
     let table = |first: &str, second: &str| {
         format!(
-            "\"Element\",\"Line\",\"Time\",\"PctOfTot\",\"Calls\",\"Code\"\n\
-             \"#.main\",1,0.75,75,1,{first}\n\"#.main\",2,0.25,25,1,{second}\n"
+            "\"Element\",\"Line\",\"Time\",\"PctOfTot\",\"Calls\",\"Code\",\"FunctionId\"\n\
+             \"#.main\",1,0.75,75,1,{first},1\n\"#.main\",2,0.25,25,1,{second},1\n"
         )
     };
     write("main\none\ntwo\n");
