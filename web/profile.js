@@ -156,8 +156,6 @@ export class Run {
     this.places = new Map();
     /** The path that was followed last, and where it led. @type {{key: string, of: import('./selection.js').Selected} | null} */
     this.followed = null;
-    /** Texts and labels of functions that have been needed. @type {Map<number, [string, string]>} */
-    this.told = new Map();
     /** Threads and processes to choose from, once they are known. @type {string[] | null} */
     this.threads = null;
     /** Columns of reports in formats that have titles, once they are known. @type {Promise<any> | null} */
@@ -249,7 +247,7 @@ export class Run {
     for (let at = text.indexOf(' ('); at >= 0; at = text.indexOf(' (', at + 1)) {
       const place = text.slice(at + 2, -1);
       const same = this.byName.get(text.slice(0, at)) ?? [];
-      const found = same.filter((of) => this.isCode(of) && endsOf(this.placesOf(of)).has(place));
+      const found = same.filter((of) => this.isCode(of) && (this.placeApart(of) === place || endsOf(this.placesOf(of)).has(place)));
       if (found.length > 0) return found;
     }
     return [];
@@ -264,38 +262,23 @@ export class Run {
 
   /** Returns a text that means this function and, if possible, no other one: the address and `--fn` take it. @param {number} of */
   textOf(of) {
-    return this.tell(of)[0];
+    const name = this.names.name[of];
+    const texts = [this.labelOf(of), ...this.placesOf(of).map((place) => `${name} (${place})`)];
+    const isExact = (/** @type {string} */ text) => {
+      const found = this.named(text);
+      return found.length === 1 && found[0] === of;
+    };
+    return texts.find(isExact) ?? texts[0];
   }
 
-  /** Returns the name of a function, followed by the end of its place if other functions have the same name. @param {number} of */
+  /** Returns the name of a function, followed by a place if other functions have the same name. A thread whose name threads of other
+   * processes have follows its process. @param {number} of */
   labelOf(of) {
-    return this.tell(of)[1];
-  }
-
-  /** Returns text and label of a function. @param {number} of @returns {[string, string]} */
-  tell(of) {
-    const known = this.told.get(of);
-    if (known) return known;
     const name = this.names.name[of];
     const thread = `${this.names.module[of]}/${name}`;
-    const same = this.named(name);
-    if (same.length === 1 || !this.isCode(of)) {
-      const text = this.byName.get(thread)?.includes(of) ? thread : name;
-      this.told.set(of, [text, text]);
-      return [text, text];
-    }
-    /** @type {Map<string, number>} */
-    const counts = new Map();
-    for (const one of same) for (const end of endsOf(this.placesOf(one))) counts.set(end, (counts.get(end) ?? 0) + 1);
-    // All functions of the name at once: there may be thousands.
-    for (const one of same) {
-      const places = this.placesOf(one);
-      const place = places.find((place) => counts.get(place) === 1) ?? places.at(-1);
-      const ends = place === undefined ? [] : [...endsOf([place])].reverse();
-      const end = ends.find((end) => counts.get(end) === 1) ?? place;
-      this.told.set(one, place === undefined ? [name, name] : [`${name} (${place})`, `${name} (${end})`]);
-    }
-    return this.tell(of);
+    if (!this.isCode(of)) return this.byName.get(thread)?.includes(of) ? thread : name;
+    const place = this.placeApart(of);
+    return place === null ? name : `${name} (${place})`;
   }
 
   /** @param {string | undefined} name @returns {number} */

@@ -166,7 +166,7 @@ const MOST_OFFERED = 1000;
 /** Where a function is chosen by its name. @param {import('./actions.js').Context} context @param {string} name */
 function chooser({ run, go, say }, name) {
   const options = make('datalist', { id: 'names' });
-  for (let of = 0; of < Math.min(run.names.name.length, MOST_OFFERED); of++) options.append(make('option', { value: run.textOf(of) }));
+  for (let of = 0; of < Math.min(run.names.name.length, MOST_OFFERED); of++) options.append(make('option', { value: run.labelOf(of) }));
   const input = make('input', {
     type: 'search',
     list: 'names',

@@ -127,10 +127,7 @@ fn functions_of_one_name_differ_in_runs_of_edges() {
     let text = shown.text("main");
     let expected = "2 functions are called _compile. Choose one: ";
     assert!(text.starts_with(expected), "{text}");
-    assert!(
-        text.contains("_compile (/usr/lib/python3.11/re/__init__.py)"),
-        "{text}"
-    );
+    assert!(text.contains("_compile (__init__.py)"), "{text}");
 }
 
 #[test]
