@@ -88,7 +88,7 @@ pub(crate) fn push_plain(text: &str, plain: &mut String) {
 }
 
 /// Control characters, and those that have no shape of their own: they change the order or the
-/// lines of what is around, or make two names look alike. Marks of colours ([`super::colour`]) are among them.
+/// lines of what is around, or make two names look alike. The marks of coloured text are among them.
 #[must_use]
 pub fn is_unsafe(character: char) -> bool {
     character.is_control()
