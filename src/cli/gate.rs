@@ -33,7 +33,7 @@ const EXAMPLE_BUDGET: &str = "\
 Rules of a budget file, one per line:
   total <= +5 %                 # the whole run
   fn 'parse*' <= +10 % or 1 ms  # each of these functions; the larger limit
-  any <= +25 %                  # every other function";
+  any <= +25 %                  # every function with 0.1 % of the total or more";
 
 /// A summary of the grammar in src/gate/grammar.rs, for the long help.
 const GRAMMAR: &str = "  RULE     SUBJECT <= LIMIT [or LIMIT] [metric NAME] [cumulative]

@@ -16,7 +16,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "profdb import run.xml",
             "profdb report summary --first 10",
             "profdb report calls --fn '#.Util.fmt∆Num'",
-            "profdb sql 'SELECT function, exclusive FROM summary ORDER BY exclusive DESC LIMIT 5'",
+            "profdb sql 'SELECT function, exclusive FROM summary WHERE run_id = 1 ORDER BY 2 DESC LIMIT 5'",
         ],
     ),
     (
@@ -123,7 +123,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "profdb sql",
         &[
-            "profdb sql 'SELECT function, exclusive FROM summary ORDER BY exclusive DESC LIMIT 5'",
+            "profdb sql 'SELECT function, exclusive FROM summary WHERE run_id = 1 ORDER BY 2 DESC LIMIT 5'",
             "profdb sql 'SELECT count(*) FROM tree' run.xml",
             "profdb sql - --format csv < question.sql",
         ],

@@ -55,7 +55,7 @@ impl CombineArgs {
     }
 }
 
-/// What to do where a set that is to be one run has several.
+/// The treatment of a set with several runs where one run is expected.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SeveralRuns {
     /// Combine them; without a word, show their sum and say so.
@@ -107,7 +107,7 @@ impl SourceArgs {
         )
     }
 
-    /// Whether the user has named a run or a file.
+    /// True if the user has named a run or a file.
     pub(super) fn names_a_run(&self) -> bool {
         self.asked.is_some() || self.infile.is_some() || self.run.is_some()
     }

@@ -37,7 +37,7 @@ pub enum Verdict {
     Faster,
     /// Its cost is now counted elsewhere, and together with what is there it is the same.
     Shifted,
-    /// Change and chance cannot be told apart, for lack of runs or because figures vary too much.
+    /// The change is not significant: there are too few runs, or the figures vary too much.
     Unclear,
 }
 

@@ -124,7 +124,7 @@ fn name_longer_than_the_screen_loses_its_middle() {
     }
 }
 
-/// The three functions `parse` of a profile are told apart at every width, also where only one of them is shown.
+/// Tables of every width distinguish three functions named `parse`, even if they show only one of them.
 #[test]
 fn functions_of_one_name_are_told_apart_at_every_width() {
     let frame = |id: u32, name: &str, file: &str, line: u32| {

@@ -25,7 +25,7 @@ pub(crate) struct Shown {
     /// Where the database is served, if it is.
     pub(crate) server: Option<Served>,
     way: Way,
-    /// Whether the page is one of runs, and not of a comparison.
+    /// True for a page of runs, false for a page of a comparison.
     is_of_runs: bool,
 }
 

@@ -232,7 +232,7 @@ fn least_fidelity(parts: &[CombinedPart]) -> Fidelity {
         .unwrap_or_default()
 }
 
-/// Returns whether the mean of some number of calls is no whole number.
+/// Returns whether the mean number of calls is fractional.
 fn has_fractions(connection: &Connection, runs: usize) -> Result<bool, SourceFailure> {
     let sql = "SELECT EXISTS (SELECT 1 FROM function_info WHERE calls % ?1 <> 0)";
     let runs = i64::try_from(runs).unwrap_or(i64::MAX);
