@@ -234,7 +234,7 @@ impl FunctionLabels {
             };
             text.push_str(name);
             if let Some(place) = self.apart(*function) {
-                text.push_str(&format!(" ({place})"));
+                text.extend([BEFORE_PLACE, place, ")"]);
             }
             let end = match next {
                 Some(next) => after
