@@ -17,6 +17,7 @@ use super::dyalog_switches::{expand_single_dash, name_the_default};
 use super::failure::{Failure, output};
 use super::shell_words::{Line, Word};
 use super::streams;
+use crate::report::labels_from;
 use crate::store::{
     Database, LockWait, RunInfo, RunSet, SHORTEST_COMMIT, StoreError, Tag, ThreadName,
 };
@@ -377,7 +378,7 @@ fn steps(database: &Database, run: &RunInfo, start: &str) -> Result<Vec<String>,
     let splits = iter::once(0).chain(operators);
     for at in splits {
         let (head, tail) = start.split_at(at);
-        let names = database.functions_from(run.run_id, tail, MOST)?;
+        let names = labels_from(database, run.run_id, tail, MOST)?;
         if !names.is_empty() {
             return Ok(names
                 .into_iter()

@@ -159,7 +159,7 @@ fn path(runs: &[Known<'_, '_>], text: &str) -> Result<Vec<Step>, CompareError> {
 fn of_place<'k>(all: &[&'k FunctionIdentity], text: &str) -> Vec<&'k FunctionIdentity> {
     let found = readings(text).into_iter().map(|reading| {
         let is_it = |[name, module, file]: &[String; 3], line: i64| {
-            reading.fits(name, &[module, file], line)
+            reading.fits(name, [module, file], line)
         };
         let all = all.iter().copied();
         all.filter(|identity| {

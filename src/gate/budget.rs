@@ -155,12 +155,16 @@ impl Pattern {
         }
     }
 
-    /// Returns whether the text names a function with its place: name, module and file, and the line where its definition
-    /// starts (0 if unknown). A text that is the whole name of some function is not read so.
+    /// Returns the rank of the reading in which the text names a function with its place: name, module and file, and the
+    /// line where its definition starts (0 if unknown). The smallest rank of all functions counts. A text that is the whole
+    /// name of some function is not read so.
     #[must_use]
-    pub fn fits_place(&self, [name, places @ ..]: [&str; 3], line: i64) -> bool {
+    pub fn rank_of_place(&self, [name, module, file]: [&str; 3], line: i64) -> Option<usize> {
+        if self.regex.is_some() {
+            return None;
+        }
         let mut readings = readings(&self.text).into_iter();
-        self.regex.is_none() && readings.any(|reading| reading.fits(name, &places, line))
+        readings.position(|reading| reading.fits(name, [module, file], line))
     }
 
     /// A pattern, or in double quotes a name as it is.

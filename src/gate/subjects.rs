@@ -490,7 +490,7 @@ fn calls(
 /// Whether a pattern means a function of this name, module and file, or its module, or its file, unless another one has the whole
 /// of the pattern for its name.
 pub(super) fn may_fit(thing: Thing, pattern: &Pattern, names: [&str; 3]) -> bool {
-    fits(thing, pattern, names) || is_place_read(thing) && pattern.fits_place(names, 0)
+    fits(thing, pattern, names) || is_place_read(thing) && pattern.rank_of_place(names, 0).is_some()
 }
 
 /// Whether a pattern means a function by its name, or its module, or its file.
@@ -512,6 +512,8 @@ struct Meant<'p> {
     pattern: &'p Pattern,
     /// It may be a name and a place: no function of the runs has the whole for its name.
     is_placed: bool,
+    /// The smallest rank of its readings that a function fits.
+    rank: usize,
     /// Names after the rules of identities of the functions, modules or files that it fits by a name as some run has it.
     found: BTreeSet<[String; 3]>,
 }
@@ -524,7 +526,8 @@ impl Meant<'_> {
             || self.is_placed
                 && self
                     .pattern
-                    .fits_place(names.each_ref().map(String::as_str), 0)
+                    .rank_of_place(names.each_ref().map(String::as_str), 0)
+                    .is_some_and(|rank| rank <= self.rank)
             || self.found.contains(names)
     }
 }
@@ -542,6 +545,7 @@ fn meant<'p>(
         .map(|pattern| Meant {
             pattern,
             is_placed: is_place_read(thing),
+            rank: usize::MAX,
             found: BTreeSet::new(),
         })
         .collect();
@@ -587,15 +591,23 @@ fn meant<'p>(
                 }
                 if is_name || pattern.fits(&identity.names[0]) {
                     meant.is_placed = false;
-                } else if meant.is_placed && pattern.fits_place(raw, identity.raw_line) {
-                    placed.push(names());
+                } else if meant.is_placed {
+                    let own = identity.names.each_ref().map(String::as_str);
+                    let ranks =
+                        [raw, own].map(|names| pattern.rank_of_place(names, identity.raw_line));
+                    if let Some(rank) = ranks.into_iter().flatten().min() {
+                        meant.rank = meant.rank.min(rank);
+                        placed.push((rank, names()));
+                    }
                 }
             }
         }
     }
     for (meant, placed) in all.iter_mut().zip(placed) {
         if meant.is_placed {
-            meant.found.extend(placed);
+            let rank = meant.rank;
+            let closest = placed.into_iter().filter(|(known, _)| *known == rank);
+            meant.found.extend(closest.map(|(_, names)| names));
         }
     }
     Ok(all)

@@ -307,12 +307,11 @@ fn of_place(database: &Database, text: &str) -> Result<Vec<IdentifiedFunction>, 
         let pattern = reading.name.map_or_else(|| "*".to_owned(), literal);
         let mut found = database.fitting_functions(Fitting::Function, &pattern)?;
         let is_it = |function: &&IdentifiedFunction| {
-            let fits = |name: &str, places: &[String]| {
-                let places: Vec<&str> = places.iter().map(String::as_str).collect();
-                reading.fits(name, &places, function.raw_line)
+            let fits = |name: &str, module: &str, file: &str| {
+                reading.fits(name, [module, file], function.raw_line)
             };
-            fits(&function.names[0], &function.names[1..])
-                || fits(&function.raw_name, &function.raw_places)
+            let ([name, module, file], raw) = (&function.names, &function.raw_places);
+            fits(name, module, file) || fits(&function.raw_name, &raw[0], &raw[1])
         };
         let identities: HashSet<i64> = found
             .iter()

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement};
 use serde_json::{Map, Value as Json};
@@ -17,6 +17,8 @@ use crate::text::cell::{Value, put};
 
 /// Column with the number of the function that a row is about.
 pub(super) const FUNCTION_ID: &str = "function_id";
+
+const ON_PATH: &str = include_str!("../../queries/names/on_path.sql");
 
 /// Reason why rows are not read to the end.
 enum EarlyEnd {
@@ -390,6 +392,47 @@ impl Answer<'_> {
             }
             Err(EarlyEnd::Failed(error)) => Err(error),
         }
+    }
+
+    /// Returns the texts of call paths in which places tell functions of one name apart, by number of the node.
+    ///
+    /// # Errors
+    /// The database's.
+    pub(super) fn placed_paths(&mut self) -> Result<HashMap<i64, String>, StoreError> {
+        let find = |name: &str| self.columns.iter().position(|column| column.name == name);
+        let (Some(path), Some(node), Some(run_id)) = (
+            find("path"),
+            find("node_id"),
+            self.subject.as_ref().map(|subject| subject.run.run_id),
+        ) else {
+            return Ok(HashMap::new());
+        };
+        let labels = FunctionLabels::of_run(self.database, run_id, false)?;
+        if labels.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let mut paths = Vec::new();
+        self.each(|row| {
+            if let (Value::Text(path), Value::Integer(node)) = (&row[path], &row[node]) {
+                paths.push((*node, path.clone()));
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        let database = self.database;
+        let read = || -> rusqlite::Result<HashMap<i64, String>> {
+            let mut statement = database.connection().prepare(ON_PATH)?;
+            let mut placed = HashMap::new();
+            for (node, path) in paths {
+                let functions =
+                    statement.query_map([node], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                let functions: Vec<(i64, String)> = functions.collect::<rusqlite::Result<_>>()?;
+                if let Some(text) = labels.with_places(&path, &functions) {
+                    placed.insert(node, text);
+                }
+            }
+            Ok(placed)
+        };
+        read().map_err(|source| failure(database, source))
     }
 
     /// How many rows are lines without source, and how many are lines at all.

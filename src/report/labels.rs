@@ -1,7 +1,7 @@
 //! Places that tell functions of one name apart, decided over all functions of a run, not only those of an answer.
 //!
 //! A place is the shortest end of the path of the file that no other function of the name has, with the line where the
-//! definition starts if several are in one file. Where no file is known, the module is the place. `--fn 'NAME (PLACE)'`
+//! definition starts if several are in one file. Where no file is known, the module is the place, else `no file`. `--fn 'NAME (PLACE)'`
 //! selects the function.
 
 use std::hash::BuildHasher as _;
@@ -10,11 +10,11 @@ use hashbrown::{HashMap, HashSet};
 use rusqlite::{Row, named_params};
 
 use super::error::failure;
-use super::names::listed;
 use crate::store::{Database, StoreError};
-use crate::text::placed::{FunctionPlace, Namesake, places};
+use crate::text::placed::{BEFORE_PLACE, FunctionPlace, Namesake, places};
 
 const SAME_NAME: &str = include_str!("../../queries/names/same_name.sql");
+const PLACED: &str = include_str!("../../queries/names/placed.sql");
 const OF_FUNCTIONS: &str = include_str!("../../queries/names/of_functions.sql");
 const ALL_PLACES: &str = include_str!("../../queries/names/all_places.sql");
 
@@ -29,6 +29,12 @@ pub(super) const MAX_LOOKUPS: usize = if cfg!(debug_assertions) {
 /// Maximum number of functions of a run whose places are all kept.
 const MAX_PLACES: usize = 20_000;
 
+/// Begins a path that is cut.
+const CUT: &str = "... > ";
+
+/// Separates the functions of a path.
+const STEP: &str = " > ";
+
 /// A function with its place in full.
 struct PlacedFunction {
     function_id: i64,
@@ -36,6 +42,7 @@ struct PlacedFunction {
     module: String,
     file: String,
     line: i64,
+    is_code: bool,
 }
 
 impl PlacedFunction {
@@ -46,6 +53,7 @@ impl PlacedFunction {
             module: row.get(2)?,
             file: row.get(3)?,
             line: row.get(4)?,
+            is_code: row.get(5)?,
         })
     }
 
@@ -54,8 +62,51 @@ impl PlacedFunction {
             module: &self.module,
             file: &self.file,
             line: self.line,
+            is_code: self.is_code,
         }
     }
+}
+
+/// Returns names of functions of a run that begin as given, at most `limit` of them. A name that is not unique comes
+/// alone, for all its functions, and with the place of each.
+///
+/// # Errors
+/// The database's.
+pub(crate) fn labels_from(
+    database: &Database,
+    run_id: i64,
+    start: &str,
+    limit: usize,
+) -> Result<Vec<String>, StoreError> {
+    let mut names = database.functions_from(run_id, start, limit)?;
+    let before_places = start
+        .match_indices(BEFORE_PLACE)
+        .map(|(at, _)| &start[..at]);
+    for whole in before_places {
+        let complete = database.functions_from(run_id, whole, 1)?;
+        names.extend(complete.into_iter().filter(|name| name == whole));
+    }
+    let read = || -> rusqlite::Result<Vec<String>> {
+        let mut statement = database.connection().prepare(PLACED)?;
+        let mut functions: Vec<i64> = Vec::new();
+        for name in &names {
+            let parameters = named_params! {":run": run_id, ":name": name};
+            let of_name = statement.query_map(parameters, |row| row.get(0))?;
+            functions.extend(of_name.collect::<rusqlite::Result<Vec<i64>>>()?);
+        }
+        let labels = FunctionLabels::same_name(database, run_id, &functions)?;
+        Ok(functions
+            .iter()
+            .map(|function| labels.label(*function))
+            .collect())
+    };
+    let labels = read().map_err(|source| failure(database, source))?;
+    names.extend(labels);
+    names.retain(|name| name.starts_with(start));
+    names.sort();
+    names.dedup();
+    names.truncate(limit);
+    Ok(names)
 }
 
 /// Places of functions by their numbers.
@@ -152,6 +203,54 @@ impl FunctionLabels {
             .or_else(|| self.apart(function))
     }
 
+    /// Returns whether there are no functions with places.
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Returns the text of a path with the places of its functions, given from the root with their names. `None` if no
+    /// function needs a place, or if the path does not consist of the last of these functions.
+    pub(super) fn with_places(&self, path: &str, functions: &[(i64, String)]) -> Option<String> {
+        let cut = path.strip_prefix(CUT);
+        let rest = cut.unwrap_or(path);
+        // A path that is cut begins with some function: the one from which the names fit to the end.
+        let starts = if cut.is_some() { functions.len() } else { 1 };
+        for start in 0..starts {
+            let mut text = path[..path.len() - rest.len()].to_owned();
+            if self.push_path(&mut text, rest, &functions[start..]) {
+                return (text != path).then_some(text);
+            }
+        }
+        None
+    }
+
+    /// Adds a path with the places of its functions; returns whether its names are theirs.
+    fn push_path(&self, text: &mut String, path: &str, functions: &[(i64, String)]) -> bool {
+        let mut rest = path;
+        let next_names = functions.iter().skip(1).map(|(_, name)| Some(name));
+        for ((function, name), next) in functions.iter().zip(next_names.chain([None])) {
+            let Some(after) = rest.strip_prefix(name.as_str()) else {
+                return false;
+            };
+            text.push_str(name);
+            if let Some(place) = self.apart(*function) {
+                text.extend([BEFORE_PLACE, place, ")"]);
+            }
+            let end = match next {
+                Some(next) => after
+                    .find(&format!("{STEP}{next}"))
+                    .map(|at| at + STEP.len()),
+                None => Some(after.len()).filter(|length| *length == 0),
+            };
+            let Some(end) = end else {
+                return false;
+            };
+            text.push_str(&after[..end]);
+            rest = &after[end..];
+        }
+        rest.is_empty()
+    }
+
     /// Returns functions in the order of their names with places.
     pub(super) fn sorted(&self, functions: &[i64]) -> Vec<i64> {
         let mut sorted = functions.to_vec();
@@ -167,4 +266,10 @@ impl FunctionLabels {
             None => name.to_owned(),
         }
     }
+}
+
+/// Returns functions as the JSON array that statements take.
+pub(super) fn listed(functions: &[i64]) -> String {
+    let numbers: Vec<String> = functions.iter().map(ToString::to_string).collect();
+    format!("[{}]", numbers.join(","))
 }

@@ -34,6 +34,7 @@ pub use ask::ask;
 pub use catalog::{REPORTS, Report, by_name};
 pub use dialect::{Dialect, spelled};
 pub use error::ReportError;
+pub(crate) use labels::labels_from;
 pub(crate) use names::{groups_instead, some_threads, thread};
 pub use path::{NameSyntax, Path};
 pub use plain_sql::{compared, compared_one_by_one, query, table};

@@ -6,11 +6,12 @@ use regex::Regex;
 use rusqlite::{Row, ToSql, named_params};
 
 use super::error::{ReportError, failure};
+use super::labels::{FunctionLabels, listed};
 use super::path::{self, Name, NameSyntax, Path};
 use super::question::regular_expression;
 use crate::store::{Database, RunInfo, StoreError, ThreadName};
 use crate::text::nearest::{some, suggestion};
-use crate::text::placed::{PlaceReading, readings};
+use crate::text::placed::{PlaceReading, placed, readings};
 
 const NAMED: &str = include_str!("../../queries/names/named.sql");
 const FITTING: &str = include_str!("../../queries/names/fitting.sql");
@@ -135,10 +136,21 @@ impl<'s> RunNames<'s> {
             || self.placed(name).is_ok_and(|found| !found.is_empty())
     }
 
-    /// Returns the functions that a text names with their place. A line is the first one of a definition; where no
+    /// Returns the functions that a text names with their place. A printed place comes before other readings. A line is the first one of a definition; where no
     /// definition starts there, a line with figures.
     fn placed(&self, text: &str) -> Result<Vec<i64>, StoreError> {
         let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
+        for (name, place) in placed(text) {
+            let parameters: [(&str, &dyn ToSql); 2] = [run, (":name", &name)];
+            let mut functions: Vec<i64> = self.rows(PLACED, &parameters, |row| row.get(0))?;
+            let labels = FunctionLabels::of_functions(self.database, self.run.run_id, &functions)?;
+            functions.retain(|function| {
+                [labels.apart(*function), labels.full(*function)].contains(&Some(place))
+            });
+            if !functions.is_empty() {
+                return Ok(functions);
+            }
+        }
         let readings = readings(text);
         for reading in &readings {
             let (sql, key): (_, (&str, &dyn ToSql)) = match &reading.name {
@@ -169,7 +181,7 @@ impl<'s> RunNames<'s> {
     ) -> Result<Vec<i64>, StoreError> {
         let functions = self.rows(sql, parameters, |row| {
             let places = [row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_str()?];
-            let fits = reading.fits(row.get_ref(1)?.as_str()?, &places, row.get(4)?);
+            let fits = reading.fits(row.get_ref(1)?.as_str()?, places, row.get(4)?);
             Ok(fits.then_some(row.get(0)?))
         })?;
         Ok(functions.into_iter().flatten().collect())
@@ -462,10 +474,4 @@ fn ends_in(name: &str, wanted: &str) -> bool {
         .or(name.strip_suffix(wanted));
     !wanted.is_empty()
         && before.is_some_and(|before| before.is_empty() || before.ends_with(is_between_words))
-}
-
-/// Functions as the JSON array that statements take.
-pub(super) fn listed(functions: &[i64]) -> String {
-    let numbers: Vec<String> = functions.iter().map(ToString::to_string).collect();
-    format!("[{}]", numbers.join(","))
 }

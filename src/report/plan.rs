@@ -8,7 +8,8 @@
 
 use std::fmt::Write as _;
 
-use super::names::{Kinds, PickedBy, listed};
+use super::labels::listed;
+use super::names::{Kinds, PickedBy};
 use super::path::Operator;
 use super::question::{
     Base, Filter, GroupNames, Groups, Question, ShownLines, Sort, WantedLabel, has_tree,

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::answer::{Answer, Author, RowSource, Rows, read_row};
 use super::error::{ReportError, failure};
 use super::header::{Column, Kind};
-use super::names::listed;
+use super::labels::listed;
 use super::plain_sql::query;
 use crate::store::{Database, ShortUids};
 use crate::text::cell::{Value, put};

@@ -1,10 +1,18 @@
 //! Functions of one name: the places that tell them apart, and texts that name a function together with its place
 //! (`NAME (FILE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE`).
 
+use std::iter;
+
 use hashbrown::{HashMap, HashSet};
 
 /// Separates a name from its place in parentheses.
-const BEFORE_PLACE: &str = " (";
+pub(crate) const BEFORE_PLACE: &str = " (";
+
+/// Separates a file from a module in parentheses.
+const BEFORE_MODULE: &str = ", ";
+
+/// Place of a function without module, file and line.
+const NO_PLACE: &str = "no file";
 
 /// One way to read a text as a function with a place. Names and paths may contain colons and parentheses themselves, so
 /// that a text has several readings.
@@ -12,18 +20,27 @@ const BEFORE_PLACE: &str = " (";
 pub(crate) struct PlaceReading<'t> {
     /// Name of the function.
     pub(crate) name: Option<&'t str>,
-    /// Module, file, or the last parts of the path of the file.
+    /// Module, file, or the last parts of the path of one of them. With a module, a file.
     pub(crate) place: Option<&'t str>,
+    /// Module, or the last parts of its path.
+    pub(crate) module: Option<&'t str>,
     /// Line where the definition starts.
     pub(crate) line: Option<i64>,
+    /// Paths are complete: their last parts do not fit.
+    pub(crate) is_whole: bool,
 }
 
 impl PlaceReading<'_> {
     /// Returns whether a function with this name, this module and file, and this first line is meant.
-    pub(crate) fn fits(&self, name: &str, places: &[&str], line: i64) -> bool {
-        let is_place = |place: &str| places.iter().any(|known| ends_in(known, place));
+    pub(crate) fn fits(&self, name: &str, [module, file]: [&str; 2], line: i64) -> bool {
+        let is_path = |known: &str, wanted: &str| {
+            known == wanted || (!self.is_whole && ends_in(known, wanted))
+        };
+        let is_place =
+            |place: &str| is_path(file, place) || (self.module.is_none() && is_path(module, place));
         self.name.is_none_or(|wanted| wanted == name)
             && self.place.is_none_or(is_place)
+            && self.module.is_none_or(|wanted| is_path(module, wanted))
             && self.line.is_none_or(|wanted| wanted == line)
     }
 }
@@ -36,22 +53,37 @@ fn ends_in(path: &str, wanted: &str) -> bool {
 }
 
 /// Returns the readings of a text, of which the first one that a function fits counts: `NAME (PLACE)`, `NAME:LINE`,
-/// `FILE:NAME`, `FILE:LINE`, `FILE:NAME:LINE`. A place in parentheses may have a line, too.
+/// `FILE:NAME`, `FILE:LINE`, `FILE:NAME:LINE`. A place in parentheses may have a line and a module: `FILE:LINE, MODULE`.
+/// A complete path comes before the last parts of one.
 pub(crate) fn readings(text: &str) -> Vec<PlaceReading<'_>> {
     let mut all = Vec::new();
     for (name, inner) in placed(text) {
-        let whole = PlaceReading {
-            name: Some(name),
-            place: Some(inner),
-            line: None,
-        };
-        all.push(whole);
-        if let Some((file, line)) = with_line(inner) {
+        if inner == NO_PLACE {
             all.push(PlaceReading {
-                place: Some(file).filter(|file| !file.is_empty()),
-                line: Some(line),
-                ..whole
+                name: Some(name),
+                place: Some(""),
+                module: Some(""),
+                ..PlaceReading::default()
             });
+        }
+        let modules = inner.match_indices(BEFORE_MODULE);
+        let with_modules =
+            modules.map(|(at, mark)| (&inner[..at], Some(&inner[at + mark.len()..])));
+        for (place, module) in iter::once((inner, None)).chain(with_modules) {
+            let whole = PlaceReading {
+                name: Some(name),
+                place: Some(place).filter(|place| !place.is_empty()),
+                module,
+                ..PlaceReading::default()
+            };
+            all.push(whole);
+            if let Some((file, line)) = with_line(place) {
+                all.push(PlaceReading {
+                    place: Some(file).filter(|file| !file.is_empty()),
+                    line: Some(line),
+                    ..whole
+                });
+            }
         }
     }
     let lined = with_line(text).filter(|(rest, _)| !rest.is_empty());
@@ -71,7 +103,13 @@ pub(crate) fn readings(text: &str) -> Vec<PlaceReading<'_>> {
         });
         all.extend(files_and_names(rest, Some(line)));
     }
-    all
+    let both = |reading| {
+        [true, false].map(|is_whole| PlaceReading {
+            is_whole,
+            ..reading
+        })
+    };
+    all.into_iter().flat_map(both).collect()
 }
 
 /// Returns the readings of a text as `FILE:NAME`, one for each colon.
@@ -83,6 +121,7 @@ fn files_and_names(text: &str, line: Option<i64>) -> impl Iterator<Item = PlaceR
         name: Some(name),
         place: Some(file),
         line,
+        ..PlaceReading::default()
     })
 }
 
@@ -95,7 +134,7 @@ fn with_line(text: &str) -> Option<(&str, i64)> {
 }
 
 /// Returns name and place of `NAME (PLACE)`, the reading with the shortest name first.
-fn placed(text: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(crate) fn placed(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let open = text.strip_suffix(')').into_iter();
     open.flat_map(|open| {
         let marks = open.match_indices(BEFORE_PLACE);
@@ -109,6 +148,8 @@ pub(crate) struct Namesake<'t> {
     pub(crate) file: &'t str,
     /// Line where it starts; 0 if unknown.
     pub(crate) line: i64,
+    /// It is a function, not a container such as a thread.
+    pub(crate) is_code: bool,
 }
 
 /// The place of a function in tables.
@@ -147,26 +188,48 @@ pub(crate) fn places(group: &[Namesake<'_>]) -> Vec<FunctionPlace> {
         })
         .collect();
     let by_file_counts = counts(by_file.iter().map(String::as_str));
+    let is_placeless = |function: &Namesake<'_>| {
+        function.is_code
+            && function.module.is_empty()
+            && function.file.is_empty()
+            && function.line == 0
+    };
+    let code = group.iter().filter(|function| function.is_code).count();
+    // With several such functions, the text would tell none of them apart.
+    let has_placeless = code > 1
+        && group
+            .iter()
+            .filter(|function| is_placeless(function))
+            .count()
+            == 1;
     let apart = |function: &Namesake<'_>, place: &str| {
         let module = modules[function.module];
+        if has_placeless && is_placeless(function) {
+            return NO_PLACE.to_owned();
+        }
+        let is_enough = place.is_empty() || in_module[function.module] == 1;
         if module.is_empty() || (by_file_counts[place] == 1 && !place.is_empty()) {
             place.to_owned()
-        } else if place.is_empty() || in_module[function.module] == 1 {
+        } else if is_enough && !by_file_counts.contains_key(module) {
             module.to_owned()
         } else {
-            format!("{place}, {module}")
+            format!("{place}{BEFORE_MODULE}{module}")
         }
     };
-    let place = |(function, place): (&Namesake<'_>, &String)| FunctionPlace {
+    let all_full: Vec<String> = group.iter().map(full).collect();
+    let full_counts = counts(all_full.iter().map(String::as_str));
+    let place = |(at, function): (usize, &Namesake<'_>)| FunctionPlace {
         is_needed: group.len() > 1,
-        apart: apart(function, place),
-        full: if function.file.is_empty() {
-            String::new()
-        } else {
-            full(function)
+        apart: apart(function, &by_file[at]),
+        full: match modules[function.module] {
+            _ if function.file.is_empty() => String::new(),
+            module if !module.is_empty() && full_counts[all_full[at].as_str()] > 1 => {
+                format!("{}{BEFORE_MODULE}{module}", all_full[at])
+            }
+            _ => all_full[at].clone(),
         },
     };
-    group.iter().zip(&by_file).map(place).collect()
+    group.iter().enumerate().map(place).collect()
 }
 
 /// Returns how often each text occurs.

@@ -375,6 +375,31 @@ fn expected() -> Vec<String> {
         .collect()
 }
 
+/// A name that is not unique is offered with the places of its functions.
+#[test]
+fn function_with_namesakes_is_offered_with_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let frames = r#"[{"name":"f","file":"a.py"},{"name":"f","file":"b.py"},{"name":"f"},{"name":"fa","file":"a.py"}]"#;
+    let profile = r#"{"type":"sampled","name":"p","unit":"none","startValue":0,"endValue":10,
+        "samples":[[0],[1],[2],[3]],"weights":[1,2,3,4]}"#;
+    let file = format!(
+        r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json",
+        "shared":{{"frames":{frames}}},"profiles":[{profile}]}}"#
+    );
+    fs::write(folder.path().join("p.json"), file).expect("a file");
+    let imported = profdb(folder.path()).args(["import", "p.json"]).output();
+    assert!(imported.expect("it runs").status.success());
+    for (start, expected) in [
+        ("f", &["f", "f (a.py)", "f (b.py)", "f (no file)", "fa"][..]),
+        ("f (", &["f (a.py)", "f (b.py)", "f (no file)"]),
+        ("fa>f (b", &["fa>f (b.py)"]),
+        ("fa", &["fa"]),
+    ] {
+        let line = format!("profdb report calls --fn '{start}");
+        assert_eq!(asked(folder.path(), &[&line]), expected, "{start}");
+    }
+}
+
 #[test]
 fn bash_completes_names_of_the_database() {
     tools::require("bash");

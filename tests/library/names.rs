@@ -6,6 +6,7 @@ use profdb::base::error::Stop;
 use profdb::events::{Frame, FunctionDef, Noise, Sample, Sink as _, Unit};
 use profdb::formats::export::Request;
 use profdb::profile::TreeBuilder;
+use profdb::report::render::{Layout, render};
 use profdb::report::{self, Argument, by_name};
 use profdb::store::{Database, RunInfo};
 
@@ -314,13 +315,7 @@ fn name_with_place_is_read_in_every_way() {
     let costs = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
     let ask = |functions: &[FunctionDef<'_>], costs: &[f64], text: &str| {
         let (database, run) = store_roots(functions, costs);
-        let request = report::Request {
-            arguments: vec![("fn".to_owned(), Argument::Text(text.to_owned()))],
-            ..report::Request::default()
-        };
-        let calls = by_name("calls").expect("a report");
-        let answer = report::ask(&database, calls, &run, &request).ok()?;
-        answer.subject.expect("a subject").selected
+        selected(&database, &run, text)
     };
     let table: [(&str, &[f64]); 7] = [
         ("f (a.c)", &[1.0]),
@@ -346,6 +341,80 @@ fn name_with_place_is_read_in_every_way() {
             found.push(cost);
         }
         assert_eq!(found, expected, "{text:?}");
+    }
+}
+
+/// Returns the names that a table of functions prints, the most expensive function first.
+fn printed_names(database: &Database, run: &RunInfo, width: Option<usize>) -> Vec<String> {
+    let report = by_name("summary").expect("a report");
+    let mut answer =
+        report::ask(database, report, run, &report::Request::default()).expect("an answer");
+    let layout = Layout {
+        width,
+        ..Layout::default()
+    };
+    let mut table = Vec::new();
+    render(&mut answer, &layout, &mut table).expect("memory");
+    let table = String::from_utf8(table).expect("text");
+    let rows = table
+        .lines()
+        .skip_while(|line| !line.starts_with("Element"));
+    let names = rows.skip(1).filter_map(|row| row.split("  ").next());
+    names.map(str::to_owned).collect()
+}
+
+/// Returns the selected cost of a report with this `--fn`.
+fn selected(database: &Database, run: &RunInfo, text: &str) -> Option<f64> {
+    let request = report::Request {
+        arguments: vec![("fn".to_owned(), Argument::Text(text.to_owned()))],
+        ..report::Request::default()
+    };
+    let calls = by_name("calls").expect("a report");
+    let answer = report::ask(database, calls, run, &request).ok()?;
+    answer.subject.expect("a subject").selected
+}
+
+/// Every name that a table prints selects the function of its row.
+#[test]
+fn printed_name_selects_exactly_its_function() {
+    let groups: [&[[&str; 3]]; 8] = [
+        &[["", "a/x.py", "3"], ["", "a/x.py", "9"]],
+        &[["", "x.py", ""], ["", "b/x.py", ""], ["", "c/b/x.py", ""]],
+        &[["m", "", ""], ["n", "", ""], ["l/n", "", ""]],
+        &[["m", "x.py", "3"], ["n", "x.py", "3"], ["n", "x.py", "4"]],
+        &[["m", "x.py", "3"], ["n", "x.py", "3"], ["m", "y.py", "3"]],
+        &[["m", "", ""], ["m", "x.py", ""], ["m", "x.py", "7"]],
+        &[["", "", ""], ["m", "", ""], ["", "x.py", ""]],
+        &[
+            ["", "a.py", ""],
+            ["a.py", "", ""],
+            ["b", "a.py", ""],
+            ["c", "a.py", ""],
+        ],
+    ];
+    for group in groups {
+        let define = |name, [module, file, line]: [&'static str; 3]| FunctionDef {
+            module,
+            file,
+            first_line: line.parse().unwrap_or_default(),
+            ..FunctionDef::named(name)
+        };
+        let of_group = group.iter().map(|place| define("f", *place));
+        let functions: Vec<FunctionDef<'_>> =
+            of_group.chain([define("g", ["m", "x.py", "3"])]).collect();
+        let costs: Vec<f64> = (0..functions.len()).map(|at| f64::from(1 << at)).collect();
+        let (database, run) = store_roots(&functions, &costs);
+        for width in [None, Some(200)] {
+            let labels = printed_names(&database, &run, width);
+            assert_eq!(labels.len(), functions.len(), "{labels:?}");
+            for (label, cost) in labels.iter().zip(costs.iter().rev()) {
+                assert_eq!(
+                    selected(&database, &run, label),
+                    Some(*cost),
+                    "{label} in {labels:?}"
+                );
+            }
+        }
     }
 }
 

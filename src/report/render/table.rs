@@ -36,6 +36,7 @@ pub(super) struct Table {
     scaled_alone: Vec<(usize, String, String)>,
     depth: Option<usize>,
     names: SharedNames,
+    paths: PlacedPaths,
     /// Adds a text of a cell without control characters and commands.
     escape: fn(&str, &mut String),
 }
@@ -69,6 +70,7 @@ impl Table {
             .iter()
             .position(|column| column.name == "depth");
         let names = SharedNames::of(answer, &columns, layout.width.is_some())?;
+        let paths = PlacedPaths::of(answer, &columns)?;
         let averages = answer.columns.iter().enumerate().filter(|(_, column)| {
             column.shows == Some(Meaning::Average)
                 && layout.unit.is_none()
@@ -88,6 +90,7 @@ impl Table {
             scaled_alone,
             depth,
             names,
+            paths,
             escape: match layout.format {
                 Format::Markdown => push_plain_code,
                 _ => push_plain_line,
@@ -101,7 +104,10 @@ impl Table {
         match (value, column.kind) {
             (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => {}
             (Value::Null, _) => text.push('-'),
-            (Value::Text(value), _) => (self.escape)(&cut(value), text),
+            (Value::Text(value), _) => {
+                let path = self.paths.text(row, column).unwrap_or(value);
+                (self.escape)(&cut(path), text);
+            }
             (Value::Integer(value), _) => push_signed(*value, text),
             (Value::Real(value), Kind::Percent) => {
                 push_fixed(*value, self.decimals.unwrap_or(DECIMALS), text);
@@ -256,6 +262,40 @@ pub(super) fn push_indent(depth: usize, mark: &str, text: &mut String) {
     }
 }
 
+/// Call paths in which places tell functions of one name apart.
+#[derive(Default)]
+struct PlacedPaths {
+    /// Columns with the path and with its node.
+    columns: Option<(usize, usize)>,
+    /// Texts by number of the node.
+    texts: HashMap<i64, String>,
+}
+
+impl PlacedPaths {
+    fn of(answer: &mut Answer<'_>, columns: &[Shown]) -> Result<Self, StoreError> {
+        let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
+        let (Some(path), Some(node)) = (find("path"), find("node_id")) else {
+            return Ok(Self::default());
+        };
+        if !columns.iter().any(|column| column.at == path) {
+            return Ok(Self::default());
+        }
+        Ok(Self {
+            columns: Some((path, node)),
+            texts: answer.placed_paths()?,
+        })
+    }
+
+    /// Returns the text of a cell with a path.
+    fn text(&self, row: &[Value], column: &Shown) -> Option<&str> {
+        let (path, node) = self.columns?;
+        match row[node] {
+            Value::Integer(node) if column.at == path => self.texts.get(&node).map(String::as_str),
+            _ => None,
+        }
+    }
+}
+
 /// Functions whose places are shown after their names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ShownPlaces {
@@ -324,9 +364,11 @@ impl SharedNames {
             }
         }
         met.retain(|_, places| places.len() > 1);
+        // Rows of trees may be containers.
+        let is_code = columns.iter().all(|column| column.kind != Kind::Node);
         let several = met
             .into_iter()
-            .map(|(name, definitions)| (name, apart_by_place(&definitions)))
+            .map(|(name, definitions)| (name, apart_by_place(&definitions, is_code)))
             .collect();
         Ok(Self {
             labels: None,
@@ -354,13 +396,17 @@ impl SharedNames {
 }
 
 /// Returns what tells functions of one name apart, by module and file.
-fn apart_by_place(definitions: &BTreeSet<[String; 2]>) -> HashMap<[String; 2], String> {
+fn apart_by_place(
+    definitions: &BTreeSet<[String; 2]>,
+    is_code: bool,
+) -> HashMap<[String; 2], String> {
     let namesakes: Vec<Namesake<'_>> = definitions
         .iter()
         .map(|[module, file]| Namesake {
             module,
             file,
             line: 0,
+            is_code,
         })
         .collect();
     let apart = places(&namesakes).into_iter().map(|place| place.apart);
