@@ -22,7 +22,8 @@ use crate::support::tools;
 const MADE_UP: u64 = 200;
 
 /// The cases of a small corpus: a tree with lines, labels, call graphs with lines and circles, several metrics.
-const SOME: [&str; 6] = [
+const SOME: [&str; 7] = [
+    "austin/threads-of-forks",
     "dyalog_xml/shop-tree",
     "pprof/labels",
     "callgrind/parts",

@@ -45,6 +45,9 @@ mod support {
     pub(crate) mod long;
     pub(crate) mod markdown_rows;
     pub(crate) mod program;
+    pub(crate) mod protobuf;
+    pub(crate) mod protobuf_reader;
+    pub(crate) mod references;
     pub(crate) mod skipped;
     pub(crate) mod streams;
 }

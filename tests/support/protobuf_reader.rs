@@ -9,6 +9,8 @@ use flate2::read::GzDecoder;
 pub(crate) enum Content<'m> {
     Number(u64),
     Bytes(&'m [u8]),
+    /// The 4 or 8 bytes of a number of fixed length.
+    Fixed(&'m [u8]),
 }
 
 /// Returns the fields of a message in their order.
@@ -17,18 +19,26 @@ pub(crate) fn fields(message: &[u8]) -> Vec<(u64, Content<'_>)> {
     let mut fields = Vec::new();
     while !rest.is_empty() {
         let tag = read_varint(&mut rest);
-        let number = read_varint(&mut rest);
-        let content = if tag & 7 == 2 {
-            let (bytes, after) = rest.split_at(usize::try_from(number).expect("a length"));
-            rest = after;
-            Content::Bytes(bytes)
-        } else {
-            assert_eq!(tag & 7, 0, "a number");
-            Content::Number(number)
+        let content = match tag & 7 {
+            0 => Content::Number(read_varint(&mut rest)),
+            1 => Content::Fixed(take(&mut rest, 8)),
+            2 => {
+                let length = read_varint(&mut rest);
+                Content::Bytes(take(&mut rest, length))
+            }
+            5 => Content::Fixed(take(&mut rest, 4)),
+            other => panic!("a field of type {other}"),
         };
         fields.push((tag >> 3, content));
     }
     fields
+}
+
+/// Takes bytes off a message.
+fn take<'m>(message: &mut &'m [u8], length: u64) -> &'m [u8] {
+    let (bytes, rest) = message.split_at(usize::try_from(length).expect("a length"));
+    *message = rest;
+    bytes
 }
 
 /// Takes a number off a message.

@@ -98,9 +98,10 @@ impl Frames {
         }
     }
 
-    /// For formats where threads and the like are frames like others.
+    /// Makes frames of all functions, for formats that write threads and the like in the same way as other functions.
     pub(in crate::formats) fn framed(mut self) -> Self {
         self.alike.clone_from(&self.first);
+        self.is_framed.fill(true);
         self
     }
 

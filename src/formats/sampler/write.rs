@@ -267,14 +267,16 @@ struct Threads {
 impl Threads {
     fn of(profile: &Profile<'_>) -> Result<Self, ExportError> {
         let is_thread = |function: &FunctionRow| function.kind == Kind::Thread;
-        let is_other =
-            |function: &FunctionRow| function.kind.is_container() && !is_thread(function);
+        // Functions that can contain a thread, or have its number.
+        let is_other = |function: &FunctionRow| {
+            function.kind == Kind::Pseudo || function.kind.is_container() && !is_thread(function)
+        };
         let functions = &profile.functions;
         let mut threads = Self {
             is_top: functions.iter().map(is_thread).collect(),
             is_frame: vec![false; functions.len()],
         };
-        // Without anything that may hold a thread, the walk over all places is spared.
+        // Otherwise the walk over all nodes is not needed.
         if !(functions.iter().any(is_thread) && functions.iter().any(is_other)) {
             return Ok(threads);
         }

@@ -101,7 +101,8 @@ fn write(
     write!(out, ",\"profiles\":[")?;
     let mut frames = Frames::new(profile, |function| {
         (&function.name, &function.file, function.kind)
-    });
+    })
+    .framed();
     let mut profiles = Profiles {
         profile,
         count: 0,

@@ -482,7 +482,8 @@ impl Trip<'_> {
         let below = below.iter().take_while(|node| node.depth > first[0].depth);
         let is_nothing = |node: &super::picture::Node| {
             let mut written = self.metrics.iter();
-            written.all(|(metric, _)| node.costs[*metric].0 < 0.5)
+            let is_left_out = node.line.is_some() && self.tells("lines");
+            is_left_out || written.all(|(metric, _)| node.costs[*metric].0 < 0.5)
         };
         first.iter().chain(below).all(is_nothing)
     }
@@ -561,11 +562,15 @@ impl Trip<'_> {
 
     /// Functions that go by the same key.
     fn group(&mut self, mut before: Vec<usize>, mut after: Vec<usize>) {
+        // A format without recorded costs has those of the nodes.
+        let is_free = |function: &Function, metrics: &[usize]| {
+            let mut own = metrics.iter().map(|metric| function.walked[*metric][0]);
+            function.is_free(metrics.iter().copied()) && own.all(|own| own == 0.0)
+        };
         // What only holds other functions may be gone, or new.
-        let hollow =
-            |functions: &[Function], metrics: &mut dyn Iterator<Item = usize>, at: usize| {
-                functions[at].is_container() && functions[at].is_free(metrics)
-            };
+        let hollow = |functions: &[Function], metrics: &[usize], at: usize| {
+            functions[at].is_container() && is_free(&functions[at], metrics)
+        };
         // What has no place does not come back, and takes none of those that do. LispWorks counts
         // calls by name, whoever was called.
         let is_by_name = self.losses.contains(&"call_counts");
@@ -577,7 +582,7 @@ impl Trip<'_> {
         }
         let keeps = ["folded", "lispworks_tree", "ghc_px", "business_rules"].contains(&self.format);
         if before.len() > after.len() && !keeps {
-            let metrics = || self.metrics.iter().map(|(metric, _)| *metric);
+            let metrics: Vec<usize> = self.metrics.iter().map(|(metric, _)| *metric).collect();
             let kinds: Vec<&str> = after
                 .iter()
                 .map(|at| self.after.functions[*at].identity.kind.as_str())
@@ -589,10 +594,10 @@ impl Trip<'_> {
                 self.format == "sampler"
                     && self.tells("free")
                     && !kinds.contains(&kind(at))
-                    && self.before.functions[at].is_free(metrics())
+                    && is_free(&self.before.functions[at], &metrics)
             };
             let mut out: Vec<usize> = before.clone();
-            out.retain(|at| hollow(&self.before.functions, &mut metrics(), *at) || is_unseen(*at));
+            out.retain(|at| hollow(&self.before.functions, &metrics, *at) || is_unseen(*at));
             // Those of a kind that is gone go first.
             out.sort_by_key(|at| kinds.contains(&kind(*at)));
             out.truncate(before.len() - after.len());
@@ -600,8 +605,8 @@ impl Trip<'_> {
             self.dropped.extend(out);
         }
         if after.len() > before.len() {
-            let metrics = || self.metrics.iter().map(|(_, metric)| *metric);
-            after.retain(|at| !hollow(&self.after.functions, &mut metrics(), *at));
+            let metrics: Vec<usize> = self.metrics.iter().map(|(_, metric)| *metric).collect();
+            after.retain(|at| !hollow(&self.after.functions, &metrics, *at));
         }
         let is_exact = before.len() == after.len() || !self.tells("same_name");
         before.retain(|one| {

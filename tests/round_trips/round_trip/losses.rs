@@ -436,7 +436,11 @@ impl Trip<'_> {
             .iter()
             .flat_map(|edge| &edge.costs)
             .any(|costs| costs[2].is_none());
-        costs || edges || before.nodes.iter().any(|node| node.calls.is_none())
+        let mut seen = before.functions.iter().flat_map(|function| &function.seen);
+        costs
+            || edges
+            || seen.any(Option::is_none)
+            || before.nodes.iter().any(|node| node.calls.is_none())
     }
 
     /// Whether what a caller spent in a callee, recursion counted once, is what it was.

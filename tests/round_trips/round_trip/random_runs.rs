@@ -273,6 +273,38 @@ fn found_before() -> Vec<Stream> {
                 stack(&[0, 1, 2], Some(1), &[(MetricId(0), 1.0)]),
                 stack(&[0, 1], Some(1), &[(MetricId(0), 2.0)]),
             ],
+            ..none.clone()
+        },
+        // A thread without a node, and unknown code with its name.
+        Stream {
+            functions: definitions(&[Kind::Pseudo, Kind::Thread, Kind::Function]),
+            samples: vec![stack(&[0], None, &[(MetricId(0), 1.0)])],
+            infos: vec![said(1, 0, [Some(2.0), None, None])],
+            ..none.clone()
+        },
+        // Two roots with the same name: a leaf, and a root with a function.
+        Stream {
+            functions: definitions(&[Kind::Root, Kind::Root, Kind::Function]),
+            samples: vec![
+                stack(&[0], None, &[(MetricId(0), 1.0)]),
+                stack(&[1, 2], None, &[(MetricId(0), 2.0)]),
+            ],
+            ..none.clone()
+        },
+        // A root that costs 4, but 0 according to the file, and a function with its name.
+        Stream {
+            functions: definitions(&[Kind::Root, Kind::Function, Kind::Function]),
+            samples: vec![
+                stack(&[0], None, &[(MetricId(0), 4.0)]),
+                stack(&[1], None, &[]),
+            ],
+            infos: vec![said(0, 0, [Some(0.0), None, None])],
+            ..none.clone()
+        },
+        // A root of which only the seen cost is unknown.
+        Stream {
+            functions: definitions(&[Kind::Root, Kind::Function, Kind::Function]),
+            infos: vec![said(0, 0, [Some(0.0), Some(0.0), None])],
             ..none
         },
     ]
