@@ -1,5 +1,4 @@
-//! What is written can be read: every format of output is taken apart by code that is not ours, and
-//! holds what the report found.
+//! Parses each output format of each report with independent code and compares the rows with the report's.
 
 use libtest_mimic::Failed;
 use profdb::base::error::Stop;
@@ -19,7 +18,7 @@ use super::{Sample, ensure, equal, open, rows, save, saved};
 /// Functions that a report is asked about, of those that a run has.
 const ASKED: usize = 3;
 
-/// Half of the last decimal of a table, and a little for numbers that are halves.
+/// Rounding error of a table cell: half of its last decimal, and a little more for exact halves.
 const ROUNDED: f64 = 0.0501;
 
 /// Columns that tell functions of one name apart.
@@ -32,7 +31,7 @@ const PLACES: [&str; 6] = [
     "callee_file",
 ];
 
-/// What ten digits leave.
+/// Relative error of a number with ten digits.
 const TEN_DIGITS: f64 = 1e-9;
 
 pub(super) fn outputs_hold_the_same_rows(sample: &Sample) -> Result<(), Failed> {
@@ -339,7 +338,7 @@ fn is_no_name(text: &str, cell: &str) -> bool {
     text.is_empty() && cell == "(no name)"
 }
 
-/// What XML cannot hold has other characters in its place.
+/// Replaces the characters that XML cannot hold as the XML writer does.
 pub(super) fn held_by_xml(text: &str) -> String {
     let held = |character: char| match character {
         '\t' | '\n' | '\r' => character,
@@ -440,14 +439,32 @@ fn table_cell(value: &Value, kind: Kind, factor: f64, cell: &str) -> bool {
             (cell - shown).abs() < ROUNDED
         }),
         Value::Text(text) => {
-            // After a name may stand what tells it from others.
-            let name = plain(text);
-            let behind = cell.strip_prefix(name.as_str());
-            behind.is_some_and(|behind| {
-                behind.is_empty() || (behind.starts_with(" (") && behind.ends_with(')'))
-            })
+            after_path(cell, &plain(text)).is_some_and(|rest| rest.is_empty() || is_place(rest))
         }
     }
+}
+
+/// Steps of a call path have this between them.
+const STEP: &str = " > ";
+
+/// Returns the text after a name or a call path. Functions on the path may have places in parentheses; the last one's
+/// place is part of the returned text.
+fn after_path<'t>(text: &'t str, path: &str) -> Option<&'t str> {
+    let mut names = path.split(STEP);
+    let mut rest = text.strip_prefix(names.next()?)?;
+    for name in names {
+        let next = format!("{STEP}{name}");
+        rest = rest.strip_prefix(&next).or_else(|| {
+            let (place, rest) = rest.split_once(&next)?;
+            is_place(place).then_some(rest)
+        })?;
+    }
+    Some(rest)
+}
+
+/// Returns whether a text is a place in parentheses with the blank before it.
+fn is_place(text: &str) -> bool {
+    text.starts_with(" (") && text.ends_with(')')
 }
 
 /// Splits the table where a reader of Markdown would.
@@ -492,8 +509,7 @@ fn unindented<'c>(cell: &'c str, value: &Value) -> &'c str {
     cell.get(start.saturating_sub(own)..).unwrap_or(cell)
 }
 
-/// A table for people has no marks between its columns: what a row must hold is taken from it piece
-/// by piece.
+/// Compares a text table, whose columns have no separators: removes the expected cells from each line in order.
 fn text_table(answer: &Answer<'_>, found: &[Vec<Value>], text: &str) -> Result<(), Failed> {
     let columns = shown(answer, found, |column| column.is_in(Medium::Text));
     let factor = factor_of(text.lines().nth(2).unwrap_or_default());
@@ -516,9 +532,12 @@ fn text_table(answer: &Answer<'_>, found: &[Vec<Value>], text: &str) -> Result<(
                 if *kind == Kind::Node {
                     rest = unindented(rest, &row[*at]).trim_start_matches(' ');
                 }
-                rest = rest
-                    .strip_prefix(name)
-                    .ok_or_else(|| format!("no {name:?} in {line:?}"))?;
+                rest = after_path(rest, name).ok_or_else(|| format!("no {name:?} in {line:?}"))?;
+                // The name was trimmed, so its blanks at the end are left.
+                let last_place = rest.trim_start_matches(' ');
+                if answer.columns[*at].name == "path" && is_place(&format!(" {last_place}")) {
+                    rest = "";
+                }
                 let behind = PLACES.iter().find_map(|place| {
                     let at = answer
                         .columns
