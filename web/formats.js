@@ -98,7 +98,7 @@ function namesApart({ count, shown, place, apart }) {
       const [module, file] = place(row);
       let definitions = all.get(name);
       if (!definitions) all.set(name, (definitions = new Map()));
-      definitions.set(keyOf([module, file]), { module, file, line: 0 });
+      definitions.set(keyOf([module, file]), { module, file, line: 0, column: 0, isCode: true });
     }
   }
   /** @type {Map<string, Map<string, string>>} */

@@ -5,7 +5,7 @@ import { Sums } from './sums.js';
 import { Unanswered, plain } from './texts.js';
 
 /** @typedef {{metric_id: number, name: string, unit: string, total: number, timer_readings: boolean, recorded: boolean}} Metric Recorded: the file itself states own costs of functions. */
-/** @typedef {{id: number[], kind: string[], name: string[], module: string[], file: string[], line: number[], line_files: string[]}} Names */
+/** @typedef {{id: number[], kind: string[], name: string[], module: string[], file: string[], line: number[], column: number[], line_files: string[]}} Names */
 /** @typedef {{caller: number, callee: number, file: string, line: number, col: number, isBack: boolean, calls: number, exclusive: number, cumulative: number, isOther: boolean, outermost: number}} Edge Caller -1 for the root, file '' for the caller's own, line -1 if unknown. */
 /** @typedef {{count: number, function: Int32Array, file: string[], line: Float64Array, col: Float64Array}} Lines File is '' for the function's own. */
 /** @typedef {{places: [number, string, number][], texts: [number, string][][]}} Sources */
@@ -147,7 +147,7 @@ export class Run {
     /** @type {Map<string, Promise<any>>} */
     this.kept = new Map();
     /** @type {Names} */
-    this.names = { id: [], kind: [], name: [], module: [], file: [], line: [], line_files: [] };
+    this.names = { id: [], kind: [], name: [], module: [], file: [], line: [], column: [], line_files: [] };
     /** @type {Map<string, number[]>} */
     this.byName = new Map();
     /** @type {Map<number, number>} */
@@ -220,7 +220,7 @@ export class Run {
     if (group.length < 2) return null;
     let places = this.places.get(name);
     if (!places) {
-      const found = placesOf(group.map((at) => ({ module: names.module[at], file: names.file[at], line: names.line[at] })));
+      const found = placesOf(group.map((at) => ({ module: names.module[at], file: names.file[at], line: names.line[at], column: names.column[at], isCode: this.isCode(at) })));
       this.places.set(name, (places = new Map(group.map((at, which) => [at, found[which]]))));
     }
     return places.get(at) || null;

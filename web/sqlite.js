@@ -96,14 +96,14 @@ async function tablesOf(run) {
   const [ofNames, texts] = [await more('names'), (await json(`${run.key}/more-texts`)) ?? []];
   let [identity, text] = [0, 0];
   names.id.forEach((id, at) => {
-    const [bits, col] = [ofNames.number(), ofNames.signed()];
+    const bits = ofNames.number();
     const raw = bits & 1 ? texts[text++] : null;
     if (bits & 2) {
       const own = [names.name[at], names.module[at], names.file[at]].map((name, which) => (bits & (16 << which) ? texts[text++] : name));
       identity += ofNames.signed();
       tables.identities.push([identity, bits & 4 ? 'container' : 'code', ...own, sign(bits & 8), ofNames.raw(ofNames.number())]);
     }
-    tables.functions.push([id, names.kind[at], names.name[at], names.module[at], names.file[at], names.line[at], col, raw, bits & 2 ? identity : null]);
+    tables.functions.push([id, names.kind[at], names.name[at], names.module[at], names.file[at], names.line[at], names.column[at], raw, bits & 2 ? identity : null]);
   });
   for (const [at, { metric_id: metric }] of metrics.entries()) {
     const ofFunctions = await more(`functions-${at}`);

@@ -1,5 +1,5 @@
--- The functions of a run with module, file, line, and 1 for code, 0 for containers.
-SELECT f.function_id, f.name, f.module, f.file, f.first_line, f.kind IN ('function', 'pseudo')
+-- The functions of a run with module, file, line, column, and 1 for code, 0 for containers.
+SELECT f.function_id, f.name, f.module, f.file, f.first_line, f.first_col, f.kind IN ('function', 'pseudo')
 FROM runs AS r
 CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
 CROSS JOIN functions AS f ON f.function_id = i.function_id

@@ -30,7 +30,12 @@ fn is_ftrace(head: &[u8]) -> bool {
     let whole = memchr::memrchr(b'\n', head).map_or(head, |end| head.get(..end).unwrap_or(head));
     let lines = whole.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines
-        .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .filter(|line| {
+            let is_heading = [&b"#"[..], b"cpus=", b"version = "]
+                .iter()
+                .any(|start| line.starts_with(start));
+            !line.is_empty() && !is_heading
+        })
         .peekable();
     lines.peek().is_some() && lines.all(is_ftrace_line)
 }
@@ -87,17 +92,18 @@ fn is_ftrace_line(line: &[u8]) -> bool {
     task.is_some_and(is_digits) && rest.first().is_some_and(|name| name.ends_with(b":"))
 }
 
-/// Returns true if a text without a heading looks like stacks of `dtrace`: indented frames such as
-/// ``libc.so.1`write+0x15``, and below each stack an indented count.
+/// Returns true if a text looks like stacks of `dtrace`: indented frames such as ``libc.so.1`write+0x15``, and below each
+/// stack an indented count. Headings and lines of probes are ignored.
 fn is_dtrace(head: &[u8]) -> bool {
     let whole = memchr::memrchr(b'\n', head).map_or(head, |end| head.get(..end).unwrap_or(head));
     let (mut frames, mut counts) = (0, 0);
     for line in whole.split(|byte| *byte == b'\n') {
         let text = line.trim_ascii();
-        if text.is_empty() {
+        let is_heading = text.starts_with(b"CPU") && text.ends_with(b"FUNCTION:NAME");
+        if text.is_empty() || is_heading || is_probe(text) {
             continue;
         }
-        if !line.starts_with(b" ") {
+        if !line.starts_with(b" ") && !line.starts_with(b"\t") {
             return false;
         }
         if text.iter().all(u8::is_ascii_digit) {
@@ -109,6 +115,14 @@ fn is_dtrace(head: &[u8]) -> bool {
         }
     }
     frames > 0 && counts > 0
+}
+
+/// Returns true if a line names a probe as `dtrace` does: `CPU ID FUNCTION:NAME`.
+fn is_probe(text: &[u8]) -> bool {
+    let words = text.split(u8::is_ascii_whitespace);
+    let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
+    let is_number = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
+    matches!(words[..], [cpu, id, probe] if is_number(cpu) && is_number(id) && probe.contains(&b':'))
 }
 
 /// Perfetto's traces have no signature: a trace is a list of packets (field 1), and each has the

@@ -22,6 +22,22 @@ const fn foreign(
     }
 }
 
+const PPROF_REPORT: &str = "a report of pprof";
+const GPERFTOOLS: &str = "a recording of gperftools";
+const HPROF: &str = "a report of Java's hprof";
+const INSTRUMENTS: &str = "a table copied from Apple's Instruments";
+const VTUNE_TABLE: &str = "a table of Intel VTune";
+const VISUAL_STUDIO_TABLE: &str = "a table of Visual Studio's profiler";
+const GO_PROFILE: &str = "a profile of Go as text";
+const PERF_RECORDING: &str = "a recording of Linux's perf";
+const PERF_REPORT: &str = "a report of Linux's perf";
+const MEMRAY: &str = "a recording of memray";
+const SIMPLEPERF_REPORT: &str = "a report of simpleperf";
+const ART: &str = "a method trace of Android (ART)";
+const PYROSCOPE: &str = "a flame graph of Pyroscope";
+const OTLP_JSON: &str = "a profile of OpenTelemetry (OTLP) as JSON";
+const MACOS_SAMPLE: &str = "a report of macOS's `sample`";
+const XPERF_TABLE: &str = "a table of Windows Performance Analyzer (xperf)";
 const PERF: &str = "import the output of `perf script`";
 const GO_TEXT: &str =
     "import the output of `go tool pprof -proto FILE`, or record it without `debug=`";
@@ -63,17 +79,17 @@ const NOTHING: &str = "profdb does not read it, see `profdb formats`";
 
 /// Their signs are long enough that no text in one of our formats has them by chance.
 pub(super) const FOREIGN: &[Foreign] = &[
-    foreign(b"PERFILE2", &[], "a recording of Linux's perf", PERF),
+    foreign(b"PERFILE2", &[], PERF_RECORDING, PERF),
     foreign(
         b"# To display the perf.data header info",
         &[],
-        "a report of Linux's perf",
+        PERF_REPORT,
         PERF,
     ),
     foreign(
         b"Aggregated stats:\n",
         &[b"TOTAL events:"],
-        "a report of Linux's perf",
+        PERF_REPORT,
         PERF,
     ),
     foreign(
@@ -81,6 +97,12 @@ pub(super) const FOREIGN: &[Foreign] = &[
         &[b"\"linux-perf-json-version\""],
         "a recording of Linux's perf as JSON",
         PERF,
+    ),
+    foreign(
+        b"Performance counter stats for ",
+        &[],
+        "counters of `perf stat`, which have no functions",
+        "record with `perf record -g`",
     ),
     foreign(
         b"# started on ",
@@ -118,18 +140,8 @@ pub(super) const FOREIGN: &[Foreign] = &[
         "a recording of Tachyon (Python's `profiling.sampling`)",
         TACHYON,
     ),
-    foreign(
-        b"{",
-        &[b"\"resourceProfiles\":"],
-        "a profile of OpenTelemetry (OTLP) as JSON",
-        OTLP,
-    ),
-    foreign(
-        b"{",
-        &[b"\"resource_profiles\":"],
-        "a profile of OpenTelemetry (OTLP) as JSON",
-        OTLP,
-    ),
+    foreign(b"{", &[b"\"resourceProfiles\""], OTLP_JSON, OTLP),
+    foreign(b"{", &[b"\"resource_profiles\":"], OTLP_JSON, OTLP),
     // Protocol Buffers have no signature: this is the first attribute that resources have to have,
     // a key of 12 bytes, as it is encoded.
     foreign(
@@ -144,13 +156,14 @@ pub(super) const FOREIGN: &[Foreign] = &[
         "a recording of Firefox's developer tools (Gecko)",
         GECKO,
     ),
-    foreign(b"memray\0", &[], "a recording of memray", NOTHING),
     foreign(
-        b"\x04\x22\x4d\x18",
-        &[b"memray\0"],
-        "a recording of memray",
-        NOTHING,
+        b"{",
+        &[b"\"libs\"", b"\"breakpadId\""],
+        "a recording of Firefox (Gecko) that has not been processed",
+        GECKO,
     ),
+    foreign(b"memray\0", &[], MEMRAY, NOTHING),
+    foreign(b"\x04\x22\x4d\x18", &[b"memray\0"], MEMRAY, NOTHING),
     foreign(
         b"allocator,num_allocations,size,tid,",
         &[],
@@ -211,41 +224,35 @@ pub(super) const FOREIGN: &[Foreign] = &[
         "a heap profile of jemalloc",
         "import the output of `jeprof --collapsed PROGRAM FILE`",
     ),
-    foreign(
-        b"goroutine profile: total ",
-        &[],
-        "a profile of Go as text",
-        GO_TEXT,
-    ),
+    foreign(b"goroutine profile: total ", &[], GO_PROFILE, GO_TEXT),
     foreign(
         b"threadcreate profile: total ",
         &[],
-        "a profile of Go as text",
+        GO_PROFILE,
         "record it without `debug=`",
     ),
-    foreign(b"--- mutex:\n", &[], "a profile of Go as text", GO_TEXT),
-    foreign(
-        b"--- contention:\n",
-        &[],
-        "a profile of Go as text",
-        GO_TEXT,
-    ),
+    foreign(b"--- mutex:\n", &[], GO_PROFILE, GO_TEXT),
+    foreign(b"--- contention:\n", &[], GO_PROFILE, GO_TEXT),
     foreign(
         b"\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
         &[],
-        "a recording of gperftools",
+        GPERFTOOLS,
         COLLAPSED,
     ),
+    // Words of 32 bits, and the other byte order.
+    foreign(b"\0\0\0\0\x03\0\0\0\0\0\0\0", &[], GPERFTOOLS, COLLAPSED),
+    foreign(b"\0\0\0\0\0\0\0\x03\0\0\0\0", &[], GPERFTOOLS, COLLAPSED),
     foreign(
-        b"File: ",
-        &[b"\nType: ", b"\nTime: "],
-        "a report of pprof",
-        PPROF_TEXT,
+        b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0",
+        &[],
+        GPERFTOOLS,
+        COLLAPSED,
     ),
+    foreign(b"File: ", &[b"\nType: "], PPROF_REPORT, PPROF_TEXT),
     foreign(
-        b"File: ",
-        &[b"\nType: ", b"\nShowing nodes accounting for "],
-        "a report of pprof",
+        b"",
+        &[b"flat  flat%   sum%        cum   cum%"],
+        PPROF_REPORT,
         PPROF_TEXT,
     ),
     foreign(
@@ -263,9 +270,11 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"PeriodType: ",
         &[b"\nSamples:\n"],
-        "a report of pprof",
+        PPROF_REPORT,
         PPROF_TEXT,
     ),
+    foreign(b"Comment: ", &[b"\nSamples:\n"], PPROF_REPORT, PPROF_TEXT),
+    foreign(b"Samples:\n", &[b"/", b": "], PPROF_REPORT, PPROF_TEXT),
     foreign(
         b"NYTProf ",
         &[b"\n#Perl profile database"],
@@ -457,6 +466,24 @@ pub(super) const FOREIGN: &[Foreign] = &[
         NOTHING,
     ),
     foreign(
+        b"Timer unit: ",
+        &[b"\nTotal time: "],
+        "a report of `line_profiler`, which has no calls",
+        NOTHING,
+    ),
+    foreign(
+        b"",
+        &[b" function calls", b"filename:lineno(function)"],
+        "a report of Python's cProfile",
+        "import the file of `python -m cProfile -o run.pstats`",
+    ),
+    foreign(
+        b"import time: self [us] | cumulative | ",
+        &[],
+        "import times of Python",
+        "import the file of `python -m cProfile -o run.pstats`",
+    ),
+    foreign(
         b"\x80",
         &[b"yappi"],
         "a profile of yappi",
@@ -493,7 +520,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"Analysis of sampling ",
         &[b"\nCall graph:"],
-        "a report of macOS's `sample`",
+        MACOS_SAMPLE,
         "import the output of `inferno-collapse-sample`",
     ),
     foreign(
@@ -502,24 +529,14 @@ pub(super) const FOREIGN: &[Foreign] = &[
         "an export of Apple's Instruments",
         "import the output of `inferno-collapse-xctrace`",
     ),
+    foreign(b"Weight\t", &[b"Symbol Name"], INSTRUMENTS, SPEEDSCOPE),
     foreign(
-        b"Weight\tSelf Weight\t",
+        b"Running Time\t",
         &[b"Symbol Name"],
-        "a table copied from Apple's Instruments",
+        INSTRUMENTS,
         SPEEDSCOPE,
     ),
-    foreign(
-        b"Running Time\tSelf (ms)\t",
-        &[b"Symbol Name"],
-        "a table copied from Apple's Instruments",
-        SPEEDSCOPE,
-    ),
-    foreign(
-        b"Bytes Used\tCount\t",
-        &[b"Symbol Name"],
-        "a table copied from Apple's Instruments",
-        SPEEDSCOPE,
-    ),
+    foreign(b"Bytes Used\t", &[b"Symbol Name"], INSTRUMENTS, SPEEDSCOPE),
     foreign(
         b"Attaching ",
         &[b" probe", b"\n@"],
@@ -564,11 +581,14 @@ pub(super) const FOREIGN: &[Foreign] = &[
         "a heap growth profile of gperftools as text",
         LEGACY,
     ),
+    foreign(b"JAVA PROFILE 1.0.1, created ", &[], HPROF, JAVA),
+    foreign(b"", &[b"CPU SAMPLES BEGIN (total = "], HPROF, JAVA),
+    foreign(b"THREAD START (obj=", &[], HPROF, JAVA),
     foreign(
-        b"JAVA PROFILE 1.0.1, created ",
-        &[],
-        "a report of Java's hprof",
-        JAVA,
+        b"jdk.",
+        &[b" {\n  startTime = "],
+        "events of Java's Flight Recorder as text",
+        "import the output of `jfrconv run.jfr run.pb.gz`",
     ),
     foreign(
         b"JAVA PROFILE 1.0.",
@@ -579,49 +599,21 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"Showing nodes accounting for ",
         &[],
-        "a report of pprof",
-        PPROF_TEXT,
-    ),
-    foreign(
-        b"",
-        &[
-            b"\nShowing nodes accounting for ",
-            b"flat  flat%   sum%        cum   cum%",
-        ],
-        "a report of pprof",
+        PPROF_REPORT,
         PPROF_TEXT,
     ),
     foreign(
         b"Type: ",
         &[b"\n-----------+-------"],
-        "a report of pprof",
+        PPROF_REPORT,
         PPROF_TEXT,
     ),
-    foreign(b"-----------+-------", &[], "a report of pprof", PPROF_TEXT),
-    foreign(
-        b"Total: ",
-        &[b"\nROUTINE ="],
-        "a report of pprof",
-        PPROF_TEXT,
-    ),
-    foreign(
-        b"Function Stack",
-        &[b"CPU Time"],
-        "a table of Intel VTune",
-        VTUNE,
-    ),
-    foreign(
-        b"\"Function Stack\"",
-        &[b"CPU Time"],
-        "a table of Intel VTune",
-        VTUNE,
-    ),
-    foreign(
-        b"Function",
-        &[b"CPU Time", b"Module"],
-        "a table of Intel VTune",
-        VTUNE,
-    ),
+    foreign(b"-----------+-------", &[], PPROF_REPORT, PPROF_TEXT),
+    foreign(b"Total: ", &[b"\nROUTINE ="], PPROF_REPORT, PPROF_TEXT),
+    foreign(b"Function Stack", &[b"CPU Time"], VTUNE_TABLE, VTUNE),
+    foreign(b"\"Function Stack\"", &[b"CPU Time"], VTUNE_TABLE, VTUNE),
+    foreign(b"Function", &[b"CPU Time", b"Module"], VTUNE_TABLE, VTUNE),
+    foreign(b"Source Function", &[b"CPU Time"], VTUNE_TABLE, VTUNE),
     foreign(
         b"Index  ",
         &[b"% CPU Time:Total", b"CPU Time:Self"],
@@ -631,32 +623,51 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"Level,Function Name,",
         &[],
-        "a table of Visual Studio's profiler",
+        VISUAL_STUDIO_TABLE,
         VISUAL_STUDIO,
     ),
     foreign(
         b"\"Level\",\"Function Name\",",
         &[],
-        "a table of Visual Studio's profiler",
+        VISUAL_STUDIO_TABLE,
+        VISUAL_STUDIO,
+    ),
+    foreign(
+        b"",
+        &[b"Function Name", b"Total CPU [unit, %]"],
+        VISUAL_STUDIO_TABLE,
         VISUAL_STUDIO,
     ),
     foreign(
         b"Function Name,",
         &[b"Inclusive"],
-        "a table of Visual Studio's profiler",
+        VISUAL_STUDIO_TABLE,
         VISUAL_STUDIO,
     ),
     foreign(
         b"Process Name",
         &[b"Stack", b"Weight"],
-        "a table of Windows Performance Analyzer (xperf)",
+        XPERF_TABLE,
         PERFVIEW,
     ),
     foreign(
         b"",
         &[b"Process Name,", b"Function Stack,", b"Weight"],
-        "a table of Windows Performance Analyzer (xperf)",
+        XPERF_TABLE,
         PERFVIEW,
+    ),
+    foreign(
+        b"Line #",
+        &[b"Process", b"Stack", b"Weight"],
+        XPERF_TABLE,
+        PERFVIEW,
+    ),
+    foreign(b"BeginHeader", &[b"EndHeader"], "a dump of xperf", PERFVIEW),
+    foreign(
+        b"#",
+        &[b"\n@ ", b" samples]\n", b"%"],
+        "a call graph of FreeBSD's pmcstat",
+        "import the output of `stackcollapse-pmc.pl`",
     ),
     foreign(
         b"@ ",
@@ -668,30 +679,25 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"Cmdline: ",
         &[b"simpleperf"],
-        "a report of simpleperf",
+        SIMPLEPERF_REPORT,
         SIMPLEPERF,
     ),
     foreign(
         b"sample:\n  event_type: ",
         &[],
-        "a report of simpleperf",
+        SIMPLEPERF_REPORT,
         SIMPLEPERF,
     ),
-    foreign(
-        b"*version\n",
-        &[b"\nclock="],
-        "a method trace of Android (ART)",
-        ANDROID,
-    ),
-    foreign(
-        b"SLOW",
-        &[b"\0"],
-        "a method trace of Android (ART)",
-        ANDROID,
-    ),
+    foreign(b"*version\n", &[b"\ndata-file-overflow="], ART, ANDROID),
+    foreign(b"SLOW", &[b"\0"], ART, ANDROID),
     foreign(b"# tracer: ", &[], LOG_OF_FTRACE, FTRACE),
     foreign(b"TRACE:\n", &[], LOG_OF_FTRACE, FTRACE),
-    foreign(b"", &[b"\n# tracer: ", b"TASK-PID"], LOG_OF_FTRACE, FTRACE),
+    foreign(
+        b"",
+        &[b"TASK-PID", b"TIMESTAMP  FUNCTION"],
+        LOG_OF_FTRACE,
+        FTRACE,
+    ),
     foreign(
         b"\x17\x08\x44tracing",
         &[],
@@ -707,23 +713,19 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"Sampling process ",
         &[b"Call graph:"],
-        "a report of macOS's `sample`",
+        MACOS_SAMPLE,
         "import the output of `inferno-collapse-sample`",
     ),
     foreign(
         b"{",
-        &[
-            b"\"recording\":",
-            b"\"displayName\":",
-            b"\"instrumentTypes\"",
-        ],
+        &[b"\"recording\"", b"\"displayName\"", b"\"startTime\""],
         "a timeline of Safari",
         SPEEDSCOPE,
     ),
     foreign(
         b"{",
         &[b"\"flamebearer\":"],
-        "a flame graph of Pyroscope",
+        PYROSCOPE,
         "download the profile as pprof",
     ),
     foreign(
@@ -733,31 +735,26 @@ pub(super) const FOREIGN: &[Foreign] = &[
         DRAWN,
     ),
     foreign(
-        b"{\"name\"",
-        &[b"\"children\"", b"\"value\""],
-        "the data of a flame graph (d3-flame-graph)",
-        DRAWN,
+        b"{",
+        &[b"\"names\"", b"\"levels\"", b"\"maxSelf\""],
+        PYROSCOPE,
+        "download the profile as pprof",
     ),
     foreign(
-        b"{ \"name\"",
-        &[b"\"children\"", b"\"value\""],
+        b"{",
+        &[b"\"name\"", b"\"children\"", b"\"value\""],
         "the data of a flame graph (d3-flame-graph)",
         DRAWN,
     ),
-    foreign(
-        b"{\n  \"name\"",
-        &[b"\"children\"", b"\"value\""],
-        "the data of a flame graph (d3-flame-graph)",
-        DRAWN,
-    ),
-    foreign(b"2ELIFREP", &[], "a recording of Linux's perf", PERF),
-    foreign(b"#", &[b"\n# Overhead  "], "a report of Linux's perf", PERF),
+    foreign(b"2ELIFREP", &[], PERF_RECORDING, PERF),
+    foreign(b"#", &[b"\n# Overhead  "], PERF_REPORT, PERF),
     foreign(
         b"PK\x03\x04",
         &[],
         "a ZIP archive",
         "unpack it and import the files in it",
     ),
+    foreign(b"PK\x05\x06", &[], "an empty ZIP archive", NOTHING),
     foreign(
         b"7z\xbc\xaf\x27\x1c",
         &[],

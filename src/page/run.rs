@@ -543,11 +543,12 @@ pub(super) fn names(functions: &[FunctionRow]) -> Value {
         ("module", all(&|function| function.module.as_str().into())),
         ("file", all(&|function| function.file.as_str().into())),
         ("line", all(&|function| function.place.0.into())),
+        ("column", all(&|function| function.place.1.into())),
     ])
 }
 
-/// What only SQL asks of functions: of each a number whose bits say what follows, the column of its definition, and its
-/// identity less the one before with its key. Texts that are not those of the function are a list.
+/// Returns the data of functions that only SQL needs: for each a number whose bits name the values that follow, and the
+/// difference of its identity from the one before with its key. Texts that differ from those of the function are a list.
 fn more_names(
     functions: &[FunctionRow],
     identities: Vec<(i64, Option<StoredIdentity>)>,
@@ -578,7 +579,6 @@ fn more_names(
             }
         }
         column.number(bits);
-        column.signed(function.place.1);
         if let Some(identity) = identity {
             column.signed(identity.identity_id - last);
             column.number(identity.key.len() as u64);

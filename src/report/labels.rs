@@ -1,8 +1,9 @@
 //! Places that tell functions of one name apart, decided over all functions of a run, not only those of an answer.
 //!
 //! A place is the shortest end of the path of the file that no other function of the name has, with the line where the
-//! definition starts if several are in one file. Where no file is known, the module is the place, else `no file`. `--fn 'NAME (PLACE)'`
-//! selects the function.
+//! definition starts if several are in one file, and its column if several are in one line. Where no file is known, the module
+//! is the place, else `no file`. Functions with equal definitions have a number, as in `libshop.so#2`. `--fn 'NAME (PLACE)'` selects
+//! the function.
 
 use std::hash::BuildHasher as _;
 
@@ -42,6 +43,7 @@ struct PlacedFunction {
     module: String,
     file: String,
     line: i64,
+    column: i64,
     is_code: bool,
 }
 
@@ -53,7 +55,8 @@ impl PlacedFunction {
             module: row.get(2)?,
             file: row.get(3)?,
             line: row.get(4)?,
-            is_code: row.get(5)?,
+            column: row.get(5)?,
+            is_code: row.get(6)?,
         })
     }
 
@@ -62,6 +65,7 @@ impl PlacedFunction {
             module: &self.module,
             file: &self.file,
             line: self.line,
+            column: self.column,
             is_code: self.is_code,
         }
     }
@@ -173,7 +177,9 @@ impl FunctionLabels {
     }
 
     fn new(mut functions: Vec<PlacedFunction>) -> Self {
-        functions.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        functions.sort_unstable_by(|one, other| {
+            (&one.name, one.function_id).cmp(&(&other.name, other.function_id))
+        });
         let mut labels = Self::default();
         for group in functions.chunk_by(|one, other| one.name == other.name) {
             let namesakes: Vec<Namesake<'_>> = group.iter().map(PlacedFunction::namesake).collect();

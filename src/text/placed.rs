@@ -148,6 +148,8 @@ pub(crate) struct Namesake<'t> {
     pub(crate) file: &'t str,
     /// Line where it starts; 0 if unknown.
     pub(crate) line: i64,
+    /// Column where it starts; without a line, a number of the importer that tells equal definitions apart.
+    pub(crate) column: i64,
     /// It is a function, not a container such as a thread.
     pub(crate) is_code: bool,
 }
@@ -156,7 +158,8 @@ pub(crate) struct Namesake<'t> {
 pub(crate) struct FunctionPlace {
     /// The name alone does not tell it from other functions of the run.
     pub(crate) is_needed: bool,
-    /// `FILE`, `FILE:LINE` or a module, as short as tells the function apart.
+    /// `FILE`, `FILE:LINE`, `FILE:LINE:COLUMN` or a module, as short as tells the function apart; `#NUMBER` follows if
+    /// nothing else does.
     pub(crate) apart: String,
     /// `FILE:LINE` as far as known.
     pub(crate) full: String,
@@ -168,20 +171,22 @@ pub(crate) fn places(group: &[Namesake<'_>]) -> Vec<FunctionPlace> {
     let modules = shortened(group.iter().map(|function| function.module));
     let in_file = counts(group.iter().map(|function| function.file));
     let in_module = counts(group.iter().map(|function| function.module));
-    let full = |function: &Namesake<'_>| {
+    let marks = marks_of_equals(group);
+    let full = |function: &Namesake<'_>, mark: &PlaceEnd| {
         let file = files[function.file];
-        if function.line > 0 {
-            format!("{file}:{}", function.line)
-        } else {
-            file.to_owned()
+        match mark {
+            PlaceEnd::Column(column) => format!("{file}:{}:{column}", function.line),
+            _ if function.line > 0 => format!("{file}:{}", function.line),
+            _ => file.to_owned(),
         }
     };
     let by_file: Vec<String> = group
         .iter()
-        .map(|function| {
+        .zip(&marks)
+        .map(|(function, mark)| {
             let file = function.file;
             if file.is_empty() || in_file[file] > 1 {
-                full(function)
+                full(function, mark)
             } else {
                 files[file].to_owned()
             }
@@ -216,20 +221,63 @@ pub(crate) fn places(group: &[Namesake<'_>]) -> Vec<FunctionPlace> {
             format!("{place}{BEFORE_MODULE}{module}")
         }
     };
-    let all_full: Vec<String> = group.iter().map(full).collect();
+    let with_number = |text: String, mark: &PlaceEnd| match mark {
+        PlaceEnd::Number(number) => format!("{text}#{number}"),
+        _ => text,
+    };
+    let all_full: Vec<String> = group
+        .iter()
+        .zip(&marks)
+        .map(|(function, mark)| full(function, mark))
+        .collect();
     let full_counts = counts(all_full.iter().map(String::as_str));
     let place = |(at, function): (usize, &Namesake<'_>)| FunctionPlace {
         is_needed: group.len() > 1,
-        apart: apart(function, &by_file[at]),
+        apart: with_number(apart(function, &by_file[at]), &marks[at]),
         full: match modules[function.module] {
             _ if function.file.is_empty() => String::new(),
             module if !module.is_empty() && full_counts[all_full[at].as_str()] > 1 => {
-                format!("{}{BEFORE_MODULE}{module}", all_full[at])
+                let text = format!("{}{BEFORE_MODULE}{module}", all_full[at]);
+                with_number(text, &marks[at])
             }
-            _ => all_full[at].clone(),
+            _ => with_number(all_full[at].clone(), &marks[at]),
         },
     };
     group.iter().enumerate().map(place).collect()
+}
+
+/// The end of a place that tells functions of one name, module, file and line apart.
+#[derive(Clone)]
+enum PlaceEnd {
+    /// The place needs no end.
+    None,
+    /// Column where the definition starts.
+    Column(i64),
+    /// Position in the order of columns, from 1.
+    Number(usize),
+}
+
+/// Returns the mark of each function.
+fn marks_of_equals(group: &[Namesake<'_>]) -> Vec<PlaceEnd> {
+    let mut equals: HashMap<_, Vec<usize>> = HashMap::new();
+    for (at, function) in group.iter().enumerate().filter(|(_, of)| of.is_code) {
+        let definition = (function.module, function.file, function.line);
+        equals.entry(definition).or_default().push(at);
+    }
+    let mut marks = vec![PlaceEnd::None; group.len()];
+    for ((_, _, line), mut equal) in equals.into_iter().filter(|(_, equal)| equal.len() > 1) {
+        equal.sort_by_key(|at| group[*at].column);
+        let columns: HashSet<i64> = equal.iter().map(|at| group[*at].column).collect();
+        let is_column = line > 0 && columns.len() == equal.len();
+        for (number, at) in (1..).zip(equal) {
+            marks[at] = if is_column {
+                PlaceEnd::Column(group[at].column)
+            } else {
+                PlaceEnd::Number(number)
+            };
+        }
+    }
+    marks
 }
 
 /// Returns how often each text occurs.

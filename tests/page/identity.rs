@@ -136,38 +136,49 @@ fn functions_of_one_name_differ_in_trees() {
     compare_functions(&mut page("same-tree", file), 3);
 }
 
-/// Neither the file nor the module tells these apart, but the line of their definition does.
+/// File and module are equal here. Line and column of the definition differ.
 #[test]
 fn address_means_a_function_by_its_file_and_line() {
     let mut shown = browser("same-file");
-    let node = |id: u32, name: &str, url: &str, line: u32, children: &[u32]| {
-        let frame = json!({"functionName": name, "scriptId": "1", "url": url, "lineNumber": line - 1, "columnNumber": 0});
+    let node = |id: u32, name: &str, url: &str, [line, column]: [u32; 2], children: &[u32]| {
+        let frame = json!({"functionName": name, "scriptId": "1", "url": url, "lineNumber": line - 1, "columnNumber": column - 1});
         json!({"id": id, "callFrame": frame, "children": children})
     };
     let text = json!({
         "nodes": [
-            node(1, "main", "main.js", 1, &[2, 3, 4]),
-            node(2, "run", "src/a.js", 3, &[]),
-            node(3, "run", "src/a.js", 9, &[]),
-            node(4, "run", "b.js", 3, &[]),
+            node(1, "main", "main.js", [1, 1], &[2, 3, 4, 5, 6]),
+            node(2, "run", "src/a.js", [3, 1], &[]),
+            node(3, "run", "src/a.js", [9, 1], &[]),
+            node(4, "run", "b.js", [3, 1], &[]),
+            node(5, "t", "b.js", [7, 20], &[]),
+            node(6, "t", "b.js", [7, 45], &[]),
         ],
-        "startTime": 0, "endTime": 10, "samples": [2, 3, 4, 1], "timeDeltas": [0, 5, 3, 2],
+        "startTime": 0, "endTime": 10, "samples": [2, 3, 4, 5, 6, 1], "timeDeltas": [0, 4, 3, 1, 1, 1],
     });
     let file = shown.folder.join("a.cpuprofile");
     fs::write(&file, text.to_string()).expect("a file");
     shown.import(&file, &[]);
     shown.write(&[]);
     shown.open(&[("view", "panes"), ("functions", "table")]);
-    let names = ["main", "run (a.js:3)", "run (a.js:9)", "run (b.js)"];
+    let names = [
+        "main",
+        "run (a.js:3)",
+        "run (a.js:9)",
+        "run (b.js)",
+        "t (b.js:7:20)",
+        "t (b.js:7:45)",
+    ];
     assert_eq!(shown.texts(".pane.functions tbody th"), names);
     for (path, cost) in [
-        ("run (src/a.js:3)", "50.0"),
+        ("run (src/a.js:3)", "40.0"),
         ("run (src/a.js:9)", "30.0"),
-        ("run (b.js)", "20.0"),
-        ("run (src/a.js)", "80.0"),
-        ("run", "100.0"),
+        ("run (b.js)", "10.0"),
+        ("run (src/a.js)", "70.0"),
+        ("run", "80.0"),
+        ("t", "20.0"),
+        ("t (b.js:7:45)", "10.0"),
         ("main,run (src/a.js:9)", "30.0"),
-        ("main>run (b.js)", "20.0"),
+        ("main>run (b.js)", "10.0"),
     ] {
         shown.go(&[("view", "panes"), ("functions", "table"), ("fn", path)]);
         assert!(shown.text(".included").starts_with(cost), "{path}");

@@ -1,4 +1,4 @@
-//! Laws of changed files: text in another encoding, files that are cut, without costs, with a broken reference, or there twice.
+//! Laws of changed files: text in another encoding, numbers as texts, files that are cut, without costs, with a broken reference, or there twice.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -17,8 +17,12 @@ use super::case_inputs::{Property, Sample, ensure, equal};
 use super::references::broken_files;
 
 /// The laws, which cost about 150 imports of a sample.
-pub(crate) const LAWS: [(&str, Property); 7] = [
+pub(crate) const LAWS: [(&str, Property); 8] = [
     ("encodings_change_nothing", encodings_change_nothing),
+    (
+        "quoted_numbers_change_nothing",
+        quoted_numbers_change_nothing,
+    ),
     ("line_ends_change_nothing", line_ends_change_nothing),
     ("cut_file_is_refused_or_noted", cut_file_is_refused_or_noted),
     (
@@ -44,6 +48,17 @@ const CUTS: usize = 20;
 
 /// Formats whose files are not text.
 const BINARY: [&str; 4] = ["pprof", "pstats", "sampler", "business_rules"];
+
+/// JSON formats. GHC writes quotes in texts without a backslash, so that numbers in its files are not found here.
+const JSON: [&str; 7] = [
+    "chrome_trace",
+    "cpuprofile",
+    "firefox",
+    "heapprofile",
+    "pyinstrument_json",
+    "speedscope",
+    "stackprof",
+];
 
 /// Formats whose records are lines and whose files have no end that could be missing: a cut after a
 /// line is not seen.
@@ -123,6 +138,33 @@ fn encodings_change_nothing(sample: &Sample) -> Result<(), Failed> {
         })?;
     }
     Ok(())
+}
+
+/// Writes all numbers of a JSON text as texts.
+fn quote_numbers(text: &str) -> String {
+    let part = r#""(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*"#;
+    let part = regex::Regex::new(part).expect("a pattern");
+    let quoted = part.replace_all(text, |found: &regex::Captures<'_>| {
+        let part = &found[0];
+        if part.starts_with('"') {
+            part.to_owned()
+        } else {
+            format!("\"{part}\"")
+        }
+    });
+    quoted.into_owned()
+}
+
+fn quoted_numbers_change_nothing(sample: &Sample) -> Result<(), Failed> {
+    let Some(text) = text(sample).filter(|_| JSON.contains(&sample.format.name)) else {
+        return Ok(());
+    };
+    let read = |text: &str| read(sample.format, text.as_bytes(), &Options::default());
+    equal(
+        "with quoted numbers",
+        &without_bytes(read(text).0),
+        &without_bytes(read(&quote_numbers(text)).0),
+    )
 }
 
 fn line_ends_change_nothing(sample: &Sample) -> Result<(), Failed> {

@@ -5,30 +5,24 @@ use std::str::FromStr;
 use crate::base::error::{ImportError, quote};
 use crate::formats::common::json::{Reader, thousandths};
 
-/// Reads microseconds as nanoseconds: a number, or a text that is one. `None` for null and for an empty text.
+/// Reads microseconds as nanoseconds: a number, or a text that is one. `None` for an empty text.
 pub(super) fn read_microseconds(
     json: &mut Reader<'_, '_>,
     text: &mut Vec<u8>,
     expected: &str,
 ) -> Result<Option<i64>, ImportError> {
-    if json.null()? {
-        return Ok(None);
-    }
     if !json.is_next(b'"')? {
         return json.thousandths(expected).map(Some);
     }
     read_text(json, text, expected, thousandths)
 }
 
-/// Reads a number of the type `T`, or a text that is one. `None` for null and for an empty text.
+/// Reads a number of the type `T`, or a text that is one. `None` for an empty text.
 pub(super) fn read_number<T: FromStr>(
     json: &mut Reader<'_, '_>,
     text: &mut Vec<u8>,
     expected: &str,
 ) -> Result<Option<T>, ImportError> {
-    if json.null()? {
-        return Ok(None);
-    }
     if !json.is_next(b'"')? {
         return json.parsed(expected, |text| text.parse().ok()).map(Some);
     }
@@ -51,19 +45,6 @@ fn read_text<T>(
         Some(number) => Ok(Some(number)),
         None => Err(ImportError::malformed(at, expected, quote(text))),
     }
-}
-
-/// Reads an id or a name, which may be a text, a number or null, in place of the text that `text` holds.
-pub(super) fn read_text_or_null(
-    json: &mut Reader<'_, '_>,
-    text: &mut Vec<u8>,
-    expected: &str,
-) -> Result<(), ImportError> {
-    text.clear();
-    if json.null()? {
-        return Ok(());
-    }
-    json.text_or_number(expected, text)
 }
 
 /// Returns nanoseconds as a cost.

@@ -56,7 +56,7 @@
 
 use hashbrown::HashMap;
 
-use super::numbers::{read_microseconds, read_text_or_null};
+use super::numbers::read_microseconds;
 use super::process_trees::{ProcessTrees, ThreadTrees, TraceMetrics, container_name};
 use super::slices::{Lane, Mark, Nesting, PackedPosition, Slice};
 use super::stack_samples::StackSamples;
@@ -358,19 +358,19 @@ impl<'s> Trace<'s> {
             let text = &mut self.text;
             match self.member.as_slice() {
                 b"name" => {
-                    read_text_or_null(json, &mut event.name, "a name")?;
+                    json.text_or_number("a name", &mut event.name)?;
                     event.has_name = !event.name.is_empty();
                 }
-                b"cat" => read_text_or_null(json, &mut event.category, "a category")?,
-                b"ph" => read_text_or_null(json, &mut event.phase, "a phase")?,
+                b"cat" => json.text_or_number("a category", &mut event.category)?,
+                b"ph" => json.text_or_number("a phase", &mut event.phase)?,
                 // Ids may be texts (case `chrome_trace/threads-and-processes`).
-                b"pid" => read_text_or_null(json, &mut event.process, "the id of a process")?,
-                b"tid" => read_text_or_null(json, &mut event.thread, "the id of a thread")?,
+                b"pid" => json.text_or_number("the id of a process", &mut event.process)?,
+                b"tid" => json.text_or_number("the id of a thread", &mut event.thread)?,
                 b"id" if event.id_kind == IdKind::Plain => {
-                    read_text_or_null(json, &mut event.id, "an id")?;
+                    json.text_or_number("an id", &mut event.id)?;
                 }
                 b"id2" if json.is_next(b'{')? => read_second_id(json, &mut self.member, event)?,
-                b"scope" => read_text_or_null(json, &mut event.scope, "a scope")?,
+                b"scope" => json.text_or_number("a scope", &mut event.scope)?,
                 b"ts" => event.time = read_microseconds(json, text, "microseconds in `ts`")?,
                 b"dur" => event.duration = read_microseconds(json, text, "microseconds in `dur`")?,
                 b"args" if json.is_next(b'{')? => {
@@ -737,7 +737,7 @@ fn read_second_id(
                 continue;
             }
         };
-        read_text_or_null(json, &mut event.id, "an id")?;
+        json.text_or_number("an id", &mut event.id)?;
         event.id_kind = kind;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::numbers::{nanoseconds, read_microseconds, read_number, read_text_or_null};
+use super::numbers::{nanoseconds, read_microseconds, read_number};
 use crate::base::error::{ImportError, Position};
 use crate::events::{FunctionDef, FunctionId, Kind, Severity, Sink};
 use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
@@ -92,10 +92,10 @@ impl StackSamples {
         let mut within = Within::default();
         while json.member(&mut within, &mut name)?.is_some() {
             match name.as_slice() {
-                b"pid" => read_text_or_null(json, &mut origin.process, "the id of a process")?,
-                b"tid" => read_text_or_null(json, &mut origin.thread, "the id of a thread")?,
+                b"pid" => json.text_or_number("the id of a process", &mut origin.process)?,
+                b"tid" => json.text_or_number("the id of a thread", &mut origin.thread)?,
                 b"ts" => time = read_microseconds(json, &mut text, "microseconds in `ts`")?,
-                b"sf" => read_text_or_null(json, &mut frame, "the id of a frame in `sf`")?,
+                b"sf" => json.text_or_number("the id of a frame in `sf`", &mut frame)?,
                 b"weight" => weight = read_number(json, &mut text, "a number in `weight`")?,
                 _ => json.skip()?,
             }
@@ -154,9 +154,9 @@ impl StackSamples {
         let mut within = Within::default();
         while json.member(&mut within, &mut member)?.is_some() {
             match member.as_slice() {
-                b"name" => read_text_or_null(json, &mut name, "a name")?,
-                b"category" => read_text_or_null(json, &mut category, "a category")?,
-                b"parent" => read_text_or_null(json, &mut parent, "the id of a frame")?,
+                b"name" => json.text_or_number("a name", &mut name)?,
+                b"category" => json.text_or_number("a category", &mut category)?,
+                b"parent" => json.text_or_number("the id of a frame", &mut parent)?,
                 b"line" => line = read_number(json, &mut text, "a line number")?,
                 b"column" => column = read_number(json, &mut text, "a column number")?,
                 b"funcLine" => first_line = read_number(json, &mut text, "a line number")?,

@@ -120,7 +120,6 @@ fn read_node(
         match name.as_slice() {
             b"id" => id = Some(json.index("the id of the node")?),
             b"callFrame" => function = Some(frames.read(json, sink)?),
-            b"parent" if json.null()? => {}
             b"parent" => parent = Some(json.index("the id of the parent")?),
             b"children" => children = column(json, |json| json.index("the id of a child"))?,
             b"hitCount" => hits = Some(json.real("a count in `hitCount`")?),

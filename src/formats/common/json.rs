@@ -278,9 +278,23 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
         self.quoted("a text", follows, text)
     }
 
-    /// Starts an object or passes to its next member, whose name takes the place of what `name`
-    /// holds: says where it starts, `None` at the end of the object.
+    /// Starts an object or passes to its next member, and stores the member's name in `name`. Returns the position of the
+    /// member, `None` at the end of the object. A member that is `null` is skipped, as if it were absent.
     pub(in crate::formats) fn member(
+        &mut self,
+        within: &mut Within,
+        name: &mut Vec<u8>,
+    ) -> Result<Option<Position>, ImportError> {
+        loop {
+            let position = self.member_or_null(within, name)?;
+            if position.is_none() || !self.null()? {
+                return Ok(position);
+            }
+        }
+    }
+
+    /// Passes to the next member as `member` does, also if it is `null`.
+    pub(in crate::formats) fn member_or_null(
         &mut self,
         within: &mut Within,
         name: &mut Vec<u8>,
@@ -338,11 +352,11 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
             return Ok(false);
         }
         self.fill(NULL.len())?;
-        if !self.rest().starts_with(NULL) {
-            return Err(self.expected("`null`"));
+        let is_null = self.rest().starts_with(NULL);
+        if is_null {
+            self.step(NULL.len());
         }
-        self.step(NULL.len());
-        Ok(true)
+        Ok(is_null)
     }
 
     /// A text, or a number as it is written, in place of what `text` holds.
@@ -354,13 +368,13 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
         if self.is_next(b'"')? {
             return self.quoted(what, D::After::default(), text);
         }
-        let number = self.number()?;
+        let (number, length) = self.number()?;
         text.clear();
         text.extend_from_slice(number);
         if text.is_empty() {
             return Err(self.expected(what));
         }
-        self.step(text.len());
+        self.step(length);
         Ok(())
     }
 
@@ -397,8 +411,7 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
         what: impl Display,
         parse: impl Fn(&str) -> Option<T>,
     ) -> Result<T, ImportError> {
-        let number = self.number()?;
-        let length = number.len();
+        let (number, length) = self.number()?;
         match std::str::from_utf8(number).ok().and_then(parse) {
             Some(value) => {
                 self.step(length);
@@ -410,10 +423,11 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
 
     /// A number that may have decimals, as it is written and as it is.
     pub(in crate::formats) fn decimal(&mut self, what: &str) -> Result<(String, f64), ImportError> {
-        let text = String::from_utf8_lossy(self.number()?).into_owned();
+        let (number, length) = self.number()?;
+        let text = String::from_utf8_lossy(number).into_owned();
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => {
-                self.step(text.len());
+                self.step(length);
                 Ok((text, number))
             }
             _ => Err(self.expected(what)),
@@ -548,19 +562,26 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
         }
     }
 
-    /// What looks like a number.
-    fn number(&mut self) -> Result<&[u8], ImportError> {
+    /// Returns the text that looks like a number, which may be quoted, and its length in the file.
+    fn number(&mut self) -> Result<(&[u8], usize), ImportError> {
         self.peek()?;
         self.fill(NUMBER)?;
         let part =
             |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = self
-            .rest()
+        let rest = self.rest();
+        let unquoted = rest.strip_prefix(b"\"");
+        let text = unquoted.unwrap_or(rest);
+        let length = text
             .iter()
             .take_while(|byte| part(byte))
             .take(NUMBER)
             .count();
-        Ok(self.rest().get(..length).unwrap_or_default())
+        let (number, behind) = text.split_at(length);
+        Ok(match unquoted {
+            None => (number, length),
+            Some(_) if behind.starts_with(b"\"") => (number, length + 2),
+            Some(_) => (&[], 0),
+        })
     }
 
     fn quoted(

@@ -288,9 +288,6 @@ impl<'f> File<'f> {
             } else if name == b"categories" && json.is_next(b'[')? {
                 meta.categories = Some(column(json, category)?);
             } else if let Some(known) = known {
-                if json.null()? {
-                    continue;
-                }
                 let at = json.place()?;
                 json.text_or_number("a text or number", &mut self.text)?;
                 let text = escape::text(&self.text);
@@ -404,10 +401,8 @@ impl<'f> File<'f> {
                     continue;
                 }
                 b"jsAllocations" | b"nativeAllocations" => {
-                    if !json.null()? {
-                        thread.allocations.push(at);
-                        json.skip()?;
-                    }
+                    thread.allocations.push(at);
+                    json.skip()?;
                     continue;
                 }
                 _ => {
@@ -417,10 +412,8 @@ impl<'f> File<'f> {
                     continue;
                 }
             };
-            if !json.null()? {
-                json.text_or_number("a name or number", &mut self.text)?;
-                *text = escape::text(&self.text).into_owned();
-            }
+            json.text_or_number("a name or number", &mut self.text)?;
+            *text = escape::text(&self.text).into_owned();
         }
         Ok(thread)
     }
@@ -434,7 +427,6 @@ impl<'f> File<'f> {
         columns(json, &["stack"], |json, name| {
             match name {
                 b"stack" => samples.stack = numbers(json)?,
-                b"weight" if json.null()? => {}
                 b"weight" => samples.weight = Some(column(json, |json| json.real("a weight"))?),
                 b"weightType" => {
                     let at = json.place()?;

@@ -165,16 +165,13 @@ fn read_members(
 ) -> Result<(), ImportError> {
     let (mut seen, mut within) = (Seen::default(), Within::default());
     let (mut name, mut text) = (Vec::new(), Vec::new());
-    while let Some(at) = json.member(&mut within, &mut name)? {
+    while let Some(at) = json.member_or_null(&mut within, &mut name)? {
         json.begin_record_at(at);
         sink.at(at);
         match seen.once(OF_RUN, &name, at)? {
-            Some("root_frame") => {
-                // A run in which nothing was sampled (case `pyinstrument_json/no-root`).
-                if !json.null()? {
-                    tree.read(json, sink)?;
-                }
-            }
+            // A run without samples has no root (case `pyinstrument_json/no-root`).
+            Some(_) if json.null()? => {}
+            Some("root_frame") => tree.read(json, sink)?,
             Some("start_time") => {
                 let (seconds, _) = nanoseconds(json, "seconds from 0 in `start_time`")?;
                 sink.run(RunFact::Other("start_time", &seconds));
@@ -275,15 +272,6 @@ fn whole_nanoseconds(seconds: &str) -> Option<i64> {
     let fraction: i64 = format!("{fraction:0<9}").parse().ok()?;
     let whole: i64 = whole.parse().ok()?;
     whole.checked_mul(1_000_000_000)?.checked_add(fraction)
-}
-
-/// A text, in place of what `text` holds; nothing for `null`.
-fn text_or_null(json: &mut Reader<'_, '_>, text: &mut Vec<u8>) -> Result<(), ImportError> {
-    if json.null()? {
-        Ok(())
-    } else {
-        json.text(text)
-    }
 }
 
 /// The frames of a file in the order in which they are opened there. All of them are kept, because
@@ -389,12 +377,10 @@ impl Tree {
             let [time, awaited] = &mut top.figures;
             match top.seen.once(OF_FRAME, &name, at)? {
                 Some("function") => json.text(&mut top.function)?,
-                Some("class_name") => text_or_null(json, &mut top.class)?,
-                Some("file_path") => text_or_null(json, &mut top.file)?,
+                Some("class_name") => json.text(&mut top.class)?,
+                Some("file_path") => json.text(&mut top.file)?,
                 Some("line_no") => {
-                    if !json.null()? {
-                        top.first_line = json.index("a line number from 0 in `line_no`")?;
-                    }
+                    top.first_line = json.index("a line number from 0 in `line_no`")?;
                 }
                 Some("time") => {
                     time.cumulative = Some(nanoseconds(json, "seconds from 0 in `time`")?.1);

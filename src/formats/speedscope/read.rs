@@ -13,8 +13,8 @@
 //!
 //! # What we read
 //! - Both types of profiles: samples with weights, and open and close events of calls.
-//! - Every profile below a node of its own: a thread if its name begins with `Thread`, else a part of the file. Profiles with
-//!   equal names stay separate.
+//! - Every profile below a node of its own: a thread if its name begins with `Thread` or is `Process P Thread T`, as py-spy
+//!   writes it with `--subprocesses`, else a part of the file. Profiles with equal names stay separate: `Thread 1 (2)`.
 //! - Functions by name and file. `line` and `col` are the position of a frame in its function and become lines of it.
 //!   Numbers below 0, which older versions of speedscope export for functions without source, are ignored.
 //! - Weights: a unit of time is the metric `time` in nanoseconds, `bytes` are `bytes`, and no unit is `weight`.
@@ -198,20 +198,16 @@ impl<'f> File<'f> {
                     json.skip()?;
                 }
                 b"name" => {
-                    if let Some(title) = self.text_or_null(json)? {
-                        self.sink.run(RunFact::Title(&title));
-                    }
+                    let title = self.text(json)?;
+                    self.sink.run(RunFact::Title(&title));
                 }
                 b"exporter" => {
                     // What profdb wrote was recorded by something else.
-                    if let Some(exporter) = self
-                        .text_or_null(json)?
-                        .filter(|exporter| exporter != "profdb")
-                    {
+                    let exporter = self.text(json)?;
+                    if exporter != "profdb" {
                         self.sink.run(RunFact::ToolVersion(&exporter));
                     }
                 }
-                b"activeProfileIndex" if json.null()? => {}
                 b"activeProfileIndex" => {
                     self.active = Some(json.integer("the number of a profile")?);
                 }
@@ -259,12 +255,9 @@ impl<'f> File<'f> {
         Ok(())
     }
 
-    fn text_or_null(&mut self, json: &mut Reader<'_, '_>) -> Result<Option<String>, ImportError> {
-        if json.null()? {
-            return Ok(None);
-        }
+    fn text(&mut self, json: &mut Reader<'_, '_>) -> Result<String, ImportError> {
         json.text(&mut self.text)?;
-        Ok(Some(escape::text(&self.text).into_owned()))
+        Ok(escape::text(&self.text).into_owned())
     }
 
     fn shared(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
@@ -302,8 +295,8 @@ impl<'f> File<'f> {
         let mut name = std::mem::take(&mut self.name);
         while let Some(at) = json.member(&mut within, &mut name)? {
             match name.as_slice() {
-                b"name" => function = self.text_or_null(json)?,
-                b"file" => file = self.text_or_null(json)?,
+                b"name" => function = Some(self.text(json)?),
+                b"file" => file = Some(self.text(json)?),
                 b"line" => line = from_one(json, "a line number")?,
                 b"col" => col = from_one(json, "a column number")?,
                 b"kind" => kind = self.kind(json)?,
@@ -375,9 +368,9 @@ impl<'f> File<'f> {
             }
             match name.as_slice() {
                 b"type" => is_evented = Some(self.is_evented(json)?),
-                b"name" => title = self.text_or_null(json)?.unwrap_or_default(),
+                b"name" => title = self.text(json)?,
                 b"unit" => unit = Some(self.unit(json)?),
-                b"metric" => named = self.text_or_null(json)?,
+                b"metric" => named = Some(self.text(json)?),
                 b"around" if top.is_some() => {
                     let expected = "`around` in front of what it stands around";
                     return Err(ImportError::malformed(at, expected, "it after that"));
@@ -508,24 +501,31 @@ impl<'f> File<'f> {
     }
 
     fn name_part(&mut self, part: NodeId, name: &str) {
-        let is_thread = name
-            .get(..6)
-            .is_some_and(|start| start.eq_ignore_ascii_case("thread"));
-        let kind = if is_thread { Kind::Thread } else { Kind::Part };
-        // Equal definitions are one function. A column of its own tells the second part of a name
-        // apart.
-        let first_col = match self.names.get_mut(name) {
-            Some(count) => {
-                *count += 1;
-                *count
-            }
-            None => *self.names.entry(name.to_owned()).or_insert(0),
-        };
-        let function = self.sink.function(FunctionDef {
-            kind,
-            first_col,
+        let words = name.to_ascii_lowercase();
+        let is_thread = words.starts_with("thread")
+            || (words.starts_with("process ") && words.contains(" thread "));
+        let mut number = self.names.get(name).map_or(1, |count| count + 1);
+        let mut def = FunctionDef {
+            kind: if is_thread { Kind::Thread } else { Kind::Part },
             ..FunctionDef::named(name)
-        });
+        };
+        let numbered;
+        if is_thread && number > 1 {
+            // Reports and `--thread` know threads by their names alone.
+            let with_number = |number| format!("{name} ({number})");
+            let mut numbers = number..;
+            let is_free = |number: &u32| !self.names.contains_key(&with_number(*number));
+            number = numbers.find(is_free).unwrap_or(number);
+            numbered = with_number(number);
+            self.names.insert(numbered.clone(), 1);
+            def.name = &numbered;
+        } else {
+            // Equal definitions are one function. A column of its own tells the second part of a name
+            // apart.
+            def.first_col = number - 1;
+        }
+        self.names.insert(name.to_owned(), number);
+        let function = self.sink.function(def);
         self.tree.name_part(part, function);
     }
 
@@ -763,11 +763,8 @@ struct Calls {
     at: Position,
 }
 
-/// A line or column; 0 if it is unknown, which may be said by `null` or by a number below 0.
+/// Reads a line or column; 0 if it is below 0, which is unknown.
 fn from_one(json: &mut Reader<'_, '_>, what: &str) -> Result<u32, ImportError> {
-    if json.null()? {
-        return Ok(0);
-    }
     let at = json.place()?;
     // Older versions of speedscope export numbers below 0 for functions without source (case
     // `speedscope/line-below-0`).

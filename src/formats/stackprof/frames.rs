@@ -138,9 +138,6 @@ impl Frames {
                 "hash" => json.skip()?,
                 "total_samples" => total = Some(count_of(json, "a count in `total_samples`")?),
                 "samples" => own = Some(count_of(json, "a count in `samples`")?),
-                // After the counts, which have to be there. Name, file and line may be null (case
-                // `stackprof/no-name`).
-                _ if json.null()? => {}
                 "name" => json.text(&mut self.name)?,
                 "file" => json.text(&mut self.file)?,
                 "line" => first_line = json.index("a line number")?,

@@ -154,7 +154,6 @@ impl File {
                     json.text(&mut file.mode)?;
                     fact("mode", &escape::text(&file.mode), sink);
                 }
-                "interval" | "metadata" if json.null()? => {}
                 "interval" => file.interval = Some(interval(json, sink)?),
                 "samples" => file.samples = Some((at, count(json, "samples", sink)?)),
                 "gc_samples" => file.of_collector = count(json, "gc_samples", sink)?,
@@ -338,7 +337,7 @@ fn metadata(
 ) -> Result<(), ImportError> {
     let (mut within, mut name, mut value) = (Within::default(), Vec::new(), Vec::new());
     let mut properties = 0;
-    while let Some(at) = json.member(&mut within, &mut name)? {
+    while let Some(at) = json.member_or_null(&mut within, &mut name)? {
         json.begin_record_at(at);
         sink.at(at);
         properties += 1;

@@ -406,6 +406,7 @@ fn apart_by_place(
             module,
             file,
             line: 0,
+            column: 0,
             is_code,
         })
         .collect();

@@ -11,7 +11,8 @@
 //! green (`faster`, `pass`) or yellow (`unclear`). `NO_COLOR` disables colours, and other output has none.
 //!
 //! If several functions of the run have the same name, the name is followed by a place in parentheses: the end of the
-//! path of the file, with the line if needed, or the module. On a wide terminal, all functions have their file and line.
+//! path of the file, with line and column if needed, or the module. Functions with equal places are numbered in the order of
+//! the file: `helper (libshop.so#2)`. On a wide terminal, all functions have their file and line.
 //! `--fn` takes `NAME (PLACE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE` and `FILE:NAME:LINE`, also in comparisons, histories and
 //! budgets. A function with exactly this name is preferred. FILE may be the end of a path. LINE is the line of the definition
 //! or, failing that, a line with figures. If several functions match and their costs cannot be added up, the report has an

@@ -662,7 +662,7 @@ impl Trip<'_> {
             &|one, other| is_called_alike(one, other) && self.is_alike(one, other),
             &|one, other| self.is_alike(one, other),
         ];
-        for same in steps {
+        for (step, same) in steps.iter().enumerate() {
             left.retain(|at| {
                 let mut free = (0..after.len()).filter(|other| taken[*other].is_none());
                 let found = free.find(|other| same(before[*at], after[*other]));
@@ -671,17 +671,18 @@ impl Trip<'_> {
                 }
                 found.is_none()
             });
-        }
-        // A figure with a wide tolerance may have taken the partner of one without: a maximum
-        // matching, by augmenting paths (Kuhn's algorithm).
-        if !left.is_empty() {
+            if left.is_empty() {
+                break;
+            }
+            // A function that fits several may have taken the only partner of another one: a maximum
+            // matching, by augmenting paths (Kuhn's algorithm).
+            let fits =
+                |one: usize, other: usize| steps[..=step].iter().any(|same| same(one, other));
             let alike: Vec<Vec<usize>> = before
                 .iter()
                 .map(|one| {
                     let others = 0..after.len();
-                    others
-                        .filter(|other| self.is_alike(*one, after[*other]))
-                        .collect()
+                    others.filter(|other| fits(*one, after[*other])).collect()
                 })
                 .collect();
             left.retain(|at| !augment(*at, &alike, &mut taken, &mut vec![false; after.len()]));

@@ -92,12 +92,12 @@ impl Trip<'_> {
                 Evidence::Some(fewer && (self.tells(loss) || !is_told))
             }
             "calls" => {
+                // Formats without lines report lost lines, not the calls of these lines.
+                let has_lines = self.tells(loss) || !self.tells("lines");
                 let known = |picture: &Picture| {
-                    picture
-                        .nodes
-                        .iter()
-                        .filter(|node| node.calls.is_some())
-                        .count()
+                    let nodes = picture.nodes.iter();
+                    let counted = nodes.filter(|node| has_lines || node.line.is_none());
+                    counted.filter(|node| node.calls.is_some()).count()
                 };
                 let functions = |picture: &Picture| {
                     let known = picture.functions.iter().filter(|f| f.calls.is_some());
