@@ -54,7 +54,7 @@ export function offersOfTold(told, sql) {
   ]);
 }
 
-/** @typedef {{about: any, count: number, depth: Int32Array, item: Int32Array, parent: Int32Array, last: Int32Array, own: [Float64Array, Float64Array], all: [Float64Array, Float64Array], names: {name: string[], module: string[], file: string[], verdict: (string | null)[]}}} Union Place -1 is above roots. */
+/** @typedef {{about: any, count: number, depth: Int32Array, item: Int32Array, parent: Int32Array, last: Int32Array, own: [Float64Array, Float64Array], all: [Float64Array, Float64Array], status: ('new' | 'gone' | 'both')[], names: {name: string[], module: string[], file: string[], verdict: (string | null)[]}}} Union Place -1 is above roots. */
 
 /** The trees of two sides as one. @param {any} about @param {(name: string) => Promise<Uint8Array | null>} [get] Gives a block; those of the page without it. @returns {Promise<Union>} */
 export async function unionOf(about, get = (name) => block(`union/${name}`)) {
@@ -65,6 +65,8 @@ export async function unionOf(about, get = (name) => block(`union/${name}`)) {
   const [depth, item, parent, last] = [whole(), whole(), whole(), whole()];
   /** @type {[Float64Array, Float64Array]} */
   const own = [new Float64Array(count), new Float64Array(count)];
+  /** @type {('new' | 'gone' | 'both')[]} */
+  const status = [];
   const open = [-1];
   let level = 0;
   for (let at = 0; at < count; at++) {
@@ -74,8 +76,11 @@ export async function unionOf(about, get = (name) => block(`union/${name}`)) {
     parent[at] = open[level];
     open[level + 1] = at;
     last[at] = at;
-    own[0][at] = base.cost();
-    own[1][at] = fresh.cost();
+    // An unknown cost is that of a side without the place.
+    const [one, other] = [base.cost(), fresh.cost()];
+    status.push(Number.isNaN(one) ? 'new' : Number.isNaN(other) ? 'gone' : 'both');
+    own[0][at] = one || 0;
+    own[1][at] = other || 0;
   }
   /** @type {[Float64Array, Float64Array]} */
   const all = [own[0].slice(), own[1].slice()];
@@ -86,5 +91,5 @@ export async function unionOf(about, get = (name) => block(`union/${name}`)) {
     all[0][above] += all[0][at];
     all[1][above] += all[1][at];
   }
-  return { about, count, depth, item, parent, last, own, all, names };
+  return { about, count, depth, item, parent, last, own, all, status, names };
 }

@@ -20,12 +20,6 @@ const MORE = ['#f3e9df', '#f9d9b8', '#f7bd85', '#f2a04f', '#e8822a'];
 const LESS = ['#e2ebf2', '#c3dff2', '#9acbea', '#6db4e0', '#459bd0'];
 const EVEN = '#e4e3e8';
 
-/** A place that is only in one of the two. @param {number} base @param {number} fresh */
-function statusOf(base, fresh) {
-  if (base === 0 && fresh !== 0) return 'new';
-  return fresh === 0 && base !== 0 ? 'gone' : 'both';
-}
-
 /** New less base; 0 where they are the same but for rounding, as in `crates/statistics/src/summary.rs`. @param {number} base @param {number} fresh */
 function change(base, fresh) {
   const isWhole = Number.isInteger(base) && Number.isInteger(fresh);
@@ -33,7 +27,7 @@ function change(base, fresh) {
 }
 
 /** What the columns of `report diff_tree` have of a place. @param {import('./told.js').Union} union @returns {Record<string, (place: number) => any>} */
-function cellsOf({ item, depth, own, all, names }) {
+function cellsOf({ item, depth, own, all, status, names }) {
   return {
     function: (place) => names.name[item[place]] ?? LEFT_OUT,
     depth: (place) => depth[place],
@@ -42,7 +36,7 @@ function cellsOf({ item, depth, own, all, names }) {
     delta: (place) => change(all[0][place], all[1][place]),
     base_exclusive: (place) => own[0][place],
     new_exclusive: (place) => own[1][place],
-    status: (place) => statusOf(all[0][place], all[1][place]),
+    status: (place) => status[place],
     verdict: (place) => names.verdict[item[place]] ?? null,
     module: (place) => names.module[item[place]] ?? '',
     file: (place) => names.file[item[place]] ?? '',
@@ -94,7 +88,7 @@ export async function unionView(context) {
   const isWanted = new Uint8Array(count).fill(state.status === 'all' ? 1 : 0);
   if (state.status !== 'all') {
     for (let at = count - 1; at >= 0; at--) {
-      if (statusOf(all[0][at], all[1][at]) === state.status) isWanted[at] = 1;
+      if (union.status[at] === state.status) isWanted[at] = 1;
       if (isWanted[at] && parent[at] >= 0) isWanted[parent[at]] = 1;
     }
   }
@@ -131,7 +125,7 @@ export async function unionView(context) {
   const say = (/** @type {number} */ place) => {
     const [base, fresh] = [all[0][place], all[1][place]];
     const money = (/** @type {number} */ value) => figure(metric, unit, value);
-    const status = statusOf(base, fresh);
+    const status = union.status[place];
     const times = status === 'both' && base > 0 ? `, ×${fixed(fresh / base, 2)}` : status === 'both' ? '' : `, only in ${status === 'new' ? 'new' : 'base'}`;
     const verdict = verdictOf(place);
     return `${shown(nameOf(place))}: ${money(base)} → ${money(fresh)} (${signedCost(answer, fresh - base)}${times})${verdict ? `; the function is ${verdict}` : ''}`;
@@ -143,7 +137,7 @@ export async function unionView(context) {
     isUp,
     paint: (at) => paint(placeOf(at)),
     sign: (at) => sign(placeOf(at)),
-    isHatched: (at) => statusOf(all[0][placeOf(at)], all[1][placeOf(at)]) !== 'both',
+    isHatched: (at) => union.status[placeOf(at)] !== 'both',
     describe: (at) => say(placeOf(at)),
     zoomed: (at) => go({ place: at < 0 || at === picture.zoom ? '' : String(placeOf(at)) }),
     handle: { open: (at, _, isInstead) => toFunction(placeOf(at), isInstead) },
@@ -197,7 +191,7 @@ export async function unionView(context) {
 }
 
 /** The same as a table that opens and closes. @param {import('./told.js').Union} union @param {any} answer @param {(place: number) => boolean} isWanted */
-function unionTable({ depth, last, parent, all, item, names }, answer, isWanted) {
+function unionTable({ depth, last, parent, all, status, item, names }, answer, isWanted) {
   const scale = ofColumn(answer.metric, answer.unit, Math.max(answer.total.base, answer.total.new), 0);
   const roots = [...parent.keys()].filter((place) => parent[place] < 0);
   const sums = all.map((costs) => roots.reduce((sum, root) => (isWanted(root) ? sum + costs[root] : sum), 0));
@@ -217,7 +211,7 @@ function unionTable({ depth, last, parent, all, item, names }, answer, isWanted)
       { title: `New ${scale.title}`, value: (place) => money(all[1][place]) },
       { title: 'Change', value: (place) => signed(scale, all[1][place] - all[0][place]) },
       { title: '% of new', value: (place) => percent(sums[1] === 0 ? null : (100 * all[1][place]) / sums[1]) },
-      { title: 'Only in', isLeft: true, value: (place) => ({ new: 'new', gone: 'base', both: '' })[statusOf(all[0][place], all[1][place])] ?? '' },
+      { title: 'Only in', isLeft: true, value: (place) => ({ new: 'new', gone: 'base', both: '' })[status[place]] ?? '' },
       { title: 'Verdict', isLeft: true, value: (place) => names.verdict[item[place]] ?? '' },
     ],
   });

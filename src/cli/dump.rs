@@ -12,7 +12,7 @@ use super::source::{Given, failed, format, open};
 use crate::base::error::{ImportError, Position, Stop};
 use crate::events::recorder::Recorder;
 use crate::formats::Format;
-use crate::text::plain::plain;
+use crate::text::plain::plain_line;
 
 #[derive(Debug, Args)]
 pub(super) struct Dump {
@@ -41,7 +41,7 @@ pub(super) fn run(dump: &Dump, stop: &Stop) -> Result<(), Failure> {
         let mut unwritten = None;
         let tell = |position: Position, event: String| {
             if unwritten.is_none()
-                && let Err(error) = writeln!(out, "{}: {}", position, plain(&event))
+                && let Err(error) = writeln!(out, "{}: {}", position, plain_line(&event))
             {
                 unwritten = Some(error);
                 given_up.set();

@@ -10,7 +10,7 @@ use crate::base::error::Stop;
 use crate::base::limits;
 use crate::report::ReportError;
 use crate::store::{ChooseError, StoreError};
-use crate::text::plain::plain;
+use crate::text::plain::plain_line;
 
 /// What kept a command from doing what it was asked. It has been reported already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,12 +99,12 @@ fn in_words(message: &str) -> String {
 const NUMBER: &str = " (os error ";
 
 fn tell(message: &str) {
-    let _ = writeln!(io::stderr(), "profdb: {}", plain(message));
+    let _ = writeln!(io::stderr(), "profdb: {}", plain_line(message));
 }
 
 /// Writes a line to standard output.
 pub(super) fn line(text: impl Display) -> Result<(), Failure> {
-    beside(|| writeln!(streams::output()?, "{}", plain(&text.to_string()))).map_err(output)
+    beside(|| writeln!(streams::output()?, "{}", plain_line(&text.to_string()))).map_err(output)
 }
 
 /// Says that the program gives up waiting for an input, which an interrupt has asked for.

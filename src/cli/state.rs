@@ -117,14 +117,14 @@ fn write_text(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
     }
     for (name, value) in &state.columns {
         if let Some(value) = value {
-            writeln!(out, "{name}: {}", render::plain(value))?;
+            writeln!(out, "{name}: {}", render::plain_line(value))?;
         }
     }
     for metric in &state.metrics {
         writeln!(
             out,
             "metric {}: total {}, noise {}",
-            render::plain(&metric.name),
+            render::plain_line(&metric.name),
             render::total(metric),
             metric.noise.name()
         )?;
@@ -134,8 +134,8 @@ fn write_text(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
             writeln!(
                 out,
                 "{kind} {}: {}",
-                render::plain(key),
-                render::plain(value)
+                render::plain_line(key),
+                render::plain_line(value)
             )?;
         }
     }
@@ -144,7 +144,7 @@ fn write_text(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
             out,
             "{}: {}",
             note.severity,
-            render::plain(&note.to_string())
+            render::plain_line(&note.to_string())
         )?;
     }
     Ok(())

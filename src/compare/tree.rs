@@ -24,6 +24,8 @@ pub struct Place {
     pub own: [f64; 2],
     /// The same with everything below it.
     pub all: [f64; 2],
+    /// A run of the side has it, also without a cost.
+    pub is_in: [bool; 2],
 }
 
 /// A union tree that is built run by run.
@@ -38,6 +40,8 @@ pub struct Union {
     parents: Vec<u32>,
     /// For each place, its own cost on both sides.
     own: Vec<[f64; 2]>,
+    /// For each place, the sides that have it.
+    is_in: Vec<[bool; 2]>,
     /// Numbers of places by parent and item, where the parent has more than [`FEW`] children.
     known: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -89,6 +93,7 @@ impl Union {
             links: vec![Links::of(NONE)],
             parents: Vec::new(),
             own: Vec::new(),
+            is_in: Vec::new(),
             known: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             way: Vec::new(),
@@ -116,6 +121,7 @@ impl Union {
         };
         self.links[parent.map_or(0, links_of)].recent_child = at;
         self.own[at as usize][self.side] += own * self.weight;
+        self.is_in[at as usize][self.side] = true;
         self.way.push(at);
         Ok(())
     }
@@ -169,6 +175,7 @@ impl Union {
         }
         self.parents.push(parent.unwrap_or(NONE));
         self.own.push([0.0; 2]);
+        self.is_in.push([false; 2]);
         self.links.push(Links::of(item));
         let above = &mut self.links[parent.map_or(0, links_of)];
         above.children += 1;
@@ -212,6 +219,7 @@ impl Union {
             links,
             parents,
             own,
+            is_in,
             known,
             ..
         } = self;
@@ -265,6 +273,7 @@ impl Union {
                 depth,
                 own: own[at as usize],
                 all: all[at as usize],
+                is_in: is_in[at as usize],
             });
             wait(&mut walk, links, number);
         }

@@ -56,11 +56,11 @@ impl Told<'_> {
     }
 }
 
-/// A place for which the costs asked for are 0 on one side.
+/// Returns the sides that have a place. A cost of 0 is a cost.
 fn status(place: &Place) -> &'static str {
-    match place.all {
-        [base, new] if base == 0.0 && new != 0.0 => "new",
-        [base, new] if new == 0.0 && base != 0.0 => "gone",
+    match place.is_in {
+        [false, true] => "new",
+        [true, false] => "gone",
         _ => "both",
     }
 }

@@ -220,7 +220,8 @@ impl UnionTree<'_> {
                 }
                 continue;
             }
-            writer.write(place.depth.into(), place.item.into(), place.own);
+            let own = [0, 1].map(|side: usize| place.is_in[side].then_some(place.own[side]));
+            writer.write(place.depth.into(), place.item.into(), own);
             kept += 1;
             open.push(None);
         }
@@ -268,12 +269,12 @@ struct Writer {
 }
 
 impl Writer {
-    fn write(&mut self, depth: u64, item: u64, own: [f64; 2]) {
+    fn write(&mut self, depth: u64, item: u64, own: [Option<f64>; 2]) {
         self.steps
             .number((self.last_depth + 1).saturating_sub(depth));
         self.items.number(item);
         for (column, cost) in self.owns.iter_mut().zip(own) {
-            column.cost(Some(cost));
+            column.cost(cost);
         }
         self.last_depth = depth;
         self.written += 1;
@@ -283,7 +284,7 @@ impl Writer {
     fn close(&mut self, open: &mut Vec<Option<[f64; 2]>>, depth: usize, left_out: u64) {
         while open.len() > depth {
             if let Some(Some(left)) = open.pop() {
-                self.write(open.len() as u64 + 1, left_out, left);
+                self.write(open.len() as u64 + 1, left_out, left.map(Some));
             }
         }
     }

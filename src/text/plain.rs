@@ -28,6 +28,14 @@ pub fn plain(text: &str) -> String {
     plain
 }
 
+/// Returns a line of output with a [`plain`] text, as [`push_plain_line`] appends it.
+#[must_use]
+pub fn plain_line(text: &str) -> String {
+    let mut line = String::new();
+    push_plain_line(text, &mut line);
+    line
+}
+
 /// Appends [`plain`] text to a line of output. What a program that runs builds would take for its command gets a
 /// backslash: `\::error`, `##\[error]`.
 pub(crate) fn push_plain_line(text: &str, line: &mut String) {

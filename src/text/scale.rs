@@ -165,8 +165,13 @@ impl Scale {
     pub(crate) fn of(metric: &str, base: &str, unit: Option<Unit>) -> Result<Self, String> {
         if let Some(unit) = unit.filter(|unit| unit.of != base) {
             let fitting = Unit::names(base);
+            let expected = if fitting.is_empty() {
+                "it has no other unit".to_owned()
+            } else {
+                format!("expected {fitting}")
+            };
             return Err(format!(
-                "--unit {} does not fit {metric}: expected {fitting}",
+                "--unit {} does not fit {metric}: {expected}",
                 unit.name
             ));
         }

@@ -16,7 +16,7 @@ use super::answer::Answer;
 use crate::store::MetricInfo;
 use crate::text::csv::Dialect;
 use crate::text::number::fixed;
-pub use crate::text::plain::{is_unsafe, plain};
+pub use crate::text::plain::{is_unsafe, plain, plain_line};
 pub use crate::text::scale::Unit;
 use crate::text::scale::figure;
 pub use dyalog::titles;

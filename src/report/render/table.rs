@@ -18,7 +18,7 @@ use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
 use crate::text::number::{fixed, push_fixed, push_readable, push_signed};
 use crate::text::placed::{Namesake, places};
-use crate::text::plain::{plain, push_plain_code, push_plain_line};
+use crate::text::plain::{plain, plain_line, push_plain_code, push_plain_line};
 use crate::text::scale::{self, Scale};
 
 /// Levels of a tree that are shown by indentation.
@@ -168,7 +168,7 @@ impl Table {
 
     fn totals_of(&self, subject: &Subject, scale: &Scale) -> String {
         let metric = &subject.metric;
-        let name = plain(&metric.name);
+        let name = plain_line(&metric.name);
         // The decimals that are asked for are those of the columns (case `manual/rain`), except
         // where a unit is asked for, too.
         let decimals = self.decimals.filter(|_| self.is_unit_asked_for);
@@ -187,7 +187,7 @@ impl Table {
             let _ = write!(line, "; Selected {name}: {}", figure(selected));
         }
         if let Some(unknown) = &subject.instead {
-            let (shown, why) = (plain(&subject.cost()), plain(&unknown.said()));
+            let (shown, why) = (plain_line(&subject.cost()), plain_line(&unknown.said()));
             let _ = write!(line, "; Shown: {shown}, because {why}");
         }
         if subject.exclusive_left {
@@ -226,9 +226,13 @@ pub(super) fn named_run(answer: &Answer<'_>, layout: &Layout) -> Option<String> 
     let subject = answer.subject.as_ref().filter(|_| layout.names_run)?;
     let run = &subject.run;
     if run.combined.is_some() {
-        return Some(plain(&capitalized(&cut(&run.name))));
+        return Some(plain_line(&capitalized(&cut(&run.name))));
     }
-    Some(format!("Run {}: {}", run.run_id, plain(&cut(&run.name))))
+    Some(format!(
+        "Run {}: {}",
+        run.run_id,
+        plain_line(&cut(&run.name))
+    ))
 }
 
 /// The longest text that tables for people show whole, in bytes. Other formats have all of it.

@@ -36,7 +36,7 @@ use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
 use crate::text::colour::Colour;
-use crate::text::plain::plain;
+use crate::text::plain::plain_line;
 
 /// The widest column that is padded where no screen sets a limit. A longer name is shown whole, and
 /// moves only its own row.
@@ -85,7 +85,7 @@ pub(super) fn write(
         )?;
     }
     if let Some(title) = &layout.title {
-        writeln!(out, "{}", plain(title))?;
+        writeln!(out, "{}", plain_line(title))?;
     }
     if let Some(run) = named_run(answer, layout) {
         writeln!(out, "{run}")?;
@@ -98,7 +98,7 @@ pub(super) fn write(
     }
     if let Some(heading) = &answer.heading {
         for line in &heading.lines {
-            writeln!(out, "{}", plain(line))?;
+            writeln!(out, "{}", plain_line(line))?;
         }
         writeln!(out)?;
     }
