@@ -18,6 +18,7 @@
 --> cumulative     COST is=cumulative text csv xml json        inclusive cost, recursion counted once; NULL if unknown
 --> cumulative_pct PERCENT is=percent text csv xml optional json  cumulative, % of the run's total
 --> callees        TEXT is=callees text csv xml optional json  its callees, the most expensive first; NULL if unknown
+--> callee_ids     TEXT                                       numbers of its callees, in the order of the column callees
 --> code           TEXT is=code text csv xml optional json     its source; NULL if unknown
 --> module         TEXT json                                   module, package, program or library
 --> file           TEXT is=file csv json optional              source file of the line
@@ -26,9 +27,13 @@
 --> function_id    LINE is=function_id csv json optional       number of the function
 SELECT f.name || '[' || IIF(r.file = f.file, '', r.file || ':') || r.line || IIF(r.col = 0, '', ':' || r.col) || ']' AS element, f.name AS function, r.line AS line,
   NULLIF(r.col, 0) AS col, r.calls AS calls, r.exclusive AS exclusive, r.cumulative AS cumulative, 100 * r.cumulative / $total AS cumulative_pct,
-  (SELECT GROUP_CONCAT(c.name, ', ') FROM (SELECT g.name FROM line_calls AS c CROSS JOIN functions AS g WHERE c.id = r.id AND c.file = r.file
-     AND c.line = +r.line AND r.col IN (0, c.col) AND g.function_id = c.callee_id ORDER BY c.cumulative DESC, g.name, g.function_id) AS c) AS callees,
+  (SELECT GROUP_CONCAT(c.value ->> 1, ', ') FROM (SELECT value FROM JSON_EACH(r.called) ORDER BY key) AS c) AS callees,
+  (SELECT GROUP_CONCAT(c.value ->> 0, ' ') FROM (SELECT value FROM JSON_EACH(r.called) ORDER BY key) AS c) AS callee_ids,
   $code AS code, f.module AS module, r.file AS file, NULLIF(f.first_line, 0) AS first_line, 100 * r.exclusive / $total AS exclusive_pct, r.id AS function_id
 -- DISTINCT removes no row; it makes SQLite expect many rows and find callees by an index. The unary plus takes the type from
--- r.line, which the other side does not have, so that lines are found by an index, too.
-FROM (SELECT DISTINCT id, file, line, col, calls, exclusive, cumulative FROM $shown_lines) AS r CROSS JOIN functions AS f WHERE f.function_id = r.id ORDER BY f.name, f.module, r.id, r.file, r.line, r.col;
+-- l.line, which the other side does not have, so that lines are found by an index, too.
+FROM (SELECT DISTINCT l.id, l.file, l.line, l.col, l.calls, l.exclusive, l.cumulative,
+    (SELECT JSON_GROUP_ARRAY(JSON_ARRAY(c.id, c.name)) FROM (SELECT g.function_id AS id, g.name FROM line_calls AS c CROSS JOIN functions AS g WHERE c.id = l.id AND c.file = l.file
+       AND c.line = +l.line AND l.col IN (0, c.col) AND g.function_id = c.callee_id ORDER BY c.cumulative DESC, g.name, g.function_id) AS c) AS called
+  FROM (SELECT DISTINCT id, file, line, col, calls, exclusive, cumulative FROM $shown_lines) AS l
+) AS r CROSS JOIN functions AS f WHERE f.function_id = r.id ORDER BY f.name, f.module, r.id, r.file, r.line, r.col;

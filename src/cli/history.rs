@@ -1,4 +1,4 @@
-//! `profdb history [FN]`
+//! `profdb history [FN]`, or `profdb history --fn FN`
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
@@ -25,9 +25,12 @@ use crate::store::{Database, Fitting, RunSet, Tag};
 pub(super) struct History {
     /// Function; * and ? are wildcards [default: the whole run]
     ///
-    /// A name in quotes matches literally.
+    /// NAME, NAME (PLACE) as other commands print it, `FILE:NAME`, `NAME:LINE` or `FILE:LINE`. A name in quotes matches literally.
     #[arg(value_name = "FN", value_parser = NonEmptyStringValueParser::new())]
     function: Option<String>,
+    /// Function, as the argument FN
+    #[arg(long = "fn", value_name = "FN", conflicts_with = "function", value_parser = NonEmptyStringValueParser::new())]
+    named: Option<String>,
     #[command(flatten)]
     series: SeriesArgs,
     /// Metric to show
@@ -203,13 +206,14 @@ pub(super) fn run(asked: &History, words: Vec<String>, stop: &Stop) -> Result<()
     }
     let source = open_to_read(&asked.series.database, stop)?;
     let (series, others) = asked.series.latest(&source, stop)?;
-    let name = asked.function.as_deref().map(|name| (asked.by, name));
+    let name = asked.function.as_deref().or(asked.named.as_deref());
+    let name = name.map(|name| (asked.by, name));
     let history = history(&source, series, asked.metric.as_deref(), name);
     let mut found = history.map_err(|error| without(error, stop))?;
     let normalized = found.normalize(&source, &asked.normalize);
     normalized.map_err(|error| without(error, stop))?;
-    others.iter().for_each(say);
-    if asked.function.is_none() && asked.by != Fitting::Function {
+    others.iter().chain(&found.note).for_each(say);
+    if name.is_none() && asked.by != Fitting::Function {
         let what = asked.by.name();
         say(format!("--by {what} needs FN; '*' selects every {what}"));
     }
@@ -231,10 +235,7 @@ pub(super) fn run(asked: &History, words: Vec<String>, stop: &Stop) -> Result<()
     let told =
         Told::of("history", words, &mut answer, None).map_err(|error| untold(error, stop))?;
     let content = Content {
-        title: format!(
-            "History of {}",
-            asked.function.as_deref().unwrap_or("whole runs")
-        ),
+        title: format!("History of {}", name.map_or("whole runs", |(_, name)| name)),
         told: vec![told],
         ..Content::default()
     };

@@ -46,7 +46,7 @@ pub(super) struct Steps {
     by: Fitting,
     /// Only functions with this name; * and ? are wildcards
     ///
-    /// With --by, the name of a module or file.
+    /// NAME, NAME (PLACE) as other commands print it, `FILE:NAME`, `NAME:LINE` or `FILE:LINE`. With --by, the name of a module or file.
     #[arg(long = "fn", value_name = "FN")]
     function: Option<String>,
     #[command(flatten)]
@@ -108,7 +108,7 @@ pub(super) fn run(asked: &Steps, words: Vec<String>, stop: &Stop) -> Result<(), 
         let first = usize::try_from(first).unwrap_or(usize::MAX);
         found.changes.truncate(first);
     }
-    others.iter().for_each(say);
+    others.iter().chain(&found.note).for_each(say);
     say_left_out(&found.measured);
     let rules = digest_of_rules(&source, stop)?;
     let mut shown = answer(&source, &found, rules.as_deref());

@@ -294,6 +294,7 @@ pub(super) fn compared<'r, 'd>(
         noise,
         measured,
         folders,
+        learnt: functions.namesakes(&table, &request.by),
         earlier: earlier.len(),
         script,
         warnings,
@@ -660,6 +661,7 @@ fn matrix(
         factors: logs.map(<[f64]>::to_vec),
         are_factors_found: request.normalize == Normalize::Median,
         paired: request.paired.is_some(),
+        asked: table.asked(),
         history: history(table, earlier_totals),
     }
 }

@@ -39,6 +39,18 @@ pub(super) struct Meant {
     ways: Vec<Way>,
 }
 
+impl Meant {
+    /// Returns keys of the identities that `--fn` names.
+    pub(super) fn named(&self) -> impl Iterator<Item = &Vec<u8>> {
+        self.ways.iter().filter_map(Way::named).flatten()
+    }
+
+    /// Returns notes for functions that the comparison does not tell from those that `--fn` names.
+    pub(super) fn notes(&self) -> impl Iterator<Item = &String> {
+        self.ways.iter().flat_map(Way::notes)
+    }
+}
+
 /// Finds what the flags of a request mean in any run; the dictionaries have learnt all functions.
 pub(super) fn meant(
     runs: &[Known<'_, '_>],
@@ -272,6 +284,7 @@ pub(super) fn grouped(
             is_named,
             names: names.clone(),
             matched: Matched::Identity,
+            is_asked: false,
         });
         let cost = match cost.map(|at| &row[at]) {
             Some(Value::Real(cost)) => Some(*cost),

@@ -19,6 +19,8 @@ pub struct Item {
     pub is_named: bool,
     /// How the two sides were matched.
     pub matched: Matched,
+    /// `--fn` names it, so that no threshold hides it.
+    pub is_asked: bool,
 }
 
 /// The item of a container.
@@ -255,6 +257,7 @@ fn item_of(identity: FunctionIdentity, items: &mut Items) -> u32 {
         names,
         is_named: !is_unnamed,
         matched: Matched::Identity,
+        is_asked: false,
     }))
 }
 

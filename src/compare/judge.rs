@@ -123,6 +123,8 @@ pub struct Matrix {
     pub are_factors_found: bool,
     /// One run of base and one of new make a round each, in their order.
     pub paired: bool,
+    /// Functions that are tested whatever their share is.
+    pub asked: Vec<usize>,
     /// Earlier runs, oldest first, which estimate the noise for 1 run against 1; `None` if there are too few.
     pub history: Option<History>,
 }
@@ -229,9 +231,10 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
     let mut functions: Vec<Judgement> =
         (0..rows).map(|row| described(&matrix.costs, row)).collect();
     // What costs nothing in any run (another metric of the runs may have it) is no row of a comparison.
+    let is_large = |row: usize| mean_share(&matrix.costs, &matrix.totals, row) >= limits.min_share;
     let tested: Vec<usize> = (0..rows)
         .filter(|row| functions[*row].seen != [0, 0])
-        .filter(|row| mean_share(&matrix.costs, &matrix.totals, *row) >= limits.min_share)
+        .filter(|row| is_large(*row) || matrix.asked.contains(row))
         .collect();
     let shape = Repeats::of(&matrix.costs);
     if noise == Noise::Exact {

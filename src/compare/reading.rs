@@ -107,8 +107,10 @@ pub(super) fn read<'d>(
         selected,
         script,
         nothing,
+        meant,
         ..
     } = reader;
+    warnings.extend(meant.notes().cloned());
     if let (true, Some((_, nothing))) = (items.is_empty(), nothing.first()) {
         return Err(CompareError::NothingSelected(nothing.reason().to_owned()));
     }
@@ -137,7 +139,19 @@ pub(super) fn read<'d>(
             dictionary.settle(|identity| items.known(&key(&identity.names)));
         }
     }
+    let asked = if request.by == By::Function {
+        functions.items_of(&meant.named().collect(), &items)
+    } else {
+        Vec::new()
+    };
     let mut table = Table::new(items, columns, history);
+    for row in asked
+        .into_iter()
+        .filter_map(|item| table.row(item))
+        .collect::<Vec<_>>()
+    {
+        table.items[row].is_asked = true;
+    }
     if !unknown.is_empty() {
         warnings.push(format!(
             "left out, because a run lacks their inclusive cost: {}",
@@ -354,6 +368,33 @@ impl<'d> Functions<'d> {
             self.databases.len() - 1
         });
         &mut self.databases[at].1
+    }
+
+    /// Returns the items of some identities.
+    fn items_of(&self, keys: &BTreeSet<&Vec<u8>>, items: &Items) -> Vec<usize> {
+        let learnt = self.databases.iter().flat_map(|(_, known)| known.code());
+        learnt
+            .filter(|identity| keys.contains(&identity.key))
+            .filter_map(|identity| items.known(&key(&identity.names)))
+            .collect()
+    }
+
+    /// Returns name, module and file of the functions that have the name of a row, as far as functions have been learnt.
+    pub(super) fn namesakes(&self, table: &Table, by: &By) -> Vec<[String; 3]> {
+        if !matches!(by, By::Function | By::Caller) {
+            return Vec::new();
+        }
+        let items = table.items.iter();
+        let names: BTreeSet<&str> = items.map(|item| item.names[0].as_str()).collect();
+        let learnt = self.databases.iter().flat_map(|(_, known)| known.code());
+        let names = learnt
+            .map(|identity| &identity.names)
+            .filter(|[name, ..]| names.contains(name.as_str()));
+        names
+            .cloned()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect()
     }
 
     /// How many functions of one database belong to each row, at most.

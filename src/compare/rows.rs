@@ -183,6 +183,8 @@ pub(super) struct Findings<'f, 'd> {
     pub(super) noise: Noise,
     pub(super) measured: [(String, String); 2],
     pub(super) folders: Vec<Folders>,
+    /// Names, modules and files of functions of the runs, where not all functions are in the table.
+    pub(super) learnt: Vec<[String; 3]>,
     pub(super) earlier: usize,
     pub(super) script: String,
     pub(super) warnings: Vec<String>,
@@ -209,6 +211,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         noise,
         measured,
         folders,
+        learnt,
         earlier,
         script,
         mut warnings,
@@ -309,10 +312,10 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
     for (at, (item, judgement)) in table.items.iter().zip(&judged.functions).enumerate() {
         if judgement.seen != [0, 0] {
             functions += 1;
-        } else if !request.zeros {
+        } else if !request.zeros && !item.is_asked {
             continue;
         }
-        if judgement.verdict.is_none() && !request.all {
+        if judgement.verdict.is_none() && !request.all && !item.is_asked {
             continue;
         }
         let figures = [0, 1].map(|side: usize| {
@@ -366,7 +369,10 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         row.parts = told_apart.into_iter().map(part).collect();
         // What may be as large is not left out.
         let most = |side: usize| row.bounds[side].1 / side_total[side];
-        if request.all || f64::midpoint(most(0), most(1)) >= request.limits.min_share {
+        if request.all
+            || row.item.is_asked
+            || f64::midpoint(most(0), most(1)) >= request.limits.min_share
+        {
             rows.push(row);
         }
     }
@@ -376,6 +382,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         names: ["total".to_owned(), String::new(), String::new()],
         is_named: true,
         matched: Matched::Identity,
+        is_asked: false,
     };
     let mut total = row_of(total_item, totals, judged.total.clone());
     total.reason = unclear_reason(
@@ -427,7 +434,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
         noise: judged.noise,
         normalize: request.normalize.clone(),
         paired: request.paired.clone(),
-        namesakes: namesakes(table, &rows),
+        namesakes: namesakes(table, &learnt, &rows),
         rows,
         functions,
         worse,
@@ -444,10 +451,10 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
     (comparison, verdicts)
 }
 
-/// Returns the functions that have the name of a row.
-fn namesakes(table: &Table, rows: &[Row]) -> Vec<[String; 3]> {
+/// Returns the functions of the runs that have the name of a row, also those that are not selected.
+fn namesakes(table: &Table, learnt: &[[String; 3]], rows: &[Row]) -> Vec<[String; 3]> {
     let names: BTreeSet<&str> = rows.iter().map(|row| row.item.names[0].as_str()).collect();
-    let items = table.items.iter().map(|item| &item.names);
+    let items = table.items.iter().map(|item| &item.names).chain(learnt);
     items
         .filter(|[name, ..]| names.contains(name.as_str()))
         .cloned()

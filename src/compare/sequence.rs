@@ -444,5 +444,6 @@ fn item(thing: &Thing<'_>) -> Item {
         names: thing.names.clone(),
         is_named: thing.is_named,
         matched: Matched::Identity,
+        is_asked: false,
     }
 }

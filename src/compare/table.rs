@@ -243,6 +243,12 @@ impl Table {
         }
     }
 
+    /// Returns the rows that no threshold hides.
+    pub(super) fn asked(&self) -> Vec<usize> {
+        let rows = 0..self.items.len();
+        rows.filter(|row| self.items[*row].is_asked).collect()
+    }
+
     /// The row in which an item is that was read.
     pub(super) fn row(&self, item: usize) -> Option<usize> {
         let row = self.rows.get(item).copied();
@@ -340,6 +346,7 @@ impl Table {
                 column.join(*base, *new);
             }
             self.items[*new].matched = matched;
+            self.items[*new].is_asked |= self.items[*base].is_asked;
             is_kept[*base] = false;
         }
         let kept: Vec<usize> = (0..self.items.len())

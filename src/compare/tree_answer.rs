@@ -1,5 +1,7 @@
 //! A union tree as answers: place by place, and the places that have changed most.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::answer::{heading, with_measures};
 use super::judge::Verdict;
 use super::rows::Comparison;
@@ -9,7 +11,7 @@ use crate::report::header::{Kind, Meaning};
 use crate::report::several::{
     ALL, BY_NAME, ColumnOf, PROGRAMS, column, optional, shows, text, values, whole,
 };
-use crate::report::{self, Answer, Value};
+use crate::report::{self, Answer, Value, label_among};
 use crate::store::Database;
 use profdb_statistics::change;
 
@@ -46,7 +48,7 @@ struct Told<'c> {
     item: &'c PlaceItem,
     /// The costs that were asked for.
     costs: [f64; 2],
-    /// The names on the way to it.
+    /// Names on the way to it, with places.
     path: String,
 }
 
@@ -173,7 +175,7 @@ pub fn tree_answer<'d>(
     ]);
     columns.extend(names());
     let is_shown = shown(places, &asked);
-    report::compared_one_by_one(
+    let mut answer = report::compared_one_by_one(
         database,
         heading("diff_tree", comparison, rules),
         with_measures(comparison, &columns),
@@ -199,7 +201,9 @@ pub fn tree_answer<'d>(
                 }
             }
         },
-    )
+    );
+    answer.namesakes = all_names(items);
+    answer
 }
 
 /// Places with the way to each, those first that have changed most by themselves.
@@ -241,6 +245,7 @@ pub fn paths_answer<'d>(
     let size = |at: usize| change(places[at].own[0], places[at].own[1]).abs();
     chosen.sort_by(|one, other| size(*other).total_cmp(&size(*one)).then(one.cmp(other)));
     chosen.truncate(asked.first.unwrap_or(usize::MAX));
+    let labels = labels(items);
     report::compared_one_by_one(
         database,
         heading("diff_paths", comparison, rules),
@@ -252,7 +257,7 @@ pub fn paths_answer<'d>(
                     place,
                     item: &items[place.item as usize],
                     costs: place.own,
-                    path: way(places, items, *at),
+                    path: way(places, &labels, *at),
                 };
                 let is_wanted = give(&values(&columns, &told));
                 if !is_wanted {
@@ -263,13 +268,13 @@ pub fn paths_answer<'d>(
     )
 }
 
-/// The names on the way to a place, from the root on.
-fn way(places: &[Place], items: &[PlaceItem], at: usize) -> String {
+/// Returns the names on the way to a place, from the root on.
+fn way(places: &[Place], labels: &[String], at: usize) -> String {
     let mut names = Vec::new();
     let mut at = at;
     loop {
         let place = &places[at];
-        names.push(items[place.item as usize].names[0].as_str());
+        names.push(labels[place.item as usize].as_str());
         if place.depth == 0 {
             break;
         }
@@ -277,4 +282,30 @@ fn way(places: &[Place], items: &[PlaceItem], at: usize) -> String {
     }
     names.reverse();
     names.join(" > ")
+}
+
+/// Returns the names of items, with the places that tell functions of one name apart.
+fn labels(items: &[PlaceItem]) -> Vec<String> {
+    let mut groups: BTreeMap<&str, BTreeSet<&[String; 3]>> = BTreeMap::new();
+    for item in items.iter().filter(|item| !item.kind.is_container()) {
+        groups
+            .entry(&item.names[0])
+            .or_default()
+            .insert(&item.names);
+    }
+    let label = |item: &PlaceItem| {
+        let group = groups
+            .get(item.names[0].as_str())
+            .filter(|_| !item.kind.is_container());
+        match group {
+            Some(group) => label_among(&item.names, group.iter().copied()),
+            None => item.names[0].clone(),
+        }
+    };
+    items.iter().map(label).collect()
+}
+
+/// Returns name, module and file of all items.
+fn all_names(items: &[PlaceItem]) -> Vec<[String; 3]> {
+    items.iter().map(|item| item.names.clone()).collect()
 }

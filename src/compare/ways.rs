@@ -11,10 +11,9 @@ use super::request::CompareError;
 use super::run::ComparedRun;
 use crate::events::Kind;
 use crate::report::path::{Name, Operator, Path, parse};
-use crate::report::{self, Argument, NameSyntax};
-use crate::store::{FunctionIdentity, ThreadName};
+use crate::report::{self, Argument, NameSyntax, SpelledInRuns};
+use crate::store::{FunctionIdentity, StoreError, ThreadName};
 use crate::text::nearest::suggestion;
-use crate::text::placed::readings;
 
 /// A run, with what its functions are.
 pub(super) type Known<'k, 'd> = (&'k ComparedRun<'d>, &'k Dictionary);
@@ -25,12 +24,37 @@ pub(super) struct Way {
     text: String,
     /// Keys of identities, step by step; `None` where every run is asked by the text.
     steps: Option<Vec<Step>>,
+    /// The last step is a name, not a pattern.
+    is_name: bool,
+    /// Functions that the comparison does not tell from those of the steps.
+    notes: Vec<String>,
 }
 
 /// How a step goes on from the one before, and keys of the identities that it means.
 type Step = (Operator, BTreeSet<Vec<u8>>);
 
 impl Way {
+    fn new(flag: &str, text: &str) -> Self {
+        Self {
+            flag: flag.to_owned(),
+            text: text.to_owned(),
+            steps: None,
+            is_name: false,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Returns keys of the identities that `--fn` names. A pattern names none.
+    pub(super) fn named(&self) -> Option<&BTreeSet<Vec<u8>>> {
+        let steps = self.steps.as_ref().filter(|_| self.is_name)?;
+        steps.last().map(|(_, keys)| keys)
+    }
+
+    /// Returns notes for functions that the comparison does not tell from those of the steps.
+    pub(super) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// The argument of a report on a run.
     pub(super) fn argument(&self, dictionary: &Dictionary) -> (String, Argument) {
         let name = |keys: &BTreeSet<Vec<u8>>| {
@@ -82,19 +106,18 @@ pub(super) fn ways(
         let (flag, Some(text)) = (&argument.0, is_way(argument)) else {
             continue;
         };
-        let mut steps = if flag == "thread" {
-            threads(runs, text)?.map(|keys| vec![(Operator::Within, keys)])
+        let mut way = if flag == "thread" {
+            Way {
+                steps: threads(runs, text)?.map(|keys| vec![(Operator::Within, keys)]),
+                ..Way::new(flag, text)
+            }
         } else {
-            Some(path(runs, text)?)
+            path(runs, text)?
         };
-        for (_, keys) in steps.iter_mut().flatten() {
+        for (_, keys) in way.steps.iter_mut().flatten() {
             with_pairs(keys, pairs);
         }
-        found.push(Way {
-            flag: flag.clone(),
-            text: text.to_owned(),
-            steps,
-        });
+        found.push(way);
     }
     Ok(found)
 }
@@ -135,44 +158,54 @@ fn names(identity: &FunctionIdentity) -> [&str; 2] {
     [&identity.raw[0], &identity.names[0]]
 }
 
-/// What the steps of a path mean.
-fn path(runs: &[Known<'_, '_>], text: &str) -> Result<Vec<Step>, CompareError> {
+/// Returns what a path means.
+fn path(runs: &[Known<'_, '_>], text: &str) -> Result<Way, CompareError> {
     let all = all(runs);
     let known: HashSet<&str> = all.iter().flat_map(|identity| names(identity)).collect();
-    let is_known = |name: &str| known.contains(name) || !of_place(&all, name).is_empty();
+    // A failing database fails again, and is reported, when the steps are read.
+    let is_known = |name: &str| {
+        known.contains(name) || spelled(runs, name).is_ok_and(|found| !found.found().is_empty())
+    };
     let path = parse(text, NameSyntax::default(), &is_known).map_err(CompareError::Usage)?;
-    let steps = [(Operator::Within, path.first)]
+    let mut way = Way::new("fn", text);
+    let mut steps = Vec::new();
+    for (operator, name) in [(Operator::Within, path.first)]
         .into_iter()
-        .chain(path.rest);
-    steps
-        .map(|(operator, name)| {
-            let keys = step(&all, &name)?;
-            if keys.is_empty() {
-                return Err(CompareError::NothingSelected(unknown(&known, &name)));
-            }
-            Ok((operator, keys))
-        })
-        .collect()
+        .chain(path.rest)
+    {
+        let keys = step(runs, &all, &name, &mut way.notes)?;
+        if keys.is_empty() {
+            let reason = unknown(&known, &name);
+            return Err(CompareError::NothingSelected(
+                if text.contains([',', '>']) {
+                    format!(
+                        "{reason}; --fn {text} is a call path: quotes within keep , and > in a name"
+                    )
+                } else {
+                    reason
+                },
+            ));
+        }
+        way.is_name = matches!(name, Name::Exact(_));
+        steps.push((operator, keys));
+    }
+    way.steps = Some(steps);
+    Ok(way)
 }
 
-/// Returns the functions that a text names with their place, as a run has them or after the rules of identities.
-fn of_place<'k>(all: &[&'k FunctionIdentity], text: &str) -> Vec<&'k FunctionIdentity> {
-    let found = readings(text).into_iter().map(|reading| {
-        let is_it = |[name, module, file]: &[String; 3], line: i64| {
-            reading.fits(name, [module, file], line)
-        };
-        let all = all.iter().copied();
-        all.filter(|identity| {
-            is_it(&identity.raw, identity.raw_line) || is_it(&identity.names, identity.raw_line)
-        })
-        .collect::<Vec<_>>()
-    });
-    let mut found = found.filter(|found| !found.is_empty());
-    found.next().unwrap_or_default()
+/// Returns the functions of runs that a text names with a place or a line.
+fn spelled(runs: &[Known<'_, '_>], text: &str) -> Result<SpelledInRuns, StoreError> {
+    let runs = runs.iter().map(|(run, _)| (run.database, run.run.run_id));
+    SpelledInRuns::of(runs, text)
 }
 
-/// What a step of a path means.
-fn step(all: &[&FunctionIdentity], name: &Name) -> Result<BTreeSet<Vec<u8>>, CompareError> {
+/// Returns the keys of the identities that a step of a path means, and adds notes for what they cover beyond that.
+fn step(
+    runs: &[Known<'_, '_>],
+    all: &[&FunctionIdentity],
+    name: &Name,
+    notes: &mut Vec<String>,
+) -> Result<BTreeSet<Vec<u8>>, CompareError> {
     let fitting = |fits: &dyn Fn(&str) -> bool| -> Vec<&FunctionIdentity> {
         let fitting = all.iter().copied();
         fitting
@@ -183,7 +216,13 @@ fn step(all: &[&FunctionIdentity], name: &Name) -> Result<BTreeSet<Vec<u8>>, Com
         Name::Exact(name) => {
             let mut found = fitting(&|known| known == name);
             if found.is_empty() {
-                found = of_place(all, name);
+                let spelled = spelled(runs, name)?;
+                for (run, functions) in spelled.found() {
+                    let (_, dictionary) = runs[*run];
+                    let learnt = functions.iter().filter_map(|id| dictionary.learnt(*id));
+                    found.extend(learnt);
+                }
+                notes.extend(spelled.note(all.iter().map(|identity| &identity.names)));
             }
             // A container is meant only where no function has the name.
             let is_code = found.iter().any(|identity| identity.is_code());

@@ -89,6 +89,8 @@ pub enum About {
 pub struct Subject {
     /// Name, module and file.
     pub names: [String; 3],
+    /// Name with the place that tells the function from others of its name; empty unless it is a function.
+    pub label: String,
     /// What is said of it.
     pub answer: Answer,
     /// What its limit is about.

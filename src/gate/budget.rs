@@ -4,7 +4,7 @@ use regex::Regex;
 use std::path::PathBuf;
 
 use crate::store::RunSet;
-use crate::text::placed::readings;
+use crate::text::placed::{PlaceReading, readings};
 use crate::text::scale::Unit;
 
 /// A budget.
@@ -155,16 +155,20 @@ impl Pattern {
         }
     }
 
-    /// Returns the rank of the reading in which the text names a function with its place: name, module and file, and the
-    /// line where its definition starts (0 if unknown). The smallest rank of all functions counts. A text that is the whole
-    /// name of some function is not read so.
+    /// Returns true if signs in the text match any text or any character.
     #[must_use]
-    pub fn rank_of_place(&self, [name, module, file]: [&str; 3], line: i64) -> Option<usize> {
-        if self.regex.is_some() {
-            return None;
-        }
-        let mut readings = readings(&self.text).into_iter();
-        readings.position(|reading| reading.fits(name, [module, file], line))
+    pub fn is_wild(&self) -> bool {
+        self.regex.is_some()
+    }
+
+    /// Returns true if the text may name a function with its place: name, module and file; at any line.
+    #[must_use]
+    pub fn may_be_placed(&self, [name, module, file]: [&str; 3]) -> bool {
+        let fits = |reading: PlaceReading<'_>| {
+            let line = reading.line.unwrap_or_default();
+            reading.fits(name, [module, file], line)
+        };
+        !self.is_wild() && readings(&self.text).into_iter().any(fits)
     }
 
     /// A pattern, or in double quotes a name as it is.

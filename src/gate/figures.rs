@@ -92,6 +92,8 @@ pub(super) struct Figures<'g, 'd> {
     made: Vec<(Key, Result<Comparison, String>)>,
     /// Which was asked for last.
     last: usize,
+    /// Notes for functions that comparisons do not tell apart.
+    pub(super) notes: Vec<String>,
 }
 
 impl<'g, 'd> Figures<'g, 'd> {
@@ -107,6 +109,7 @@ impl<'g, 'd> Figures<'g, 'd> {
             sides: Vec::new(),
             made: Vec::new(),
             last: 0,
+            notes: Vec::new(),
         }
     }
 

@@ -100,6 +100,7 @@ pub fn judge(question: &Question<'_, '_>) -> Result<Gate, GateError> {
         commit: run.tag("commit").map(str::to_owned),
     };
     let mut once = Vec::new();
+    warnings.append(&mut figures.notes);
     for warning in warnings {
         if !once.contains(&warning) {
             once.push(warning);
@@ -376,6 +377,7 @@ fn tested(
     };
     let mut subject = Subject {
         names: thing.names.clone(),
+        label: thing.label.clone(),
         answer: Answer::Unclear,
         about,
         metric: match limit {

@@ -7,12 +7,15 @@ use super::budget::{Pattern, Rule, Thing};
 use super::figures::{Figures, Wanted, Window};
 use crate::compare::judge::{Limits, Verdict};
 use crate::compare::{By, ComparedRun, Comparison, Folders, Row, Within, newest_name, of_group};
+use crate::report::{SpelledInRuns, label_among};
 use profdb_statistics::Estimate;
 use profdb_statistics::{limits, presence};
 
 /// A thing, with its figures.
 pub(super) struct Candidate {
     pub(super) names: [String; 3],
+    /// Name with the place that tells the function from others of its name; empty if the name is enough.
+    pub(super) label: String,
     /// Its figure in each run of base and of new.
     pub(super) each: [Vec<f64>; 2],
     /// The totals of the runs.
@@ -59,6 +62,26 @@ pub(super) fn watched(
     figures: &mut Figures<'_, '_>,
     rule: &Rule,
     sides: usize,
+    in_window: (Option<usize>, Window),
+    plain: bool,
+) -> Result<Watched, GateError> {
+    let mut found = find_watched(figures, rule, sides, in_window, plain)?;
+    if let (Watched::Things(things), Some(comparison), true) = (
+        &mut found,
+        figures.last(),
+        is_place_read(rule.thing) && !rule.is_sum,
+    ) {
+        for thing in things.iter_mut().filter(|thing| thing.label.is_empty()) {
+            thing.label = label_among(&thing.names, &comparison.namesakes);
+        }
+    }
+    Ok(found)
+}
+
+fn find_watched(
+    figures: &mut Figures<'_, '_>,
+    rule: &Rule,
+    sides: usize,
     (base, window): (Option<usize>, Window),
     plain: bool,
 ) -> Result<Watched, GateError> {
@@ -82,9 +105,11 @@ pub(super) fn watched(
     let runs: Vec<&ComparedRun<'_>> = side.base.iter().chain(&side.new).collect();
     // What is one under two names has that of the newest run.
     let folders = figures.of(at).map_or(&[][..], |made| &made.folders);
-    let meant = |patterns| meant(&runs, &metric, patterns, rule.thing, folders);
+    let mut notes = Vec::new();
+    let mut meant = |patterns| meant(&runs, &metric, patterns, rule.thing, folders, &mut notes);
     let named = meant(rule.pattern.as_slice())?;
     let excluded = meant(&rule.unless)?;
+    figures.notes.extend(notes);
     let is_of = |row: &Row, patterns: &[Meant<'_>]| {
         let mut patterns = patterns.iter();
         patterns.any(|pattern| pattern.fits(&row.item.names))
@@ -165,6 +190,8 @@ pub(super) fn watched(
         let mut sum = added(rule, &rows, comparison, &totals, |row| &row.each);
         let named: Vec<&str> = rows.iter().map(|row| row.item.names[0].as_str()).collect();
         sum.names[0] = named.join(", ");
+        let label = |row: &&Row| label_among(&row.item.names, &comparison.namesakes);
+        sum.label = rows.iter().map(label).collect::<Vec<_>>().join(", ");
         let shifts = rows
             .iter()
             .filter(|row| row.judgement.verdict == Some(Verdict::Shifted));
@@ -365,6 +392,7 @@ fn candidate(row: &Row, each: [Vec<f64>; 2], totals: [Vec<f64>; 2]) -> Candidate
     let is_shifted = row.judgement.verdict == Some(Verdict::Shifted);
     Candidate {
         names: row.item.names.clone(),
+        label: String::new(),
         each,
         totals,
         costs: row.costs,
@@ -410,6 +438,7 @@ fn added(
     let text = rule.pattern.as_ref().map_or("", |pattern| &pattern.text);
     Candidate {
         names: [text.to_owned(), String::new(), String::new()],
+        label: String::new(),
         totals: totals.clone(),
         costs: [0, 1].map(|side: usize| mean(&each[side])),
         estimate: limits::ratio(&each[0], &each[1]),
@@ -470,6 +499,7 @@ fn calls(
         let text = rule.pattern.as_ref().map_or("", |pattern| &pattern.text);
         let sum = Candidate {
             names: [text.to_owned(), String::new(), String::new()],
+            label: String::new(),
             totals: totals.clone(),
             costs: [0, 1].map(|side: usize| mean(&each[side])),
             estimate: None,
@@ -490,7 +520,7 @@ fn calls(
 /// Whether a pattern means a function of this name, module and file, or its module, or its file, unless another one has the whole
 /// of the pattern for its name.
 pub(super) fn may_fit(thing: Thing, pattern: &Pattern, names: [&str; 3]) -> bool {
-    fits(thing, pattern, names) || is_place_read(thing) && pattern.rank_of_place(names, 0).is_some()
+    fits(thing, pattern, names) || is_place_read(thing) && pattern.may_be_placed(names)
 }
 
 /// Whether a pattern means a function by its name, or its module, or its file.
@@ -510,10 +540,6 @@ fn is_place_read(thing: Thing) -> bool {
 /// What a pattern means in some runs.
 struct Meant<'p> {
     pattern: &'p Pattern,
-    /// It may be a name and a place: no function of the runs has the whole for its name.
-    is_placed: bool,
-    /// The smallest rank of its readings that a function fits.
-    rank: usize,
     /// Names after the rules of identities of the functions, modules or files that it fits by a name as some run has it.
     found: BTreeSet<[String; 3]>,
 }
@@ -522,39 +548,40 @@ impl Meant<'_> {
     /// Whether it means something by the names that comparisons show, or by those that some run has.
     fn fits(&self, names: &[String; 3]) -> bool {
         // Comparisons of modules or files have these for names.
-        self.pattern.fits(&names[0])
-            || self.is_placed
-                && self
-                    .pattern
-                    .rank_of_place(names.each_ref().map(String::as_str), 0)
-                    .is_some_and(|rank| rank <= self.rank)
-            || self.found.contains(names)
+        self.pattern.fits(&names[0]) || self.found.contains(names)
     }
 }
 
-/// What some patterns mean in the runs of both sides.
+/// What some patterns mean in the runs of both sides. Adds notes for functions that comparisons do not tell apart.
 fn meant<'p>(
     runs: &[&ComparedRun<'_>],
     metric: &str,
     patterns: &'p [Pattern],
     thing: Thing,
     folders: &[Folders],
+    notes: &mut Vec<String>,
 ) -> Result<Vec<Meant<'p>>, GateError> {
     let mut all: Vec<Meant<'p>> = patterns
         .iter()
         .map(|pattern| Meant {
             pattern,
-            is_placed: is_place_read(thing),
-            rank: usize::MAX,
             found: BTreeSet::new(),
         })
         .collect();
     if patterns.is_empty() {
         return Ok(all);
     }
-    // Of each pattern: what it means if it is a name and a place.
-    let mut placed = vec![Vec::new(); patterns.len()];
-    let mut seen: BTreeSet<(usize, i64)> = BTreeSet::new();
+    let mut is_name = vec![false; patterns.len()];
+    let mut identities: BTreeMap<(usize, i64), [String; 3]> = BTreeMap::new();
+    // What is one under two names has that of the newest run.
+    let shown = |names: &[String; 3]| {
+        let names = match thing {
+            Thing::Module => of_group("module", names),
+            Thing::File => of_group("file", names),
+            _ => names.clone(),
+        };
+        named_now(names, thing, folders)
+    };
     for run in runs {
         let database = std::ptr::from_ref(run.database).addr();
         let metrics = run.database.metrics(run.run.run_id)?;
@@ -565,50 +592,37 @@ fn meant<'p>(
         run.database.each_function_identity(
             metric.metric_id,
             None,
-            |function| !seen.contains(&(database, function)),
+            |function| !identities.contains_key(&(database, function)),
             |function, identity| learnt.push((function, identity)),
         )?;
         for (function, identity) in learnt {
-            seen.insert((database, function));
-            if !identity.is_code() {
-                continue;
-            }
-            // What is one under two names has that of the newest run.
-            let names = || {
-                let names = match thing {
-                    Thing::Module => of_group("module", &identity.names),
-                    Thing::File => of_group("file", &identity.names),
-                    _ => identity.names.clone(),
-                };
-                named_now(names, thing, folders)
-            };
-            let raw = identity.raw.each_ref().map(String::as_str);
-            for (meant, placed) in all.iter_mut().zip(&mut placed) {
-                let pattern = meant.pattern;
-                let is_name = fits(thing, pattern, raw);
-                if is_name {
-                    meant.found.insert(names());
-                }
-                if is_name || pattern.fits(&identity.names[0]) {
-                    meant.is_placed = false;
-                } else if meant.is_placed {
-                    let own = identity.names.each_ref().map(String::as_str);
-                    let ranks =
-                        [raw, own].map(|names| pattern.rank_of_place(names, identity.raw_line));
-                    if let Some(rank) = ranks.into_iter().flatten().min() {
-                        meant.rank = meant.rank.min(rank);
-                        placed.push((rank, names()));
+            if identity.is_code() {
+                let raw = identity.raw.each_ref().map(String::as_str);
+                for (meant, is_name) in all.iter_mut().zip(&mut is_name) {
+                    let is_raw = fits(thing, meant.pattern, raw);
+                    if is_raw {
+                        meant.found.insert(shown(&identity.names));
                     }
+                    *is_name |= is_raw || meant.pattern.fits(&identity.names[0]);
                 }
             }
+            identities.insert((database, function), identity.names);
         }
     }
-    for (meant, placed) in all.iter_mut().zip(placed) {
-        if meant.is_placed {
-            let rank = meant.rank;
-            let closest = placed.into_iter().filter(|(known, _)| *known == rank);
-            meant.found.extend(closest.map(|(_, names)| names));
+    let of_runs = || runs.iter().map(|run| (run.database, run.run.run_id));
+    for (meant, is_name) in all.iter_mut().zip(is_name) {
+        if is_name || !is_place_read(thing) || meant.pattern.is_wild() {
+            continue;
         }
+        let spelled = SpelledInRuns::of(of_runs(), &meant.pattern.text)?;
+        for (run, functions) in spelled.found() {
+            let database = std::ptr::from_ref(runs[*run].database).addr();
+            let names = functions
+                .iter()
+                .filter_map(|id| identities.get(&(database, *id)));
+            meant.found.extend(names.map(shown));
+        }
+        notes.extend(spelled.note(identities.values()));
     }
     Ok(all)
 }

@@ -2,17 +2,20 @@
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
-use super::reading::{AllFigures, Measured, all_figures};
+use super::reading::{AllFigures, Measured, all_figures, literal};
 use crate::compare::{Folders, Thing, Within, newest_name, said_of_folders, united};
 use crate::events::Noise;
 use crate::store::{Database, Fitting, StoreError};
 
 /// What a row is: the number of an identity, where it is one, and its name, module and file.
 pub(super) type Key = (Option<i64>, [String; 3]);
+
+/// Name, module and file of functions by their names.
+pub(super) type Namesakes = BTreeMap<String, BTreeSet<[String; 3]>>;
 
 /// Which identities of a series are one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -86,6 +89,34 @@ impl Aliases {
     pub(super) fn read(database: &Database, measured: &Measured) -> Result<Self, StoreError> {
         let figures = all_figures(database, &measured.metrics())?;
         Ok(Self::of(&figures, measured.runs.len(), measured.noise()))
+    }
+
+    /// Returns modules and files of the functions of a series that have one of some names, as the newest runs have them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) fn namesakes<'n>(
+        &self,
+        database: &Database,
+        measured: &Measured,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<Namesakes, StoreError> {
+        let mut found: Namesakes = names
+            .map(|name| (name.to_owned(), BTreeSet::new()))
+            .collect();
+        let pattern = match found.keys().next() {
+            Some(name) if found.len() == 1 => literal(name),
+            None => return Ok(found),
+            _ => "*".to_owned(),
+        };
+        let by = Fitting::Function;
+        for function in database.fitting_functions(by, &pattern, Some(&measured.run_ids()))? {
+            let (_, names) = self.key(by, function.identity_id, &function.names);
+            if let Some(known) = found.get_mut(&names[0]) {
+                known.insert(names);
+            }
+        }
+        Ok(found)
     }
 
     /// The number of the identity that one is.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json, json};
 
-use super::aliases::{Aliases, Key, lines as said_of, may_be_one};
+use super::aliases::{Aliases, Key, Namesakes, lines as said_of, may_be_one};
 use super::normalize::{Divisors, divisors};
 use super::reading::{
     Figure, HistoryError, Measured, Subject, check_named, figures, measured, subjects,
@@ -14,8 +14,8 @@ use super::sparkline::sparkline;
 use crate::compare::order::Order;
 use crate::compare::{Folders, Normalize, members_of_folders, normalized};
 use crate::report::header::{Column, Kind, Meaning, Medium};
-use crate::report::several::{ALL, PEOPLE, PROGRAMS, integer, optional, shown, text};
-use crate::report::{self, Answer, Heading, Measure, Value};
+use crate::report::several::{ALL, PEOPLE, PROGRAMS, integer, of_module, optional, shown, text};
+use crate::report::{self, Answer, Heading, Measure, Value, label_among};
 use crate::store::{Database, Fitting, RunMarks};
 use crate::text::judged::short_commit;
 use crate::text::scale::figure;
@@ -34,6 +34,10 @@ pub struct History {
     pub by: Option<Fitting>,
     /// What it is of, in the order in which it is shown: what cost most in the last run comes first.
     pub subjects: Vec<(Subject, Vec<Figure>)>,
+    /// By name: modules and files of the functions of the series that have the name of a subject.
+    pub(super) namesakes: Namesakes,
+    /// Note for functions that are added up though the name tells them apart.
+    pub note: Option<String>,
     /// Folders and modules that have another name in some runs, and are one.
     pub folders: Vec<Folders>,
     /// The divisors that make the runs comparable. The figures here are not divided yet.
@@ -51,16 +55,32 @@ pub fn history(
     name: Option<(Fitting, &str)>,
 ) -> Result<History, HistoryError> {
     let measured = measured(database, &series, metric)?;
-    let (subjects, folders) = match name {
-        Some((by, text)) => named_subjects(database, &measured, by, text)?,
-        None => (vec![whole_runs(&measured)], Vec::new()),
+    let (subjects, aliases, note) = match name {
+        Some((by, text)) => {
+            let named = subjects(database, &measured, by, text)?;
+            let (subjects, aliases) =
+                named_subjects(database, &measured, by, text, named.subjects)?;
+            (subjects, aliases, named.note)
+        }
+        None => (vec![whole_runs(&measured)], Aliases::default(), None),
+    };
+    let namesakes = match name {
+        Some((Fitting::Function, _)) => {
+            let names = subjects
+                .iter()
+                .map(|(subject, _)| subject.names[0].as_str());
+            aliases.namesakes(database, &measured, names)?
+        }
+        _ => Namesakes::new(),
     };
     Ok(History {
         series,
         measured,
         by: name.map(|(by, _)| by),
         subjects,
-        folders,
+        namesakes,
+        note,
+        folders: aliases.folders,
         divisors: None,
     })
 }
@@ -86,7 +106,8 @@ fn named_subjects(
     measured: &Measured,
     by: Fitting,
     text: &str,
-) -> Result<(Subjects, Vec<Folders>), HistoryError> {
+    subjects: Vec<Subject>,
+) -> Result<(Subjects, Aliases), HistoryError> {
     let metrics = measured.metrics();
     let mut usual = Vec::new();
     for run in &measured.runs {
@@ -116,18 +137,18 @@ fn named_subjects(
         found.retain(|(_, figures)| figures.iter().any(|figure| figure.functions > 0));
         Ok(found)
     };
-    let mut found = read(subjects(database, by, text)?)?;
+    let mut found = read(subjects)?;
     let lacks = |figures: &[Figure]| figures.iter().any(|figure| figure.functions == 0);
     let rows = found.iter();
     let mut rows = rows.map(|(subject, figures)| (&subject.names, lacks(figures)));
-    let mut folders = Vec::new();
+    let mut aliases = Aliases::default();
     // To find the folders takes the figures of all functions.
     if may_be_one(by, &mut rows) {
-        let places = Aliases::read(database, measured)?;
-        if !places.folders.is_empty() {
+        let all = Aliases::read(database, measured)?;
+        if !all.folders.is_empty() {
             let subjects = found.into_iter().map(|(subject, _)| subject);
-            found = read(as_one(database, by, subjects.collect(), &places)?)?;
-            folders = places.folders;
+            found = read(as_one(database, by, subjects.collect(), &all)?)?;
+            aliases = all;
         }
     }
     if found.is_empty() {
@@ -141,7 +162,7 @@ fn named_subjects(
     check_named(database, measured, by, names)?;
     let last = |figures: &[Figure]| figures.last().map_or(0.0, |figure| figure.exclusive);
     found.sort_by(|(_, one), (_, other)| last(other).total_cmp(&last(one)));
-    Ok((found, folders))
+    Ok((found, aliases))
 }
 
 /// Subjects with their figures, run by run.
@@ -159,7 +180,7 @@ fn as_one(
         .flat_map(|subject| subject.functions)
         .collect();
     let all: Vec<(i64, Key)> = database
-        .fitting_functions(by, "*")?
+        .fitting_functions(by, "*", None)?
         .iter()
         .map(|function| {
             let key = places.key(by, function.identity_id, &function.names);
@@ -339,8 +360,10 @@ pub fn answer<'d>(database: &'d Database, history: &History) -> Answer<'d> {
     };
     let mut rows = Vec::new();
     for (subject, figures) in &history.subjects {
+        let label = named(history, subject);
         for ((marks, run), figure) in runs.iter().zip(&history.measured.runs).zip(figures) {
-            rows.push(values(history, subject, marks, run.metric.total, figure));
+            let total = run.metric.total;
+            rows.push(values(history, subject, &label, marks, total, figure));
         }
     }
     report::compared(database, heading(history), columns.collect(), rows)
@@ -351,17 +374,11 @@ fn named(history: &History, subject: &Subject) -> String {
     let [function, module, file] = &subject.names;
     match history.by {
         None => "total".to_owned(),
-        Some(Fitting::Function) => {
-            // Several of one name are told apart.
-            let mut others = history.subjects.iter().map(|(other, _)| other);
-            let is_one = !others.any(|other| other != subject && other.names[0] == *function);
-            let place = if module.is_empty() { file } else { module };
-            if is_one || place.is_empty() {
-                shown(function).to_owned()
-            } else {
-                format!("{} ({place})", shown(function))
-            }
-        }
+        Some(Fitting::Function) => of_module(function, module).unwrap_or_else(|| {
+            let namesakes = history.namesakes.get(function);
+            let label = label_among(&subject.names, namesakes.into_iter().flatten());
+            shown(&label).to_owned()
+        }),
         Some(Fitting::Module) => shown(module).to_owned(),
         Some(Fitting::File) => shown(file).to_owned(),
     }
@@ -370,6 +387,7 @@ fn named(history: &History, subject: &Subject) -> String {
 fn values(
     history: &History,
     subject: &Subject,
+    label: &str,
     run: &RunMarks,
     total: f64,
     figure: &Figure,
@@ -402,7 +420,7 @@ fn values(
         text(function),
         text(module),
         text(file),
-        text(&named(history, subject)),
+        text(label),
         integer(figure.calls),
         Value::Real(figure.exclusive),
         Value::Real(figure.exclusive),
@@ -502,8 +520,13 @@ fn lines(history: &History) -> Vec<String> {
         } else {
             String::new()
         };
+        let exclusive = if history.by.is_some() {
+            ", exclusive"
+        } else {
+            ""
+        };
         lines.push(format!(
-            "{}: {bars}  {} .. {}{each}",
+            "{}{exclusive}: {bars}  {} .. {}{each}",
             named(history, subject),
             figure(metric, unit, low),
             figure(metric, unit, high),

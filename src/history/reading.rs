@@ -7,10 +7,9 @@ use hashbrown::{HashMap, HashSet};
 
 use super::series::Series;
 use crate::events::Noise;
-use crate::report;
+use crate::report::{self, SpelledInRuns};
 use crate::store::{Database, Fitting, IdentifiedFunction, MetricOfRun, StoreError};
 use crate::text::nearest::suggestion;
-use crate::text::placed::readings;
 
 /// Why there is no history.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +50,12 @@ pub struct MeasuredRun {
 }
 
 impl Measured {
+    /// Returns the numbers of the runs, in their order.
+    #[must_use]
+    pub fn run_ids(&self) -> Vec<i64> {
+        self.runs.iter().map(|run| run.run_id).collect()
+    }
+
     /// The metrics of the runs, in their order.
     #[must_use]
     pub fn metrics(&self) -> Vec<i64> {
@@ -239,91 +244,115 @@ pub struct Subject {
     pub functions: Vec<i64>,
 }
 
-/// What fits a name: functions of exactly this name, or else, where it has `*` or `?`, of a name that it fits; in quotes it is a
-/// name whatever it has. In the order of the names.
+/// Functions, modules or files that a text names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedSubjects {
+    /// Subjects in the order of their names.
+    pub subjects: Vec<Subject>,
+    /// The text is a name, not a pattern: no threshold hides its subjects.
+    pub is_name: bool,
+    /// Note for functions that are added up though the text tells them apart.
+    pub note: Option<String>,
+}
+
+/// Returns the functions, modules or files of the measured runs that a text names: those of exactly this name, else functions
+/// of this name and place, else those that match the text as a pattern with `*` and `?`. Quotes make a name literal.
 ///
 /// # Errors
 /// When nothing does, and when the database cannot be read.
 pub fn subjects(
     database: &Database,
+    measured: &Measured,
     by: Fitting,
     text: &str,
-) -> Result<Vec<Subject>, HistoryError> {
+) -> Result<NamedSubjects, HistoryError> {
+    let runs = measured.run_ids();
+    let fitting = |pattern: &str| database.fitting_functions(by, pattern, Some(&runs));
     let quoted = ['\'', '"'].into_iter().find_map(|quote| {
         let name = text.strip_prefix(quote)?.strip_suffix(quote)?;
         Some(name.replace(&format!("{quote}{quote}"), &quote.to_string()))
     });
-    let mut found = database.fitting_functions(by, &literal(text))?;
-    if let (true, Some(name)) = (found.is_empty(), &quoted) {
-        found = database.fitting_functions(by, &literal(name))?;
+    let mut found = NamedSubjects {
+        is_name: true,
+        ..NamedSubjects::default()
+    };
+    let mut functions = fitting(&literal(text))?;
+    if let (true, Some(name)) = (functions.is_empty(), &quoted) {
+        functions = fitting(&literal(name))?;
     }
-    if found.is_empty() && by == Fitting::Function {
-        found = of_place(database, quoted.as_deref().unwrap_or(text))?;
-    }
-    let is_pattern = quoted.is_none() && text.contains(['*', '?']);
-    if found.is_empty() && is_pattern {
-        found = database.fitting_functions(by, &text.replace('[', "[[]"))?;
-    }
-    if found.is_empty() {
-        let (what, hint) = match by {
-            Fitting::Function if text.contains([',', '>']) => {
-                ("function", "; history takes functions, not paths")
-            }
-            by => (by.name(), ""),
-        };
-        let name = |function: IdentifiedFunction| {
-            let [name, module, file] = function.names;
-            match by {
-                Fitting::Function => name,
-                Fitting::Module => module,
-                Fitting::File => file,
-            }
-        };
-        let all = database.fitting_functions(by, "*")?.into_iter().map(name);
-        let mut names: Vec<String> = all.filter(|name| !name.is_empty()).collect();
-        if names.is_empty() {
-            let all = database.identified_functions()?;
-            check_groups(by, "any run", all.iter().map(|function| &function.names))?;
+    if functions.is_empty() && by == Fitting::Function {
+        let text = quoted.as_deref().unwrap_or(text);
+        let spelled = SpelledInRuns::of(runs.iter().map(|run| (database, *run)), text)?;
+        let spelled_functions = spelled.found().iter().flat_map(|(_, functions)| functions);
+        let wanted: HashSet<i64> = spelled_functions.copied().collect();
+        if !wanted.is_empty() {
+            let all = fitting("*")?;
+            let is_wanted = |function: &&IdentifiedFunction| wanted.contains(&function.function_id);
+            let identities: HashSet<i64> = all
+                .iter()
+                .filter(is_wanted)
+                .map(|function| function.identity_id)
+                .collect();
+            found.note = spelled.note(all.iter().map(|function| &function.names));
+            functions = all;
+            functions.retain(|function| identities.contains(&function.identity_id));
         }
-        names.sort();
-        names.dedup();
-        let nearest = suggestion("; the nearest: ", quoted.as_deref().unwrap_or(text), names);
-        // A name in quotes is one whatever it has: signs in it fit only themselves.
-        let patterns = match (&quoted, nearest.is_empty()) {
-            (None, _) => ": * matches any text, ? any character",
-            (Some(_), true) => "",
-            (Some(_), false) => ": quotes make a name literal",
-        };
-        return Err(HistoryError::NothingSelected(format!(
-            "no run has the {what} {text}{hint}{patterns}{nearest}"
-        )));
     }
-    Ok(grouped(by, found))
+    if functions.is_empty() && quoted.is_none() && text.contains(['*', '?']) {
+        functions = fitting(&text.replace('[', "[[]"))?;
+        found.is_name = false;
+    }
+    if functions.is_empty() {
+        return Err(unknown(by, text, quoted.as_deref(), &fitting("*")?));
+    }
+    found.subjects = grouped(by, functions);
+    Ok(found)
 }
 
-/// Returns the functions that a text names with their place, as some run has them or after the rules of identities.
-fn of_place(database: &Database, text: &str) -> Result<Vec<IdentifiedFunction>, StoreError> {
-    for reading in readings(text) {
-        let pattern = reading.name.map_or_else(|| "*".to_owned(), literal);
-        let mut found = database.fitting_functions(Fitting::Function, &pattern)?;
-        let is_it = |function: &&IdentifiedFunction| {
-            let fits = |name: &str, module: &str, file: &str| {
-                reading.fits(name, [module, file], function.raw_line)
-            };
-            let ([name, module, file], raw) = (&function.names, &function.raw_places);
-            fits(name, module, file) || fits(&function.raw_name, &raw[0], &raw[1])
-        };
-        let identities: HashSet<i64> = found
-            .iter()
-            .filter(is_it)
-            .map(|function| function.identity_id)
-            .collect();
-        found.retain(|function| identities.contains(&function.identity_id));
-        if !found.is_empty() {
-            return Ok(found);
+/// Returns why no function, module or file of the runs has a name.
+fn unknown(
+    by: Fitting,
+    text: &str,
+    quoted: Option<&str>,
+    all: &[IdentifiedFunction],
+) -> HistoryError {
+    let (what, hint) = match by {
+        Fitting::Function if text.contains([',', '>']) => {
+            ("function", "; history takes functions, not paths")
+        }
+        by => (by.name(), ""),
+    };
+    let name = |function: &IdentifiedFunction| {
+        let [name, module, file] = &function.names;
+        match by {
+            Fitting::Function => name.clone(),
+            Fitting::Module => module.clone(),
+            Fitting::File => file.clone(),
+        }
+    };
+    let mut names: Vec<String> = all
+        .iter()
+        .map(name)
+        .filter(|name| !name.is_empty())
+        .collect();
+    if names.is_empty() {
+        let names = all.iter().map(|function| &function.names);
+        if let Err(error) = check_groups(by, "these runs", names) {
+            return error;
         }
     }
-    Ok(Vec::new())
+    names.sort();
+    names.dedup();
+    let nearest = suggestion("; the nearest: ", quoted.unwrap_or(text), names);
+    // A name in quotes is one whatever it has: signs in it fit only themselves.
+    let patterns = match (quoted, nearest.is_empty()) {
+        (None, _) => ": * matches any text, ? any character",
+        (Some(_), true) => "",
+        (Some(_), false) => ": quotes make a name literal",
+    };
+    HistoryError::NothingSelected(format!(
+        "no run of the series has the {what} {text}{hint}{patterns}{nearest}"
+    ))
 }
 
 /// Refuses a history of modules or files where no function of the series has one.
@@ -373,7 +402,7 @@ fn check_groups<'n>(
 }
 
 /// A pattern of `GLOB` that one text fits.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     let mut pattern = String::new();
     for character in text.chars() {
         match character {

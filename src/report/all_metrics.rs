@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
-use super::answer::{Answer, Author, Rows, Subject};
+use super::answer::{Answer, Author, Placed, Rows, Subject};
 use super::catalog::{REPORTS, Report};
 use super::error::ReportError;
 use super::header::{Column, Kind, LABEL_KEY, Meaning};
@@ -211,6 +211,7 @@ pub(super) fn joined<'d>(
         remarks,
         dispensable: Vec::new(),
         namesakes: Vec::new(),
+        placed: Placed::default(),
         rows: Rows::Kept(rows),
         author: Author::Us,
         database,

@@ -1,8 +1,9 @@
 //! Answers: columns and rows, and what they are about.
 
 use std::iter;
+use std::rc::Rc;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement};
 use serde_json::{Map, Value as Json};
@@ -11,14 +12,13 @@ use super::error::failure;
 use super::header::{Column, Kind, Medium};
 use super::kept_rows::KeptRows;
 use super::labels::{FunctionLabels, MAX_LOOKUPS};
+use super::placed_texts::NamesColumn;
 use crate::base::hex::hex;
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
 use crate::text::cell::{Value, put};
 
 /// Column with the number of the function that a row is about.
 pub(super) const FUNCTION_ID: &str = "function_id";
-
-const ON_PATH: &str = include_str!("../../queries/names/on_path.sql");
 
 /// Reason why rows are not read to the end.
 enum EarlyEnd {
@@ -183,6 +183,17 @@ pub struct Answer<'d> {
     pub(super) rows: Rows<'d>,
     pub(super) author: Author,
     pub(super) database: &'d Database,
+    pub(super) placed: Placed,
+}
+
+/// Texts in which places tell functions of one name apart.
+#[derive(Default)]
+pub(super) enum Placed {
+    /// Nobody has asked for them.
+    #[default]
+    Unread,
+    /// A column with names, and labels of its functions; `None` if the texts of the rows are complete.
+    Read(Option<(NamesColumn, Rc<FunctionLabels>)>),
 }
 
 /// Whose statement is answered.
@@ -268,6 +279,70 @@ impl Answer<'_> {
                 result
             }
         }
+    }
+
+    /// Calls a function for every row, in order, until it fails. In call paths and lists of callees, places tell functions of
+    /// one name apart.
+    ///
+    /// # Errors
+    /// The function's own, or the database's.
+    pub(super) fn each_placed<E: From<StoreError>>(
+        &mut self,
+        mut row: impl FnMut(&[Value]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let placed = match &self.placed {
+            Placed::Read(placed) => placed.clone(),
+            Placed::Unread => {
+                let placed = self.read_placed()?;
+                self.placed = Placed::Read(placed.clone());
+                placed
+            }
+        };
+        let Some((column, labels)) = placed else {
+            return self.each(row);
+        };
+        let database = self.database;
+        self.each(
+            |values| match column.with_places(database, &labels, values)? {
+                Some((at, text)) => {
+                    let mut values = values.to_vec();
+                    values[at] = Value::Text(text);
+                    row(&values)
+                }
+                None => row(values),
+            },
+        )
+    }
+
+    /// Finds the column with names of several functions, and labels of these; `None` if no name needs a place.
+    fn read_placed(&mut self) -> Result<Option<(NamesColumn, Rc<FunctionLabels>)>, StoreError> {
+        let (Some(column), Some(run_id)) = (
+            NamesColumn::of(&self.columns),
+            self.subject.as_ref().map(|subject| subject.run.run_id),
+        ) else {
+            return Ok(None);
+        };
+        let database = self.database;
+        let (mut functions, mut rows) = (HashSet::new(), 0);
+        let read = self.each(|row| {
+            let of_row = column.functions(database, row)?;
+            functions.extend(of_row.into_iter().map(|(function, _)| function));
+            rows += 1;
+            if rows > MAX_LOOKUPS && column.needs_shared_only() {
+                return Err(EarlyEnd::Reached);
+            }
+            Ok(())
+        });
+        let labels = match read {
+            Ok(()) => {
+                let functions: Vec<i64> = functions.into_iter().collect();
+                FunctionLabels::of_functions(database, run_id, &functions)?
+            }
+            Err(EarlyEnd::Reached) => FunctionLabels::of_run(database, run_id, false)?,
+            Err(EarlyEnd::Failed(error)) => return Err(error),
+        };
+        let is_needed = labels.are_needed();
+        Ok(is_needed.then(|| (column, Rc::new(labels))))
     }
 
     /// Which columns of a medium have a value in some row; all, if there is no row. Of columns that
@@ -392,47 +467,6 @@ impl Answer<'_> {
             }
             Err(EarlyEnd::Failed(error)) => Err(error),
         }
-    }
-
-    /// Returns the texts of call paths in which places tell functions of one name apart, by number of the node.
-    ///
-    /// # Errors
-    /// The database's.
-    pub(super) fn placed_paths(&mut self) -> Result<HashMap<i64, String>, StoreError> {
-        let find = |name: &str| self.columns.iter().position(|column| column.name == name);
-        let (Some(path), Some(node), Some(run_id)) = (
-            find("path"),
-            find("node_id"),
-            self.subject.as_ref().map(|subject| subject.run.run_id),
-        ) else {
-            return Ok(HashMap::new());
-        };
-        let labels = FunctionLabels::of_run(self.database, run_id, false)?;
-        if labels.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let mut paths = Vec::new();
-        self.each(|row| {
-            if let (Value::Text(path), Value::Integer(node)) = (&row[path], &row[node]) {
-                paths.push((*node, path.clone()));
-            }
-            Ok::<_, StoreError>(())
-        })?;
-        let database = self.database;
-        let read = || -> rusqlite::Result<HashMap<i64, String>> {
-            let mut statement = database.connection().prepare(ON_PATH)?;
-            let mut placed = HashMap::new();
-            for (node, path) in paths {
-                let functions =
-                    statement.query_map([node], |row| Ok((row.get(0)?, row.get(1)?)))?;
-                let functions: Vec<(i64, String)> = functions.collect::<rusqlite::Result<_>>()?;
-                if let Some(text) = labels.with_places(&path, &functions) {
-                    placed.insert(node, text);
-                }
-            }
-            Ok(placed)
-        };
-        read().map_err(|source| failure(database, source))
     }
 
     /// How many rows are lines without source, and how many are lines at all.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::Row;
 
 use super::all_metrics::{self, Part};
-use super::answer::{Answer, Author, Callers, Pruned, Rows, Subject, Unknown};
+use super::answer::{Answer, Author, Callers, Placed, Pruned, Rows, Subject, Unknown};
 use super::catalog::{Report, ShownNodes};
 use super::computed;
 use super::dialect::Dialect;
@@ -269,6 +269,7 @@ fn answer<'d>(
         remarks: selection.remarks.clone(),
         dispensable: Vec::new(),
         namesakes: Vec::new(),
+        placed: Placed::default(),
         rows,
         author: Author::Us,
         database,

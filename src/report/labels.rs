@@ -209,9 +209,9 @@ impl FunctionLabels {
             .or_else(|| self.apart(function))
     }
 
-    /// Returns whether there are no functions with places.
-    pub(super) fn is_empty(&self) -> bool {
-        self.places.is_empty()
+    /// Returns whether any function needs a place.
+    pub(super) fn are_needed(&self) -> bool {
+        self.places.values().any(|place| place.is_needed)
     }
 
     /// Returns the text of a path with the places of its functions, given from the root with their names. `None` if no

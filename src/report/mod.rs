@@ -16,6 +16,7 @@ mod node_rows;
 mod nodes;
 mod one_by_one;
 pub mod path;
+mod placed_texts;
 mod plain_sql;
 mod plan;
 mod question;
@@ -24,6 +25,7 @@ mod run_list;
 
 mod selection;
 pub(crate) mod several;
+mod spellings;
 mod statement;
 mod template;
 
@@ -41,4 +43,5 @@ pub use plain_sql::{compared, compared_one_by_one, query, table};
 pub use question::{ALL_LINES, Argument, Base, Request, shows_code};
 pub(crate) use question::{choose_metric, regular_expression};
 pub use run_list::{Reader, run_list};
+pub(crate) use spellings::{SpelledInRuns, label_among};
 pub use template::{Shape, Template, template};

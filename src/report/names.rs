@@ -9,9 +9,9 @@ use super::error::{ReportError, failure};
 use super::labels::{FunctionLabels, listed};
 use super::path::{self, Name, NameSyntax, Path};
 use super::question::regular_expression;
+use super::spellings::spelled;
 use crate::store::{Database, RunInfo, StoreError, ThreadName};
 use crate::text::nearest::{some, suggestion};
-use crate::text::placed::{PlaceReading, placed, readings};
 
 const NAMED: &str = include_str!("../../queries/names/named.sql");
 const FITTING: &str = include_str!("../../queries/names/fitting.sql");
@@ -19,9 +19,6 @@ const CALLED: &str = include_str!("../../queries/names/called.sql");
 const NAMES: &str = include_str!("../../queries/names/names.sql");
 const ALL_FUNCTIONS: &str = include_str!("../../queries/names/functions.sql");
 const FOUND: &str = include_str!("../../queries/names/found.sql");
-const PLACED: &str = include_str!("../../queries/names/placed.sql");
-const AT_LINE: &str = include_str!("../../queries/names/at_line.sql");
-const WITH_LINE: &str = include_str!("../../queries/names/with_line.sql");
 const KNOWS: &str = include_str!("../../queries/names/knows.sql");
 const PLACES: &str = include_str!("../../queries/names/places.sql");
 const KEYS: &str = include_str!("../../queries/names/keys.sql");
@@ -71,6 +68,13 @@ pub(super) enum Kinds {
     Threads,
 }
 
+impl Picked {
+    /// Returns true if the functions were picked by their name, not by a pattern or by number.
+    pub(super) fn is_name(&self) -> bool {
+        matches!(self.by, PickedBy::Name(_, Kinds::Code))
+    }
+}
+
 /// The names of a run.
 pub(super) struct RunNames<'s> {
     database: &'s Database,
@@ -85,6 +89,13 @@ impl<'s> RunNames<'s> {
             run,
             syntax,
         }
+    }
+
+    /// Returns the names of some functions with the places that tell them apart, in order.
+    pub(super) fn labels(&self, functions: &[i64]) -> Result<Vec<String>, StoreError> {
+        let labels = FunctionLabels::of_functions(self.database, self.run.run_id, functions)?;
+        let sorted = labels.sorted(functions).into_iter();
+        Ok(sorted.map(|function| labels.label(function)).collect())
     }
 
     /// Reads a path.
@@ -136,55 +147,10 @@ impl<'s> RunNames<'s> {
             || self.placed(name).is_ok_and(|found| !found.is_empty())
     }
 
-    /// Returns the functions that a text names with their place. A printed place comes before other readings. A line is the first one of a definition; where no
-    /// definition starts there, a line with figures.
+    /// Returns the functions that a text names with a place or a line, or by the name of their identity.
     fn placed(&self, text: &str) -> Result<Vec<i64>, StoreError> {
-        let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
-        for (name, place) in placed(text) {
-            let parameters: [(&str, &dyn ToSql); 2] = [run, (":name", &name)];
-            let mut functions: Vec<i64> = self.rows(PLACED, &parameters, |row| row.get(0))?;
-            let labels = FunctionLabels::of_functions(self.database, self.run.run_id, &functions)?;
-            functions.retain(|function| {
-                [labels.apart(*function), labels.full(*function)].contains(&Some(place))
-            });
-            if !functions.is_empty() {
-                return Ok(functions);
-            }
-        }
-        let readings = readings(text);
-        for reading in &readings {
-            let (sql, key): (_, (&str, &dyn ToSql)) = match &reading.name {
-                Some(name) => (PLACED, (":name", name)),
-                None => (AT_LINE, (":line", &reading.line)),
-            };
-            let functions = self.fitting_reading(reading, sql, &[run, key])?;
-            if !functions.is_empty() {
-                return Ok(functions);
-            }
-        }
-        for reading in readings.iter().filter(|reading| reading.line.is_some()) {
-            let line: (&str, &dyn ToSql) = (":line", &reading.line);
-            let functions = self.fitting_reading(reading, WITH_LINE, &[run, line])?;
-            if !functions.is_empty() {
-                return Ok(functions);
-            }
-        }
-        Ok(Vec::new())
-    }
-
-    /// Returns those of the functions that a statement gives which a text names in one of its readings.
-    fn fitting_reading(
-        &self,
-        reading: &PlaceReading<'_>,
-        sql: &str,
-        parameters: &[(&str, &dyn ToSql)],
-    ) -> Result<Vec<i64>, StoreError> {
-        let functions = self.rows(sql, parameters, |row| {
-            let places = [row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_str()?];
-            let fits = reading.fits(row.get_ref(1)?.as_str()?, places, row.get(4)?);
-            Ok(fits.then_some(row.get(0)?))
-        })?;
-        Ok(functions.into_iter().flatten().collect())
+        let found = spelled(self.database, self.run.run_id, text)?;
+        Ok(found.map_or_else(Vec::new, |found| found.functions))
     }
 
     /// The functions that a name means.

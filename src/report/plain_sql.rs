@@ -1,6 +1,6 @@
 //! What is no report: statements of the user's own, and tables of ours.
 
-use super::answer::{Answer, Author, Heading, RowSource, Rows};
+use super::answer::{Answer, Author, Heading, Placed, RowSource, Rows};
 use super::error::{ReportError, failure};
 use super::header::{Column, Kind};
 use crate::store::Database;
@@ -19,6 +19,7 @@ pub fn table<'d>(database: &'d Database, columns: &[&str], rows: Vec<Vec<Value>>
         remarks: Vec::new(),
         dispensable: Vec::new(),
         namesakes: Vec::new(),
+        placed: Placed::default(),
         rows: Rows::Kept(rows.into_iter().collect()),
         author: Author::Us,
         database,
@@ -112,6 +113,7 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         rows: Rows::Statement(statement),
         author: Author::User,
         namesakes: Vec::new(),
+        placed: Placed::default(),
         database,
     })
 }

@@ -7,9 +7,11 @@
 //! would count recursion wrongly; tests/figures/selection.rs compares with brute force.
 
 use super::error::ReportError;
+use super::header::Needs;
 use super::names::{Looks, Picked, RunNames};
 use super::path::{Name, Operator, Path};
 use super::question::{Base, Filter, Fits, Given, Groups, Question, has_tree, no_paths};
+use crate::text::nearest::some;
 
 /// What the reports look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,11 +68,13 @@ impl Selection {
             Some(path) => std::iter::once((Operator::Within, path.first))
                 .chain(path.rest)
                 .map(|(operator, name)| {
-                    let picked = names.pick(&name)?;
+                    let picked = names.pick(&name);
+                    let picked = picked.map_err(|error| with_path(question, &name, error))?;
                     Ok(Step { operator, picked })
                 })
                 .collect::<Result<_, ReportError>>()?,
         };
+        remarks.extend(added_up(question, names, &steps)?);
         Ok(Self {
             target: target(question, names, &steps, is_filtered)?,
             filters,
@@ -91,6 +95,42 @@ impl Selection {
             .find(|(known, _)| *known == filter)
             .map(|(_, functions)| functions.as_slice())
     }
+}
+
+/// Adds to the reason why a step of a path selects nothing which path it is, because names with operators need quotes.
+fn with_path(question: &Question<'_>, name: &Name, error: ReportError) -> ReportError {
+    match (error, name, question.path) {
+        (ReportError::NothingSelected(reason), Name::Exact(name), Some(given))
+            if name != given.text && given.text.contains([',', '>']) =>
+        {
+            ReportError::NothingSelected(format!(
+                "{reason}; --fn {} is a call path: quotes within keep , and > in a name",
+                given.text
+            ))
+        }
+        (error, ..) => error,
+    }
+}
+
+/// Returns a remark for several functions of one name whose callers or callees are added up.
+fn added_up(
+    question: &Question<'_>,
+    names: &RunNames<'_>,
+    steps: &[Step],
+) -> Result<Option<String>, ReportError> {
+    let last = steps.last().map(|step| &step.picked);
+    let last = last.filter(|picked| picked.functions.len() > 1 && picked.is_name());
+    let (Some(picked), true, Needs::Edges) =
+        (last, question.header.about_function, question.header.needs)
+    else {
+        return Ok(None);
+    };
+    let labels = names.labels(&picked.functions)?;
+    Ok(Some(format!(
+        "--fn selects {} functions, which are added up: {}",
+        labels.len(),
+        some(&labels)
+    )))
 }
 
 /// The functions that filters fit. A filter that leaves nothing out counts for none, and is

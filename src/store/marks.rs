@@ -72,12 +72,6 @@ pub struct IdentifiedFunction {
     pub names: [String; 3],
     /// The identity stands for all code of the module that has no name.
     pub is_unnamed: bool,
-    /// The name of the function itself.
-    pub raw_name: String,
-    /// Its own module and file.
-    pub raw_places: [String; 2],
-    /// Line where its definition starts; 0 if unknown.
-    pub raw_line: i64,
 }
 
 impl IdentifiedFunction {
@@ -87,9 +81,6 @@ impl IdentifiedFunction {
             identity_id: row.get(1)?,
             names: [row.get(2)?, row.get(3)?, row.get(4)?],
             is_unnamed: row.get(5)?,
-            raw_name: row.get(6)?,
-            raw_places: [row.get(7)?, row.get(8)?],
-            raw_line: row.get(9)?,
         })
     }
 }
@@ -195,7 +186,7 @@ impl Database {
         read().map_err(|source| self.failed(source))
     }
 
-    /// The functions that fit a pattern of `GLOB`, in the order of the names of their identities.
+    /// Returns the functions of some runs, or of all, that fit a pattern of `GLOB`, in the order of the names of their identities.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -203,10 +194,12 @@ impl Database {
         &self,
         by: Fitting,
         pattern: &str,
+        runs: Option<&[i64]>,
     ) -> Result<Vec<IdentifiedFunction>, StoreError> {
+        let runs = runs.map(array);
         let read = || -> rusqlite::Result<Vec<IdentifiedFunction>> {
             let mut statement = self.connection.prepare_cached(FUNCTIONS)?;
-            let with = named_params! {":by": by.name(), ":pattern": pattern};
+            let with = named_params! {":by": by.name(), ":pattern": pattern, ":runs": runs};
             let rows = statement.query_map(with, IdentifiedFunction::read)?;
             rows.collect()
         };

@@ -1,5 +1,5 @@
 //! Functions of one name: the places that tell them apart, and texts that name a function together with its place
-//! (`NAME (FILE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE`).
+//! (`NAME (FILE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE`, `NAME[LINE]`).
 
 use std::iter;
 
@@ -24,8 +24,10 @@ pub(crate) struct PlaceReading<'t> {
     pub(crate) place: Option<&'t str>,
     /// Module, or the last parts of its path.
     pub(crate) module: Option<&'t str>,
-    /// Line where the definition starts.
+    /// Line where the definition starts, or a line with figures.
     pub(crate) line: Option<i64>,
+    /// The line is one with figures, not the first line of the definition.
+    pub(crate) is_with_figures: bool,
     /// Paths are complete: their last parts do not fit.
     pub(crate) is_whole: bool,
 }
@@ -103,6 +105,7 @@ pub(crate) fn readings(text: &str) -> Vec<PlaceReading<'_>> {
         });
         all.extend(files_and_names(rest, Some(line)));
     }
+    all.extend(with_bracket(text));
     let both = |reading| {
         [true, false].map(|is_whole| PlaceReading {
             is_whole,
@@ -110,6 +113,35 @@ pub(crate) fn readings(text: &str) -> Vec<PlaceReading<'_>> {
         })
     };
     all.into_iter().flat_map(both).collect()
+}
+
+/// Returns the readings of a text as `NAME[LINE]`, `NAME[LINE:COLUMN]` or the same with `FILE:` before the line, which
+/// reports print for a line.
+fn with_bracket(text: &str) -> impl Iterator<Item = PlaceReading<'_>> {
+    let parts = split_bracket(text).into_iter();
+    parts.flat_map(|(name, inner)| {
+        let with_column = with_line(inner).map(|(rest, _)| rest);
+        let texts = [Some(inner), with_column].into_iter().flatten();
+        texts.filter_map(move |text| {
+            let (place, line) = match with_line(text) {
+                Some((file, line)) => (Some(file), line),
+                None => (None, line_number(text)?),
+            };
+            Some(PlaceReading {
+                name: Some(name),
+                place,
+                line: Some(line),
+                is_with_figures: true,
+                ..PlaceReading::default()
+            })
+        })
+    })
+}
+
+/// Splits `NAME[TEXT]`.
+pub(crate) fn split_bracket(text: &str) -> Option<(&str, &str)> {
+    let parts = text.strip_suffix(']')?.rsplit_once('[')?;
+    Some(parts).filter(|(name, _)| !name.is_empty())
 }
 
 /// Returns the readings of a text as `FILE:NAME`, one for each colon.
@@ -128,9 +160,13 @@ fn files_and_names(text: &str, line: Option<i64>) -> impl Iterator<Item = PlaceR
 /// Splits `TEXT:LINE`.
 fn with_line(text: &str) -> Option<(&str, i64)> {
     let (rest, digits) = text.rsplit_once(':')?;
-    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
-    let line = digits.parse().ok().filter(|line| *line > 0 && is_number)?;
-    Some((rest, line))
+    Some((rest, line_number(digits)?))
+}
+
+/// Returns the number of a line.
+fn line_number(digits: &str) -> Option<i64> {
+    let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
+    digits.parse().ok().filter(|line| *line > 0 && is_number)
 }
 
 /// Returns name and place of `NAME (PLACE)`, the reading with the shortest name first.

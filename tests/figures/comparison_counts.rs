@@ -296,6 +296,7 @@ fn two_runs_that_vary_have_nothing_new() {
             factors: None,
             are_factors_found: false,
             paired: false,
+            asked: Vec::new(),
             history: None,
         };
         let judged = judge(&matrix, Noise::Sampled, &Limits::default());

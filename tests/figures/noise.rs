@@ -71,6 +71,7 @@ fn judge(comparison: &Comparison) -> Vec<Judgement> {
         factors: None,
         are_factors_found: false,
         paired: false,
+        asked: Vec::new(),
         history: comparison.history.as_ref().map(|history| History {
             costs: history.clone(),
             counts: is_sampled.then(|| history.clone()),

@@ -156,6 +156,7 @@ fn judged(kind: Kind, sides: &Sides, factors: Option<&[f64]>) -> judge::Judged {
         factors: factors.map(<[f64]>::to_vec),
         are_factors_found: true,
         paired: false,
+        asked: Vec::new(),
         history: None,
         costs,
     };

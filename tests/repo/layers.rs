@@ -63,7 +63,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "gate",
         "the check of changes against a budget",
-        &["events", "text", "store", "compare", "history"],
+        &["events", "text", "store", "report", "compare", "history"],
     ),
     (
         "formats/format.rs",

@@ -100,8 +100,10 @@ pub(super) fn name(subject: &Subject) -> &str {
     let [name, module, _] = &subject.names;
     if name.is_empty() && !module.is_empty() {
         module
-    } else {
+    } else if subject.label.is_empty() {
         name
+    } else {
+        &subject.label
     }
 }
 

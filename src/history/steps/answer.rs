@@ -225,7 +225,9 @@ pub fn answer<'d>(database: &'d Database, steps: &Steps, rules: Option<&str>) ->
         lines: lines(steps, &places),
         members: members(steps, &places, rules),
     };
-    report::compared(database, heading, several::columns(&columns), rows)
+    let mut answer = report::compared(database, heading, several::columns(&columns), rows);
+    answer.namesakes.clone_from(&steps.namesakes);
+    answer
 }
 
 /// The largest cost that is shown.

@@ -37,6 +37,10 @@ pub struct Steps {
     pub changes: Vec<Change>,
     /// Folders and modules that have another name in some runs, and are one.
     pub folders: Vec<Folders>,
+    /// Name, module and file of the functions of the series that have the name of a change.
+    pub namesakes: Vec<[String; 3]>,
+    /// Note for functions that are added up though the name tells them apart.
+    pub note: Option<String>,
 }
 
 /// What is found in the series of a row.

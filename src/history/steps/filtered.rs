@@ -6,20 +6,21 @@ use hashbrown::HashMap;
 
 use super::super::aliases::Aliases;
 use super::super::normalize::figures_of_runs;
-use super::super::reading::{HistoryError, Measured, subjects};
-use super::matrix::{Frame, Row, Sparse, without_cost};
+use super::super::reading::{HistoryError, Measured, Subject};
+use super::matrix::{Frame, Row, Sparse};
 use super::request::Request;
 use crate::compare::{self, By, Within, newest_name};
 use crate::events::Noise;
 use crate::store::{Database, Fitting};
 
-/// The functions, modules or files of which the filters leave a cost, only what fits a text if there is one. The frame is given the
-/// totals that they leave.
+/// Returns the functions, modules or files of which the filters leave a cost, only the wanted ones if there are any. The frame gets
+/// the totals that they leave.
 pub(super) fn filtered_rows(
     database: &Database,
     measured: &Measured,
     frame: &mut Frame,
     request: &Request,
+    wanted: Option<&[Subject]>,
 ) -> Result<(Vec<Row>, Aliases), HistoryError> {
     let by = request.by;
     let asked = compare::Request {
@@ -32,10 +33,6 @@ pub(super) fn filtered_rows(
         ..compare::Request::default()
     };
     let found = figures_of_runs(database, measured, asked)?;
-    let wanted = request.name.as_deref();
-    let wanted = wanted
-        .map(|text| subjects(database, by, text))
-        .transpose()?;
     let one = Aliases::of_folders(found.folders);
     // The names that what is asked for has in the newest run.
     let newest = |[name, module, file]: &[String; 3]| {
@@ -95,9 +92,6 @@ pub(super) fn filtered_rows(
         });
     }
     rows.sort_by(|one, other| one.names.cmp(&other.names));
-    if let (true, Some(text)) = (rows.is_empty(), request.name.as_deref()) {
-        return Err(without_cost(by, text, measured));
-    }
     frame.select(&found.totals);
     Ok((rows, one))
 }

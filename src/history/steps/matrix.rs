@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::super::aliases::{Aliases, Key};
 use super::super::normalize::Divisors;
-use super::super::reading::{HistoryError, Measured, all_figures, subjects};
+use super::super::reading::{HistoryError, Measured, Subject, all_figures};
 use super::super::series::Series;
 use crate::events::Noise;
 use crate::store::{Database, Fitting};
@@ -202,14 +202,13 @@ pub(super) fn rows(
     measured: &Measured,
     frame: &Frame,
     by: Fitting,
-    text: Option<&str>,
+    wanted: Option<&[Subject]>,
 ) -> Result<(Vec<Row>, Aliases), HistoryError> {
-    let wanted = text.map(|text| subjects(database, by, text)).transpose()?;
     let figures = all_figures(database, &measured.metrics())?;
     let one = Aliases::of(&figures, measured.runs.len(), frame.noise);
     let wanted: Option<BTreeSet<Key>> = wanted.map(|subjects| {
         let keys = subjects
-            .into_iter()
+            .iter()
             .map(|subject| one.key(by, subject.identity_id.unwrap_or_default(), &subject.names));
         keys.collect()
     });
@@ -238,9 +237,6 @@ pub(super) fn rows(
             rows[place].costs = added(&rows[place].costs, &identity.exclusive);
         }
     }
-    if let (true, Some(text)) = (rows.is_empty(), text) {
-        return Err(without_cost(by, text, measured));
-    }
     if let Samples::Observations(observations) = &frame.samples {
         for identity in all_figures(database, observations)?.identities {
             if let Some(place) = of_identity.get(&identity.identity_id) {
@@ -257,15 +253,6 @@ pub(super) fn rows(
         (&one.names, one.identity_id).cmp(&(&other.names, other.identity_id))
     });
     Ok((rows, one))
-}
-
-/// Why there are no rows for a text.
-pub(super) fn without_cost(by: Fitting, text: &str, measured: &Measured) -> HistoryError {
-    HistoryError::NothingSelected(format!(
-        "no run of the series has a cost of the {} {text} in {}",
-        by.name(),
-        measured.metric,
-    ))
 }
 
 /// The runs, and which of them are copies of another one of their position.

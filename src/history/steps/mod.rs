@@ -15,9 +15,10 @@ pub use answer::{answer, with_steps};
 pub use change::{Change, Judged, State, Steps};
 pub use request::{Request, Since};
 
+use super::aliases::Namesakes;
 use super::answer::History;
 use super::normalize::divisors;
-use super::reading::{Figure, HistoryError, check_named, figures, measured};
+use super::reading::{Figure, HistoryError, check_named, figures, measured, subjects};
 use super::series::Series;
 use crate::store::{Database, Fitting};
 use change::{change, follow_profiler, follow_total, rates};
@@ -40,17 +41,23 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
         &request.normalize,
         &request.arguments,
     )?;
+    let named = request.name.as_deref();
+    let named = named.map(|text| subjects(database, &measured, request.by, text));
+    let named = named.transpose()?;
+    let wanted = named.as_ref().map(|named| named.subjects.as_slice());
     let (mut rows, aliases) = if request.arguments.is_empty() {
-        rows(
-            database,
-            &measured,
-            &frame,
-            request.by,
-            request.name.as_deref(),
-        )?
+        rows(database, &measured, &frame, request.by, wanted)?
     } else {
-        filtered_rows(database, &measured, &mut frame, &request)?
+        filtered_rows(database, &measured, &mut frame, &request, wanted)?
     };
+    if let (true, Some(text)) = (rows.is_empty(), &request.name) {
+        return Err(HistoryError::NothingSelected(format!(
+            "no run of the series has an exclusive cost of the {} {text} in {}",
+            request.by.name(),
+            measured.metric,
+        )));
+    }
+    let is_named = named.as_ref().is_some_and(|named| named.is_name);
     if let Some(divisors) = &divisors {
         frame.divide(divisors);
         for row in &mut rows {
@@ -62,7 +69,7 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
     let count = rows.len();
     let searched: Vec<Row> = rows
         .into_iter()
-        .filter(|row| frame.mean_share(row) >= request.min_share)
+        .filter(|row| is_named || frame.mean_share(row) >= request.min_share)
         .collect();
     let tested = searched.len();
     let mut changes = search(&frame, &searched, &request);
@@ -89,10 +96,16 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
         change.steps.retain(|judged| judged.step.latest >= since);
     }
     let blind_below = middle_sight(&changes);
-    let is_wanted =
-        |change: &Change| request.all || !change.steps.is_empty() || change.drift.is_some();
+    let is_wanted = |change: &Change| {
+        request.all || is_named || !change.steps.is_empty() || change.drift.is_some()
+    };
     changes.retain(is_wanted);
     changes.sort_by(|one, other| other.size().total_cmp(&one.size()));
+    let names = changes.iter().map(|change| change.names[0].as_str());
+    let namesakes = match request.by {
+        Fitting::Function => aliases.namesakes(database, &measured, names)?,
+        Fitting::Module | Fitting::File => Namesakes::new(),
+    };
     let shown = match &divisors {
         Some(divisors) => divisors.metric_and_unit(&measured),
         None => (measured.metric.clone(), measured.unit.clone()),
@@ -110,6 +123,8 @@ pub fn steps(database: &Database, series: Series, request: Request) -> Result<St
         total,
         changes,
         folders: aliases.folders,
+        namesakes: namesakes.into_values().flatten().collect(),
+        note: named.and_then(|named| named.note),
     })
 }
 

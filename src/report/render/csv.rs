@@ -57,7 +57,7 @@ pub(super) fn write(
         dialect,
     };
     table.titles(out)?;
-    answer.each(|row| table.row(row, out).map_err(RenderError::from))
+    answer.each_placed(|row| table.row(row, out).map_err(RenderError::from))
 }
 
 /// What replaces `Time` in titles.

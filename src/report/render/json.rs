@@ -161,7 +161,7 @@ fn each(answer: &mut Answer<'_>, take: Take<'_>) -> Result<(), RenderError> {
             .collect()
     };
     let mut object = String::new();
-    answer.each(|row| {
+    answer.each_placed(|row| {
         object.clear();
         for (at, name) in &columns {
             object.push(if object.is_empty() { '{' } else { ',' });

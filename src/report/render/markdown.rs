@@ -24,7 +24,7 @@ pub(super) fn write(
         .iter()
         .map(|column| !matches!(column.kind, Kind::Name | Kind::Node | Kind::Text))
         .collect();
-    answer.each(|row| {
+    answer.each_placed(|row| {
         for (right, column) in right.iter_mut().zip(&table.columns) {
             // A column of plain SQL has no kind: its values say whether it holds numbers.
             *right &= !matches!(row[column.at], Value::Text(_));
@@ -62,7 +62,7 @@ pub(super) fn write(
         .iter()
         .map(|right| if *right { "---:" } else { ":---" });
     writeln!(out, "{}", line(&mut rules.map(str::to_owned)))?;
-    answer.each(|row| {
+    answer.each_placed(|row| {
         let mut cells = table.columns.iter().map(|column| {
             let (mut cell, mut text) = (String::new(), String::new());
             // Blanks that begin a cell would be lost.

@@ -36,7 +36,6 @@ pub(super) struct Table {
     scaled_alone: Vec<(usize, String, String)>,
     depth: Option<usize>,
     names: SharedNames,
-    paths: PlacedPaths,
     /// Adds a text of a cell without control characters and commands.
     escape: fn(&str, &mut String),
 }
@@ -70,7 +69,6 @@ impl Table {
             .iter()
             .position(|column| column.name == "depth");
         let names = SharedNames::of(answer, &columns, layout.width.is_some())?;
-        let paths = PlacedPaths::of(answer, &columns)?;
         let averages = answer.columns.iter().enumerate().filter(|(_, column)| {
             column.shows == Some(Meaning::Average)
                 && layout.unit.is_none()
@@ -90,7 +88,6 @@ impl Table {
             scaled_alone,
             depth,
             names,
-            paths,
             escape: match layout.format {
                 Format::Markdown => push_plain_code,
                 _ => push_plain_line,
@@ -105,8 +102,7 @@ impl Table {
             (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => {}
             (Value::Null, _) => text.push('-'),
             (Value::Text(value), _) => {
-                let path = self.paths.text(row, column).unwrap_or(value);
-                (self.escape)(&cut(path), text);
+                (self.escape)(&cut(value), text);
             }
             (Value::Integer(value), _) => push_signed(*value, text),
             (Value::Real(value), Kind::Percent) => {
@@ -263,40 +259,6 @@ pub(super) fn push_indent(depth: usize, mark: &str, text: &mut String) {
     if depth > INDENTED {
         // A text takes everything.
         let _ = write!(text, "+{} ", depth - INDENTED);
-    }
-}
-
-/// Call paths in which places tell functions of one name apart.
-#[derive(Default)]
-struct PlacedPaths {
-    /// Columns with the path and with its node.
-    columns: Option<(usize, usize)>,
-    /// Texts by number of the node.
-    texts: HashMap<i64, String>,
-}
-
-impl PlacedPaths {
-    fn of(answer: &mut Answer<'_>, columns: &[Shown]) -> Result<Self, StoreError> {
-        let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
-        let (Some(path), Some(node)) = (find("path"), find("node_id")) else {
-            return Ok(Self::default());
-        };
-        if !columns.iter().any(|column| column.at == path) {
-            return Ok(Self::default());
-        }
-        Ok(Self {
-            columns: Some((path, node)),
-            texts: answer.placed_paths()?,
-        })
-    }
-
-    /// Returns the text of a cell with a path.
-    fn text(&self, row: &[Value], column: &Shown) -> Option<&str> {
-        let (path, node) = self.columns?;
-        match row[node] {
-            Value::Integer(node) if column.at == path => self.texts.get(&node).map(String::as_str),
-            _ => None,
-        }
     }
 }
 

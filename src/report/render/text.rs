@@ -175,7 +175,7 @@ pub(super) fn write(
         }
         return Ok(());
     }
-    answer.each(|row| {
+    answer.each_placed(|row| {
         let mut push = |column: &Shown, cell: &mut String, place: &mut String| {
             push_whole(&table, row, column, cell);
             table.push_place(places, row, column, place);
@@ -281,7 +281,7 @@ fn measured(answer: &mut Answer<'_>, layout: &Layout) -> Result<Measured, Render
     let mut sizes = table.columns.iter().map(Size::of).collect::<Vec<_>>();
     let (mut cell, mut place, mut all) = (String::new(), String::new(), String::new());
     let mut cells = Cells::default();
-    answer.each(|row| {
+    answer.each_placed(|row| {
         for (size, column) in sizes.iter_mut().zip(&table.columns) {
             cell.clear();
             push_whole(&table, row, column, &mut cell);

@@ -31,7 +31,7 @@ pub(super) fn write(
         .filter(|(_, column)| column.is_in(Medium::Json))
         .map(|(at, column)| (at, column.name.clone().into_owned()))
         .collect();
-    answer.each(|row| {
+    answer.each_placed(|row| {
         writeln!(out, "  <row>")?;
         for (at, name) in &columns {
             let text = match &row[*at] {
