@@ -350,7 +350,7 @@ impl<'d> Picture<'d> {
         }
         let all = self.all(at);
         let own = self.difference.places[at].own;
-        let mut figures = format!("in all {}, own {}", self.both(all), self.both(own));
+        let mut figures = format!("inclusive {}, exclusive {}", self.both(all), self.both(own));
         let told = match all {
             [base, _] if base <= 0.0 => Some("only in new"),
             [_, new] if new <= 0.0 => Some("only in base"),

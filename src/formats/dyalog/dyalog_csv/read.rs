@@ -376,7 +376,7 @@ impl Columns {
                 ));
             }
             if !KNOWN.contains(name) {
-                let message = format!("column {shown} is not read");
+                let message = format!("column {shown} skipped");
                 sink.note(Note {
                     severity: Severity::Warning,
                     position: Some(at),
@@ -396,7 +396,7 @@ impl Columns {
                 } else {
                     "ExclusiveTicks"
                 };
-                let expected = format!("both columns of ticks: {missing} too");
+                let expected = format!("both columns of ticks, {missing} included");
                 return Err(ImportError::malformed(at, expected, "one"));
             }
         };
@@ -404,7 +404,7 @@ impl Columns {
             (Some(_), Some(_)) => {
                 return Err(ImportError::malformed(
                     at,
-                    "a column Element or a column Function",
+                    "only one of the columns Element and Function",
                     "both",
                 ));
             }
@@ -480,7 +480,7 @@ impl Columns {
             }),
         };
         let line = line_number(field(self.line))
-            .ok_or_else(|| wrong(self.line, "a line, nothing or ¯1", "Line"))?;
+            .ok_or_else(|| wrong(self.line, "a line number, nothing or ¯1", "Line"))?;
         let calls = match self.calls {
             None => None,
             Some(column) => {

@@ -142,11 +142,7 @@ fn next_entry(
             Some(Tag::Entry) => return entry.read(xml, sink),
             Some(Tag::Settings) => {
                 let expected = "<ProfileSettings> before the first <ProfileEntry>";
-                return Err(ImportError::malformed(
-                    xml.position,
-                    expected,
-                    "it after that",
-                ));
+                return Err(ImportError::malformed(xml.position, expected, "it later"));
             }
             Some(tag) => xml.skip(tag, sink)?,
         }
@@ -332,7 +328,7 @@ impl Entry {
                     .is_some(),
                 Tag::Line => self
                     .line
-                    .replace(xml.value(tag, "a line, nothing or ¯1", line_number)?)
+                    .replace(xml.value(tag, "a line number, nothing or ¯1", line_number)?)
                     .is_some(),
                 Tag::Calls => self
                     .calls
@@ -409,7 +405,7 @@ impl Entry {
             (false, Some(_)) => {
                 return Err(ImportError::malformed(
                     start,
-                    "a row without <Depth>, as the first row",
+                    "a row without <Depth>, like the first row",
                     "a row with <Depth>",
                 ));
             }
