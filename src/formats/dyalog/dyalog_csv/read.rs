@@ -12,6 +12,10 @@
 //! ```
 //! Prefer XML if possible: it has more information.
 //!
+//! `profdb import --source DIR` stores the source of functions. It reads files with the extensions `.aplf`, `.aplo`, `.apln`, `.aplc`,
+//! `.apli` and `.dyalog` below DIR. A file holds one function or a script, and directories are namespaces: `Shop/Price.aplf` is
+//! `#.Shop.Price`.
+//!
 //! # What we read
 //! - `tree` and `data` files of the versions 0.9.0 and 1.37. A header with `Depth` means a tree.
 //! - All field separators (the character after the first name of the header, or that of `--separators`) and both

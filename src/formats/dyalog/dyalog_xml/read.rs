@@ -10,6 +10,9 @@
 //! ⎕PROFILE 'start' ⋄ Main ⋄ ⎕PROFILE 'stop'
 //! ]PROFILE tree -outfile=/tmp/run.xml
 //! ```
+//! `profdb import --source DIR` stores the source of functions. It reads files with the extensions `.aplf`, `.aplo`, `.apln`, `.aplc`,
+//! `.apli` and `.dyalog` below DIR. A file holds one function or a script, and directories are namespaces: `Shop/Price.aplf` is
+//! `#.Shop.Price`.
 //!
 //! # What we read
 //! - `tree` and `data` files of the versions 0.9.0 and 1.37: name in `Function` or `Element`, `¯` for minus, E notation,
