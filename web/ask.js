@@ -58,7 +58,7 @@ async function understand(run, question) {
   if (!run.isTree && (shape === 'nodes' || isLabelled || question.report === 'tree')) {
     throw new Unanswered(
       `The file of run ${run.number} has ${run.isFlat ? 'totals only' : 'callers and callees, but no call paths'}: there is no ${
-        question.report === 'tree' ? 'call tree' : 'way to find the calls within a call'
+        question.report === 'tree' ? 'call tree' : 'way to select the calls below a call'
       }.`,
     );
   }

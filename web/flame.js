@@ -219,11 +219,11 @@ export async function flameView(context) {
   const say = (/** @type {string} */ name, /** @type {number} */ all, /** @type {number | null} */ own, /** @type {number} */ calls) => {
     const cost = (/** @type {number} */ value) => `${figure(metric.name, metric.unit, value)} (${percent(shareOf(header, value))} %)`;
     const times = Number.isNaN(calls) ? '' : `, ${calls} ${calls === 1 ? 'call' : 'calls'}`;
-    return `${shown(name)}: in all ${cost(all)}${own === null ? '' : `, own ${cost(own)}`}${times}`;
+    return `${shown(name)}: inclusive ${cost(all)}${own === null ? '' : `, exclusive ${cost(own)}`}${times}`;
   };
   const found = make('output', { class: 'found', 'aria-live': 'polite' });
   const search = searchBox(state, go, (step) => pictures.some((picture) => picture.next(step)));
-  const whole = button('Whole picture', () => go({ place: '' }), { disabled: true });
+  const whole = button('Reset zoom', () => go({ place: '' }), { disabled: true });
   const bar = div(
     'bar-of-view',
     choice('Picture', state.layout, [['icicle', 'icicle: roots at the top'], ['flame', 'flame graph: roots at the bottom'], ['sandwich', 'sandwich: callers above, callees below']], (layout) => go({ layout, place: '' })),

@@ -162,7 +162,7 @@ export function totalsOf({ name, unit, total, selected }, { instead, isExclusive
     `Total ${name}: ${figure(name, unit, total)}`,
     ...(selected === null ? [] : [`Selected ${name}: ${cost(selected)}`]),
     ...(instead ? [`Shown: exclusive ${name}, because cumulative ${name} is unknown`] : []),
-    ...(isExclusiveLeft ? [`Exclusive ${name}: what is left below callees`] : []),
+    ...(isExclusiveLeft ? [`Exclusive ${name}: summed over the nodes, not as stated in the file`] : []),
     ...(callers === undefined ? [] : [`Callers ${name}: ${callers === null ? 'unknown for some' : cost(callers)}`]),
   ].join('; ');
 }

@@ -165,7 +165,7 @@ function chart(context, answer, subject, wide) {
 
 /** Commands about a run, and about it and the one before. @param {any} context @param {any} answer @param {Subject} subject @param {Point | undefined} point */
 function pointDetail({ command, state }, answer, subject, point) {
-  if (!point && state.point !== '') return [note(`None of these points is of run ${plain(state.point)}.`)];
+  if (!point && state.point !== '') return [note(`No point belongs to run ${plain(state.point)}.`)];
   if (!point) return [note('Click a point, or select it with the arrow keys, to see its run.')];
   const { metric, unit } = answer;
   const cost = (/** @type {number} */ value) => figure(metric, unit, value);

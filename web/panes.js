@@ -108,7 +108,7 @@ export async function panesView(context) {
       go(which === 'functions' ? { function: textOf(answer, row) } : { 'line-of': textOf(answer, row), line: String(cell(answer, row, lineAt) ?? '') }, true);
     const handle = handleOf(context, (row) => functionOf(answer, row), select);
     if (countOf(answer) === 0) {
-      return note(which === 'lines' ? (run.about.left.lines ? 'Lines were left out: the page would be too large.' : 'The file has no lines here.') : 'There is nothing here.');
+      return note(which === 'lines' ? (run.about.left.lines ? 'Lines were left out: the page would be too large.' : 'The file has no lines here.') : 'Nothing to show.');
     }
     if (state[which] === 'table') return costTable(run, answer, title, handle, isSelected, title);
     const exclusive = answer.columns.indexOf('exclusive');
@@ -140,7 +140,7 @@ export async function panesView(context) {
     head.querySelector('h2').textContent = name === '' ? (which === 'function' ? 'Function' : 'Line') : labelOfText(run, name);
     answers[which] = null;
     if (name === '') {
-      pane.box.replaceChildren(note('Click a row or a piece above to see it line by line.'));
+      pane.box.replaceChildren(note('Click a row or slice above to see it line by line.'));
       return;
     }
     try {

@@ -19,13 +19,13 @@ export function pie(of) {
     else if (cost < 0) below -= cost;
   }
   // What a timer costs itself is taken from times, and may leave a little less than nothing: no larger than a small piece.
-  if (below > 0 && below >= SMALL * sum) return note('Negative costs have no piece; the table lists all costs.');
+  if (below > 0 && below >= SMALL * sum) return note('Negative costs have no slice; the table lists all costs.');
   if (count === 0) return note('Nothing here has an exclusive cost.');
   let large = 0;
   while (large < Math.min(count, COLOURS.length) && of.cost(large) >= SMALL * sum) large++;
   const rest = count - large;
   const picture = make('svg', { viewBox: '-100 -100 200 200', role: 'group', 'aria-label': of.label });
-  const labels = make('ol', { class: 'legend', 'aria-label': `${of.label}: pieces` });
+  const labels = make('ol', { class: 'legend', 'aria-label': `${of.label}: slices` });
   let angle = 0;
   const all = [...Array(large + (rest === 1 ? 1 : 0)).keys()];
   // One piece is reached by Tab, and the others from there.

@@ -285,7 +285,7 @@ export class Run {
   metric(name) {
     const at = this.metrics.findIndex((metric) => metric.name === (name ?? this.about.default_metric));
     const known = this.metrics.map((metric) => plain(metric.name)).join(', ');
-    if (at < 0) throw new Unanswered(name && known !== '' ? `Run ${this.number} has no metric ${plain(name)}; it has ${known}.` : `Run ${this.number} measured nothing.`);
+    if (at < 0) throw new Unanswered(name && known !== '' ? `Run ${this.number} has no metric ${plain(name)}; it has ${known}.` : `Run ${this.number} has no metrics.`);
     return at;
   }
 

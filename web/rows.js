@@ -25,7 +25,7 @@ export function costTable(run, answer, label, handle, isSelected, title) {
     isSelected,
     columns: [
       { title, isText: true, value: (row) => labelOfRow(run, answer, row), show: shown, tip: (row) => tipOf(run, sideOf(answer, row).functions[row]) },
-      { title: `${scale.title}${header.exclusive ? ' own' : ''}`, value: (row) => cell(row, cost), show: (value) => rounded(scale, value) },
+      { title: `${scale.title}${header.exclusive ? ' exclusive' : ''}`, value: (row) => cell(row, cost), show: (value) => rounded(scale, value) },
       { title: '%', value: share, show: percent, share },
       ...(hasCalls ? [{ title: 'Calls', value: (/** @type {number} */ row) => cell(row, calls) }] : []),
     ],

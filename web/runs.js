@@ -131,8 +131,8 @@ export async function runsView(context) {
     const name = one ? `run ${one.run_id}` : '';
     tools.replaceChildren(
       button(`Open ${name}`, () => look(one), { disabled: !one }),
-      button(`Compare with ${name} (b)`, () => pick('base', one), { disabled: !one }),
-      button(`Compare ${name} (n)`, () => pick('new', one), { disabled: !one }),
+      button(`Use ${name} as base (b)`, () => pick('base', one), { disabled: !one }),
+      button(`Use ${name} as new (n)`, () => pick('new', one), { disabled: !one }),
       button(`What changed${base && fresh ? ` from ${plain(base)} to ${plain(fresh)}` : ''}`, () => go({ view: 'diff' }), { disabled: base === '' || fresh === '' }),
       button('Flame graph of both', () => go({ view: 'union' }), { disabled: base === '' || fresh === '' }),
       button('History', () => go({ view: 'history', function: '' })),

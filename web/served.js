@@ -37,7 +37,7 @@ export async function fetched(path, parameters, how = {}) {
   if (response.ok && response.headers.get('Content-Type') !== 'application/problem+json') return response;
   if (response.status === 204) return response;
   const said = await response.json().catch(() => null);
-  throw new Unanswered(said?.error || `The server refuses this (${response.status}).`);
+  throw new Unanswered(said?.error || `The server refused the request (${response.status}).`);
 }
 
 /** A block of a run, unpacked; `null` if the run has none of this name. `about` alone is what is known of the database.

@@ -42,7 +42,7 @@ export async function linesOf({ run, state }, name) {
   } catch (error) {
     if (!(error instanceof Unanswered)) throw error;
     const answer = await about(alone);
-    answer.header.remarks.push('It was not called within the selection; all its calls are shown.');
+    answer.header.remarks.push('The function was not called within the selection; all its calls are shown.');
     return answer;
   }
 }
@@ -65,7 +65,7 @@ export function sourceTable({ run, state }, answer, line) {
   const columns = [
     { title: 'Line', value: (/** @type {any[]} */ row) => row[at] + (row[2] === null ? '' : `:${row[2]}`) },
     ...(answer.rows.some((row) => row[calls] !== null) ? [{ title: 'Calls', value: (/** @type {any[]} */ row) => (isCalled(row) ? row[calls] : '') }] : []),
-    { title: `${scale.title}${cost === exclusive ? ' own' : ''}`, value: (/** @type {any[]} */ row) => (row[cost] === null ? '' : rounded(scale, row[cost])) },
+    { title: `${scale.title}${cost === exclusive ? ' exclusive' : ''}`, value: (/** @type {any[]} */ row) => (row[cost] === null ? '' : rounded(scale, row[cost])) },
     { title: '%', value: (/** @type {any[]} */ row) => (row[cost] === null ? '' : percent(share(row))), share },
     ...text('Source', code, true),
     ...text('Callees', callees),
@@ -76,7 +76,7 @@ export function sourceTable({ run, state }, answer, line) {
     return part >= 10 ? 'hot' : part >= 1 ? 'warm' : isCalled(row) ? null : 'cold';
   };
   const lines = table({ label: `Lines of ${shown(String(answer.rows[0]?.[0] ?? ''))}`, columns, items: rows, isFixed: true, isSelected: isShown, rowClass: heat });
-  const said = hasCode ? null : `Run ${run.number} has no stored source of it; \`profdb import --source DIR\` stores it.`;
+  const said = hasCode ? null : `Run ${run.number} has no stored source of this function; \`profdb import --source DIR\` stores it.`;
   onceSeen(lines, () => lines.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'center' }));
   return div('lines', ...header.remarks.map(note), said ? note(said) : null, lines);
 }

@@ -37,7 +37,7 @@ export class Sqlite {
       if (fault === undefined) waiting?.resolve(answer);
       else waiting?.reject(new Unanswered(fault));
     });
-    this.worker.addEventListener('error', () => this.stop('SQLite does not start in this browser.'));
+    this.worker.addEventListener('error', () => this.stop('SQLite cannot start in this browser.'));
     await this.send('open', { program, script });
   }
 
@@ -60,7 +60,7 @@ export class Sqlite {
 
   /** The answer to a statement. @param {string} sql @param {(text: string) => void} say @returns {Promise<SqlAnswer>} */
   async ask(sql, say) {
-    say('SQLite starts…');
+    say('Starting SQLite…');
     this.started ??= this.start();
     await this.started;
     for (const what of await this.send('needs', sql)) {

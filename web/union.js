@@ -144,7 +144,7 @@ export async function unionView(context) {
   });
   const found = make('output', { class: 'found', 'aria-live': 'polite' });
   const search = searchBox(state, go, (step) => picture.next(step));
-  const whole = button('Whole picture', () => go({ place: '' }), { disabled: true });
+  const whole = button('Reset zoom', () => go({ place: '' }), { disabled: true });
   const offered = offersOfTold(
     {
       view: 'diff_tree',
@@ -155,7 +155,7 @@ export async function unionView(context) {
   );
   const key = (/** @type {string} */ name, /** @type {string} */ text) => span('key', make('span', { class: `swatch ${name}` }), text);
   const left = of.left
-    ? note(`The picture has the ${of.left.kept} most expensive of ${of.left.of} nodes; the others cost ${figure(metric, unit, of.left.base)} in base and ${figure(metric, unit, of.left.new)} in new and are "${LEFT_OUT}".`)
+    ? note(`The graph has the ${of.left.kept} most expensive of ${of.left.of} nodes; the others cost ${figure(metric, unit, of.left.base)} in base and ${figure(metric, unit, of.left.new)} in new and are "${LEFT_OUT}".`)
     : null;
   const element = make(
     'section',
@@ -173,7 +173,7 @@ export async function unionView(context) {
       span('room'),
       offered,
     ),
-    make('p', { class: 'keys-of-colours' }, key('more', '+ more'), key('less', '− less'), key('even', byVerdict ? 'not shown to have changed' : 'unchanged'), key('hatched', 'only on one side')),
+    make('p', { class: 'keys-of-colours' }, key('more', '+ more'), key('less', '− less'), key('even', byVerdict ? 'no significant change' : 'unchanged'), key('hatched', 'only on one side')),
     left,
     belowZero(all.some((/** @type {Float64Array} */ costs) => costs.some((cost) => cost < 0))),
     picture.element,

@@ -136,8 +136,8 @@ export async function treeView(context) {
     columns: [
       { title: 'Element', isText: true, value: (place) => shown(placeLabel(run, tree, lines, place)) },
       ...(tree.hasCalls ? [{ title: 'Calls', value: (/** @type {number} */ place) => orNull(tree.calls[place]) }] : []),
-      { title: `${scale.title} own`, value: (place) => rounded(scale, orNull(costs.own[place])) },
-      { title: `${scale.title} in all`, value: (place) => rounded(scale, orNull(costs.all[place])) },
+      { title: `${scale.title} exclusive`, value: (place) => rounded(scale, orNull(costs.own[place])) },
+      { title: `${scale.title} inclusive`, value: (place) => rounded(scale, orNull(costs.all[place])) },
       { title: '%', value: (place) => percent(share(place)), share },
     ],
   });
@@ -197,13 +197,13 @@ export async function callTables(context, name) {
     main ??= answer;
     const handle = handleOf(context, (row) => answer.functions[row], (row) => answer.functions[row] >= 0 && go({ function: run.textOf(answer.functions[row]) }), true);
     const { metric } = answer.header;
-    const cost = answer.header.selected === null ? '' : `: ${figure(metric.name, metric.unit, answer.header.selected)} in all`;
+    const cost = answer.header.selected === null ? '' : `: ${figure(metric.name, metric.unit, answer.header.selected)} in total`;
     element.append(
       make(
         'section',
         { 'aria-label': title },
         make('header', {}, make('h2', { title: shown(name) }, span('name', labelOfText(run, name)), report === 'calls' ? ' is called by' : `${cost}, and calls`), offers(context, report, () => answer)),
-        answer.rows.length === 0 ? note(report === 'calls' ? 'It has no known callers.' : 'It has no known callees.') : costTable(run, answer, title, handle, () => false, 'Function'),
+        answer.rows.length === 0 ? note(report === 'calls' ? 'The function has no known callers.' : 'The function has no known callees.') : costTable(run, answer, title, handle, () => false, 'Function'),
       ),
     );
   }

@@ -1,6 +1,6 @@
 -- Modules or files instead of functions.
 
--- All functions with one $group_word are one group, with the number of the first function.
+-- Functions with the same $group_word form a group, whose number is that of its first function.
 group_of AS (
   SELECT f.function_id, MIN(f.function_id) OVER (PARTITION BY f.$group_word) AS group_id
   FROM runs AS r CROSS JOIN function_info AS i CROSS JOIN functions AS f

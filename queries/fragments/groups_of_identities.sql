@@ -1,6 +1,6 @@
 -- Modules or files of identities instead of functions.
 
--- All functions whose identities have one $group_word are one group, with the number of the first function.
+-- Functions whose identities have the same $group_word form a group, whose number is that of its first function.
 group_of AS (
   SELECT f.function_id, MIN(f.function_id) OVER (PARTITION BY d.$group_word) AS group_id
   FROM runs AS r CROSS JOIN function_info AS i CROSS JOIN functions AS f CROSS JOIN identities AS d

@@ -1,6 +1,6 @@
--- Identities instead of functions: functions that match across builds are one group.
+-- Identities instead of functions: functions that match across builds form a group.
 
--- All functions of one identity are one group, with the number of the first function.
+-- Functions with the same identity form a group, whose number is that of its first function.
 group_of AS (
   SELECT f.function_id, MIN(f.function_id) OVER (PARTITION BY f.identity_id) AS group_id
   FROM runs AS r CROSS JOIN function_info AS i CROSS JOIN functions AS f

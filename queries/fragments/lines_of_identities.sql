@@ -1,6 +1,6 @@
 -- Lines of identities instead of lines of functions.
 
--- Lines of functions with one identity are one group. Their inclusive costs may overlap.
+-- Lines of functions with the same identity form a group. Their inclusive costs may overlap.
 lines_of_identities AS (
   SELECT MIN(i.function_id) AS function_id, i.file, i.line, i.col,
     CASE COUNT(*) WHEN COUNT(i.calls) THEN SUM(i.calls / 4294967296) * 4294967296 + SUM(i.calls % 4294967296) END AS calls,

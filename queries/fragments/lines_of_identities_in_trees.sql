@@ -1,6 +1,6 @@
 -- Lines of identities instead of lines of functions, in runs with paths.
 
--- Lines of functions with one identity are one group. Inclusive cost counts where no enclosing node has the same line.
+-- Lines of functions with the same identity form a group. The inclusive cost of a node counts if no enclosing node has the same line.
 lines_of_identities AS (
   SELECT MIN(function_id) AS function_id, file, line, col,
     CASE COUNT(*) WHEN COUNT(calls) THEN SUM(calls / 4294967296) * 4294967296 + SUM(calls % 4294967296) END AS calls,

@@ -37,7 +37,7 @@
 --> exclusive      COST json                                   exclusive cost of the called function in these calls
 --> cumulative     COST json                                   inclusive cost of the called function in these calls
 --> cumulative_pct PERCENT json                                cumulative, % of the run's total
---> id             LINE                                        number of what the row is about, which tells rows of one name apart
+--> id             LINE                                        number of the function or group, which distinguishes rows with equal names
 --> function_id    LINE is=function_id csv json optional       number of the calling function; NULL at the root
 WITH callers AS (
   SELECT e.caller_id, e.line_file, e.line, e.col, e.kind,

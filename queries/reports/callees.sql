@@ -34,7 +34,7 @@
 --> exclusive      COST json                                   exclusive cost of the called function in these calls
 --> cumulative     COST json                                   inclusive cost of the called function in these calls
 --> cumulative_pct PERCENT json                                cumulative, % of the run's total
---> id             LINE                                        number of what the row is about, which tells rows of one name apart
+--> id             LINE                                        number of the function or group, which distinguishes rows with equal names
 --> function_id    LINE is=function_id csv json optional       number of the called function; NULL for groups
 WITH callees AS (
   -- The inclusive cost of a function in several callees of a group is known only in runs with paths.

@@ -1,6 +1,6 @@
 -- Unprocessed costs of every function and its lines, by name.
 --
--- Times are as measured, where the run knows them.
+-- Times are as measured: the timer bias is added back, if it is known.
 --
 -- :first COUNT ?          print only the first N rows
 -- :code FLAG              add a column with the source of each line

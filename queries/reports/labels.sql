@@ -1,6 +1,6 @@
 -- Labels of samples, with the cost of the samples that have them.
 --
--- A sample can have several labels, also with one key, so rows do not add up to the total.
+-- A sample can have several labels, also with the same key, so rows do not add up to the total.
 -- :first COUNT ?          print only the first N rows
 -- :thread THREAD ?        only this thread: NAME or PROCESS/THREAD. The end of a name is enough if it is unique
 -- :fn PATH ?              only this function and its callees: NAME, A,B or A>B. `A,B` is B anywhere below A; `A>B` is B called directly by A; `*` and `?` are wildcards

@@ -40,7 +40,7 @@
 --> exclusive_pct  PERCENT json                                exclusive, % of the run's total
 --> cumulative     COST json                                   inclusive cost, recursion counted once; NULL if unknown
 --> cumulative_pct PERCENT json                                cumulative, % of the run's total
---> id             LINE                                        number of what the row is about, which tells rows of one name apart
+--> id             LINE                                        number of the function or group, which distinguishes rows with equal names
 --> function_id    LINE is=function_id csv json optional       number of the function
 WITH entries AS (
   SELECT f.name, f.module, IIF(i.file = '', f.file, i.file) AS file, f.first_line, NULL AS kind, i.function_id AS id, i.line, i.col,

@@ -39,7 +39,7 @@
 --> exclusive_pct  PERCENT json                                exclusive, % of the run's total
 --> cumulative     COST json                                   inclusive cost, recursion counted once
 --> cumulative_pct PERCENT json                                cumulative, % of the run's total
---> id             LINE                                        number of what the row is about, which tells rows of one name apart
+--> id             LINE                                        number of the function or group, which distinguishes rows with equal names
 --> function_id    LINE is=function_id csv json optional       number of the function; NULL for groups of functions
 WITH entries AS (
   SELECT f.name, f.module, f.file, f.first_line, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,

@@ -16,8 +16,8 @@ CREATE VIEW callees (
   cumulative,        -- inclusive cost of the callee in these calls, in unit; NULL if unknown
   cumulative_pct,    -- cumulative, % of the run's total; NULL if unknown, or if the total is 0
   kind,              -- call, or back: a call without a known cost of its own
-  includes_back,     -- 1 if calls and cost may include those of back edges to the same function,
-                     -- which the profiler adds to this call; else 0
+  includes_back,     -- 1 if calls and cost may include back edges to the same function, which the
+                     -- profiler adds to this call; else 0
   function_id,       -- number of the function in table functions
   first_line,        -- line where its definition starts; NULL if unknown
   callee_id,         -- number of the callee

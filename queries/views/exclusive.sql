@@ -12,8 +12,7 @@ CREATE VIEW exclusive (
   calls,        -- number of calls; NULL if unknown
   exclusive,    -- exclusive cost, in unit; NULL if unknown
   pct,          -- exclusive, % of the run's total; NULL if unknown, or if the total is 0
-  cum_pct,      -- sum of pct over this row and all rows ranked before it, in %; may exceed 100 if functions have costs
-                -- outside the run's total (such as garbage collection)
+  cum_pct,      -- sum of pct over this row and all rows ranked before it, in %; above 100 with costs outside the total
   function_id,  -- number of the function in table functions
   first_line    -- line where the definition of the function starts; NULL if unknown
 ) AS

@@ -1,6 +1,6 @@
 CREATE VIEW function_labels (
   -- Exclusive costs of functions in samples with each label, one row per run, metric, label and function. A sample may have
-  -- several labels, also with one key: the costs of two labels may overlap.
+  -- several labels, also with the same key: the costs of two labels may overlap.
   run_id,       -- number of the run
   run,          -- its title, or the name of its file
   metric,       -- name of the metric: time, ticks, samples, alloc

@@ -1,6 +1,6 @@
 CREATE VIEW labels (
   -- Labels of samples, with the cost of their samples, one row per run, metric and label. A sample may have several labels, also
-  -- with one key: the costs of two labels may overlap.
+  -- with the same key: the costs of two labels may overlap.
   run_id,        -- number of the run
   run,           -- its title, or the name of its file
   metric,        -- name of the metric: time, ticks, samples, alloc

@@ -67,7 +67,7 @@ pub enum ImportError {
     #[error("cannot open it: {0}")]
     Unreadable(io::Error),
     /// The bytes could not be had: a failing disk, damaged compression.
-    #[error("{position}: cannot read on: {source}")]
+    #[error("{position}: cannot read further: {source}")]
     Read {
         /// Where reading stopped.
         position: Position,

@@ -550,7 +550,10 @@ fn import_days(
 ) -> Result<(), Failure> {
     let failed = |error| match database(error, stop) {
         Failure::Interrupted if !limits::is_memory_out() => complain(
-            format!("interrupted, no more of {} imported", folder.display()),
+            format!(
+                "interrupted: the rest of {} was not imported",
+                folder.display()
+            ),
             Failure::Interrupted,
         ),
         failure => failure,

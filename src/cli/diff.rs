@@ -89,9 +89,9 @@ const NOT_SQL: &str = "-- The costs of each run. profdb computes ratios, interva
 /// The names of tests.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum TestArg {
-    /// The one for the metric
+    /// The test for the noise model of the metric
     Fitting,
-    /// That of Mann and Whitney
+    /// The Mann-Whitney U test
     Mwu,
 }
 

@@ -44,11 +44,11 @@ struct DiffTree {
 /// The names of views.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ViewArg {
-    /// All that either side has
+    /// Nodes of either side
     All,
-    /// Those that only new has
+    /// Nodes that only new has
     New,
-    /// Those that only base has
+    /// Nodes that only base has
     Gone,
 }
 

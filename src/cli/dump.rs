@@ -16,7 +16,7 @@ use crate::text::plain::plain_line;
 
 #[derive(Debug, Args)]
 pub(super) struct Dump {
-    /// File to read; - is standard input
+    /// File to read; - reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Format of the file, instead of detecting it

@@ -198,7 +198,7 @@ impl Export {
     fn dataset(&self, out: &Path, stop: &Stop) -> Result<(), Failure> {
         if self.combined.runs.is_some() {
             return Err(complain(
-                "--runs: a dataset has every run of SET itself, not their sum or mean; omit --runs",
+                "--runs: a dataset has each run of SET, not their sum or mean; omit --runs",
                 Failure::Usage,
             ));
         }
@@ -446,7 +446,7 @@ impl WrittenArgs {
         let Some(losses) = losses else { return Ok(()) };
         for (Loss { what, of, .. }, count) in losses.each() {
             say(format!(
-                "{} cannot hold {what} ({of}: {count})",
+                "not in the {} output: {what} ({of}: {count})",
                 format.name
             ));
         }

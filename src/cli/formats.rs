@@ -21,7 +21,7 @@ const EXPORT_PAGES: &str = include_str!("../../docs/export.md");
 const OTHERS: &str = "## Other profilers\n";
 
 /// How what is said of files begins that can be read in no way.
-const NOT_READ: &str = "profdb does not read it, ";
+const NOT_READ: &str = "profdb cannot import it; ";
 
 /// How alike two names are if one may be meant by the other.
 const ALIKE: f64 = 0.8;
@@ -226,7 +226,16 @@ fn about_profiler(name: &str) -> String {
     } in &named
     {
         let _ = writeln!(text, "{name}: {record}");
-        let _ = writeln!(text, "It writes {}.", formats.join(", "));
+        let _ = writeln!(
+            text,
+            "{}: {}.",
+            if formats.len() == 1 {
+                "Format"
+            } else {
+                "Formats"
+            },
+            formats.join(", ")
+        );
     }
     for format in &own {
         let _ = writeln!(text, "{}: {}", format.name, format.summary);
@@ -236,7 +245,8 @@ fn about_profiler(name: &str) -> String {
     if let Some(first) = known.first() {
         let _ = writeln!(
             text,
-            "`profdb import FILE` stores such a file, `profdb FILE` shows it; `profdb formats {first}` describes the format."
+            "`profdb FILE` shows such a file, `profdb import FILE` stores it, and `profdb formats {first}` describes \
+             the format."
         );
     }
     let foreign = names.iter().flat_map(|name| formats::about_foreign(name));
@@ -248,7 +258,7 @@ fn about_profiler(name: &str) -> String {
         said.push((what, instead));
         // That it is not read is said already.
         let instead = instead.strip_prefix(NOT_READ).unwrap_or(instead);
-        let _ = writeln!(text, "profdb does not read {what}: {instead}.");
+        let _ = writeln!(text, "profdb cannot import {what}: {instead}.");
     }
     text
 }

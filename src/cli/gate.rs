@@ -32,13 +32,14 @@ use crate::store::{ChooseError, Database, NoRuns, RunSet, Tag};
 const EXAMPLE_BUDGET: &str = "\
 Rules of a budget file, one per line:
   total <= +5 %                 # the whole run
-  fn 'parse*' <= +10 % or 1 ms  # each of these functions; the larger limit
-  any <= +25 %                  # every function with 0.1 % of the total or more";
+  fn 'parse*' <= +10 % or 1 ms  # exclusive cost of each match; the larger limit
+  any <= +25 %                  # exclusive cost of every function with 0.1 % of the total";
 
 /// A summary of the grammar in src/gate/grammar.rs, for the long help.
 const GRAMMAR: &str = "  RULE     SUBJECT <= LIMIT [or LIMIT] [metric NAME] [cumulative]
   SUBJECT  total, new, any, or fn, module, file or calls with a 'NAME'
   LIMIT    +5 % (growth), 200 ms (cost), 10 % of total (share)
+  Rules apply to the exclusive cost, with `cumulative` to the inclusive cost.
   In 'NAME', * and ? are wildcards. docs/gate.md describes all rules.";
 
 #[derive(Debug, Args)]
@@ -119,26 +120,26 @@ pub(super) struct Gate {
 /// What a gate without runs to compare with is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FirstRun {
-    /// Nothing is measured
+    /// The gate fails with exit code 4
     Fail,
-    /// All is well
+    /// The gate passes
     Pass,
 }
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Written {
-    /// For people
+    /// Text for a terminal
     #[value(alias = "txt")]
     Text,
-    /// For programs
+    /// JSON
     Json,
-    /// For programs that show tests: XML
+    /// JUnit XML, which CI servers show as tests
     #[value(alias = "xml")]
     Junit,
-    /// Annotations of GitHub
+    /// Annotations for GitHub Actions
     Github,
-    /// A summary for the page of a build
+    /// A Markdown summary
     #[value(alias = "md")]
     Markdown,
 }

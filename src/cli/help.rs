@@ -267,9 +267,9 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ),
     (
         "NO_COLOR",
-        "Any value disables colours in tables on a terminal",
+        "Any value disables colors in tables on a terminal",
     ),
-    ("TERM", "Unset or `dumb` disables pager and colours"),
+    ("TERM", "Unset or `dumb` disables pager and colors"),
     (
         "TMPDIR",
         "Directory for temporary files of large profiles, exports and tables",

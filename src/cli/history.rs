@@ -38,7 +38,7 @@ pub(super) struct History {
     /// [default: the default metric of the last run]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// What FN names: function, module or file
+    /// Type of FN: function, module or file
     #[arg(long, value_name = "WORD", default_value = "function", value_parser = by)]
     by: Fitting,
     /// Also print the steps, or the smallest detectable change
@@ -102,7 +102,7 @@ pub(super) struct SeriesArgs {
     /// Only these runs: numbers, KEY=VALUE or a title
     #[arg(long = "where", visible_alias = "run", value_name = "SET", value_parser = run_set())]
     filter: Option<RunSet>,
-    /// What the runs of one series have in common
+    /// Keys with equal values in all runs of a series
     ///
     /// Keys of tags, or title (the command of runs without one), command, format and
     /// `tool_version`.

@@ -110,11 +110,7 @@ impl FromArgMatches for FormatOptions {
 
 impl Args for ExportOptions {
     fn augment_args(command: Command) -> Command {
-        augment(
-            command,
-            &of_exports(),
-            "Options of formats that are written",
-        )
+        augment(command, &of_exports(), "Options of output formats")
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -138,7 +134,7 @@ impl Args for DifferenceOptions {
         augment(
             command,
             &of_differences(),
-            "Options of formats with two costs",
+            "Options of formats that hold two costs",
         )
     }
 

@@ -30,7 +30,7 @@ struct Page {
     html: PathBuf,
     /// Runs to include, or sum or mean of the runs of SET
     ///
-    /// The page opens with the newest import. With a SET that matches several runs, the page shows
+    /// The page opens with the latest run. With a SET that matches several runs, the page shows
     /// their sum, or with `--runs mean` their mean.
     #[arg(long, value_name = "SET|WORD", value_parser = run_set())]
     runs: Option<RunSet>,
@@ -77,8 +77,8 @@ pub(super) fn command() -> Command {
         .infer_long_args(true)
         .about("An HTML page with functions, flame graph, call tree and source")
         .long_about(
-            "An HTML page with functions, lines, flame graph, call tree, callers and source.\n\nIt opens from the disk \
-             and loads nothing. Every view shows the command and the SQL that give its figures.",
+            "An HTML page with functions, lines, flame graph, call tree, callers and source.\n\nThe file is \
+             self-contained and works offline. Every view shows the command and the SQL for its figures.",
         )
 }
 

@@ -67,7 +67,7 @@ enum Command {
     Steps(Box<steps::Steps>),
     /// Show the database in a browser, on this machine only
     Serve(serve::Serve),
-    /// Run one SQL statement that only reads
+    /// Run one read-only SQL statement
     Sql(sql::Sql),
     /// Print what the importer reads from a file, event by event
     Dump(dump::Dump),
@@ -320,12 +320,12 @@ fn database_without_flag(error: &clap::Error) -> Option<String> {
 /// here, as it takes a database in memory.
 fn explain_version(error: &clap::Error) -> Failure {
     let way = if later_runs_by_pages() {
-        "in whole pages"
+        "whole pages"
     } else {
         "row by row, which takes twice the time: built without LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
     };
     match explain(error) {
-        Failure::ClosedPipe => line(format_args!("later runs are written {way}"))
+        Failure::ClosedPipe => line(format_args!("imports into existing databases write {way}"))
             .and_then(|()| serve::ABOUT.map_or(Ok(()), line))
             .err()
             .unwrap_or(Failure::ClosedPipe),

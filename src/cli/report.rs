@@ -123,7 +123,7 @@ fn subcommand(report: &'static Report) -> Command {
                 .value_name("WHAT")
                 .default_value("total")
                 .value_parser(["total", "selection"])
-                .help("What 100 % means"),
+                .help("Base of percentages (100 %)"),
         )
         .arg(
             Arg::new("regex")

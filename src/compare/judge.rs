@@ -42,7 +42,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All of them: changes come first, and what is no answer comes last.
+    /// All verdicts: changes first, verdicts without an answer last.
     pub const ALL: [Self; 7] = [
         Self::Slower,
         Self::Faster,

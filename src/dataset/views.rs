@@ -88,7 +88,7 @@ pub fn views(
 fn quoted(dialect: Dialect, dataset: &str) -> Result<String, String> {
     let refused = |sign: char| {
         Err(format!(
-            "{}: {} takes `{sign}` in the name of a folder for a pattern, and has no way to quote it: give the folder another name, or a link to it",
+            "{}: {} reads `{sign}` in a path as a pattern and cannot quote it; rename the directory, or make a symbolic link to it",
             dataset.replace(char::is_control, "?"),
             dialect.name()
         ))

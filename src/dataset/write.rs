@@ -35,7 +35,7 @@ impl<'d> RunRows<'d> {
         };
         if !is_name(&run.run_uid) {
             return Err(DatasetError::Content(format!(
-                "run {run_id} has the uid `{}`, which profdb has not made, and which cannot be the name of a file",
+                "run {run_id} has the uid `{}`, which is not a uid of profdb and cannot be used as a file name",
                 run.run_uid
             )));
         }

@@ -85,7 +85,7 @@ pub enum Noise {
 }
 
 impl Noise {
-    /// All of them.
+    /// All noise classes.
     pub const ALL: [Self; 4] = [Self::Exact, Self::Timed, Self::Sampled, Self::Unknown];
 
     /// Finds one by the name that the database uses.
@@ -137,7 +137,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds of functions and containers.
     pub const ALL: [Self; 6] = [
         Self::Function,
         Self::Pseudo,

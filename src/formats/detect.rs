@@ -57,7 +57,7 @@ pub fn detect_in_folder(head: &[u8]) -> Result<&'static Format, ImportError> {
     if format.name == FOLDED.name && !has_calls(head) {
         return Err(ImportError::NotRecognised {
             found: "text without a semicolon".to_owned(),
-            instead: "it is read as folded stacks if it is named",
+            instead: "to read it as folded stacks, name the file itself",
         });
     }
     Ok(format)
@@ -66,9 +66,9 @@ pub fn detect_in_folder(head: &[u8]) -> Result<&'static Format, ImportError> {
 /// What a user may do about a file that no format recognises.
 fn remedy(head: &[u8]) -> &'static str {
     if may_be_meant(head) {
-        "see `profdb formats`, or say `--from folded` if these are stacks and numbers"
+        "see `profdb formats`, or use `--from folded` if these are stacks and numbers"
     } else if business_rules::read::may_be_meant(head) {
-        "see `profdb formats`, or say `--from business_rules` if it is a log of Business Rules!"
+        "see `profdb formats`, or use `--from business_rules` if it is a log of Business Rules!"
     } else {
         // No other importer reads what its format does not recognise.
         "see `profdb formats`"
@@ -98,7 +98,7 @@ fn describe(head: &[u8]) -> String {
     }
     let text = head.trim_ascii_start();
     if text.is_empty() {
-        return "blanks only".to_owned();
+        return "only white space".to_owned();
     }
     let line = text
         .split(|&byte| byte == b'\n')

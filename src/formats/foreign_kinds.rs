@@ -22,60 +22,58 @@ const fn foreign(
     }
 }
 
-const PPROF_REPORT: &str = "a report of pprof";
-const GPERFTOOLS: &str = "a recording of gperftools";
-const HPROF: &str = "a report of Java's hprof";
+const PPROF_REPORT: &str = "a pprof report";
+const GPERFTOOLS: &str = "a gperftools recording";
+const HPROF: &str = "a Java hprof report";
 const INSTRUMENTS: &str = "a table copied from Apple's Instruments";
-const VTUNE_TABLE: &str = "a table of Intel VTune";
+const VTUNE_TABLE: &str = "an Intel VTune table";
 const VISUAL_STUDIO_TABLE: &str = "a table of Visual Studio's profiler";
-const GO_PROFILE: &str = "a profile of Go as text";
-const PERF_RECORDING: &str = "a recording of Linux's perf";
-const PERF_REPORT: &str = "a report of Linux's perf";
-const MEMRAY: &str = "a recording of memray";
-const SIMPLEPERF_REPORT: &str = "a report of simpleperf";
-const ART: &str = "a method trace of Android (ART)";
-const PYROSCOPE: &str = "a flame graph of Pyroscope";
-const OTLP_JSON: &str = "a profile of OpenTelemetry (OTLP) as JSON";
+const GO_PROFILE: &str = "a Go profile in text form";
+const PERF_RECORDING: &str = "a Linux perf recording (perf.data)";
+const PERF_REPORT: &str = "a Linux perf report";
+const MEMRAY: &str = "a memray recording";
+const SIMPLEPERF_REPORT: &str = "a simpleperf report";
+const ART: &str = "an Android method trace (ART)";
+const PYROSCOPE: &str = "a Pyroscope flame graph";
+const OTLP_JSON: &str = "an OpenTelemetry profile (OTLP) in JSON";
 const MACOS_SAMPLE: &str = "a report of macOS's `sample`";
-const XPERF_TABLE: &str = "a table of Windows Performance Analyzer (xperf)";
+const XPERF_TABLE: &str = "a Windows Performance Analyzer table (xperf)";
 const PERF: &str = "import the output of `perf script`";
 const GO_TEXT: &str =
-    "import the output of `go tool pprof -proto FILE`, or record it without `debug=`";
-const PPROF_TEXT: &str = "import the profile that it was printed from";
+    "import the output of `go tool pprof -proto FILE`, or record without `debug=`";
+const PPROF_TEXT: &str = "import the profile that it was made from";
 const V8_LOG: &str = "record with `node --cpu-prof`";
-const STACKPROF: &str = "import the output of `stackprof --json FILE > run.json` for its dump";
+const STACKPROF: &str = "import the output of `stackprof --json DUMP`";
 const VALGRIND: &str = "record with `valgrind --xtree-memory=full --xtree-memory-file=run.kcg`";
 const XHPROF: &str = "record with Xdebug or Excimer";
-const PYINSTRUMENT: &str = "import the output of `pyinstrument --load FILE --show-all -r json -o run.json` for a saved session";
+const PYINSTRUMENT: &str =
+    "convert the saved session with `pyinstrument --load FILE --show-all -r json -o run.json`";
 const R: &str =
-    "import the output of `profile::write_pprof(profile::read_rprof(FILE), \"run.pb.gz\")`";
+    "convert it in R with `profile::write_pprof(profile::read_rprof(FILE), \"run.pb.gz\")`";
 const XDEBUG: &str = "record with `xdebug.mode=profile`";
 const BPFTRACE: &str = "import the output of `stackcollapse-bpftrace.pl`";
-const DRAWN: &str = "import the profile that it was drawn from";
+const DRAWN: &str = "import the profile that it was made from";
 // The byte order of the machine that recorded decides how its four letters look.
 const TACHYON: &str =
-    "import the output of `python -m profiling.sampling replay --collapsed -o run.folded FILE`";
-const OTLP: &str =
-    "let the profiler write pprof, or take the profile as pprof from the server that collects it";
-const GECKO: &str = "load it into profiler.firefox.com, which processes it in the browser, and save it there; or open it in speedscope and \
-                     export it";
-const SPEEDSCOPE: &str = "open it in speedscope and export it";
+    "convert it with `python -m profiling.sampling replay --collapsed -o run.folded FILE`";
+const OTLP: &str = "export pprof from the profiler or from the server that collects the profiles";
+const GECKO: &str = "open it in profiler.firefox.com and save it from there, or open it in speedscope and export it";
+const SPEEDSCOPE: &str = "open it in speedscope and export it from there";
 const COLLAPSED: &str = "import the output of `pprof --collapsed PROGRAM FILE`";
-const HEAPTRACK: &str =
-    "import the output of `heaptrack_print -f FILE -F run.folded` for its recording";
+const HEAPTRACK: &str = "convert the recording with `heaptrack_print -f FILE -F run.folded`";
 const DTRACE: &str = "import the output of `stackcollapse.pl` or `inferno-collapse-dtrace`";
-const LEGACY: &str = "import the output of `go tool pprof -proto FILE > run.pb.gz`";
+const LEGACY: &str = "convert it with `go tool pprof -proto FILE > run.pb.gz`";
 const JAVA: &str = "record with async-profiler: `asprof -o collapsed -f run.folded PID`";
-const VTUNE: &str = "import the output of `inferno-collapse-vtune` for the CSV report of `vtune -report top-down -call-stack-mode all`";
+const VTUNE: &str = "make a CSV report with `vtune -report top-down -call-stack-mode all` and convert it with `inferno-collapse-vtune`";
 const VISUAL_STUDIO: &str =
-    "import the output of `inferno-collapse-vsprof` for the call tree summary of VSPerfReport";
-const PERFVIEW: &str = "save the recording with PerfView as Speedscope";
+    "make a call tree summary with VSPerfReport and convert it with `inferno-collapse-vsprof`";
+const PERFVIEW: &str = "open the recording in PerfView and save it as Speedscope";
 const SIMPLEPERF: &str = "import the output of simpleperf's script `report_sample.py`";
 const ANDROID: &str =
     "record with simpleperf, and import the output of its script `report_sample.py`";
 const FTRACE: &str = "record samples with `perf record -g`";
-const TAR: &str = "import the files in it";
-const NOTHING: &str = "profdb does not read it, see `profdb formats`";
+const TAR: &str = "extract it and import the files";
+const NOTHING: &str = "profdb cannot import it; see `profdb formats`";
 
 /// Their signs are long enough that no text in one of our formats has them by chance.
 pub(super) const FOREIGN: &[Foreign] = &[
@@ -95,7 +93,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"{",
         &[b"\"linux-perf-json-version\""],
-        "a recording of Linux's perf as JSON",
+        "a Linux perf recording in JSON",
         PERF,
     ),
     foreign(
@@ -107,26 +105,26 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"# started on ",
         &[],
-        "counters of `perf stat`, which have no functions",
+        "`perf stat` counters, which have no functions",
         "record with `perf record -g`",
     ),
     foreign(
         b"Percent |\tSource code & Disassembly",
         &[],
-        "code annotated by Linux's perf",
+        "Linux perf annotate output",
         PERF,
     ),
     foreign(
         b"gmon\x01\0\0\0",
         &[],
-        "a recording for gprof",
+        "a gprof recording (gmon.out)",
         "import the output of `gprof PROGRAM gmon.out`",
     ),
     foreign(
         b"FLR\0",
         &[],
-        "a recording of Java's Flight Recorder",
-        "import the output of `jfrconv run.jfr run.pb.gz`",
+        "a Java Flight Recorder file (JFR)",
+        "convert it with `jfrconv FILE run.pb.gz` (part of async-profiler) and import run.pb.gz",
     ),
     foreign(
         b"HCAT",
@@ -147,19 +145,19 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"",
         &[b"\n\x0cservice.name\x12"],
-        "data of OpenTelemetry (OTLP)",
+        "OpenTelemetry data (OTLP)",
         OTLP,
     ),
     foreign(
         b"{",
         &[b"\"profile\":{\"libs\":[", b"\"breakpadId\":"],
-        "a recording of Firefox's developer tools (Gecko)",
+        "an unprocessed Gecko profile, as Firefox's developer tools record it",
         GECKO,
     ),
     foreign(
         b"{",
         &[b"\"libs\"", b"\"breakpadId\""],
-        "a recording of Firefox (Gecko) that has not been processed",
+        "an unprocessed Gecko profile",
         GECKO,
     ),
     foreign(b"memray\0", &[], MEMRAY, NOTHING),
@@ -167,61 +165,61 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"allocator,num_allocations,size,tid,",
         &[],
-        "a table of memray's",
+        "a memray table",
         NOTHING,
     ),
     foreign(
         "📏 Total allocations:\n".as_bytes(),
         &["📦 Total memory allocated:\n".as_bytes()],
-        "a report of memray",
+        "a memray report",
         NOTHING,
     ),
     foreign(
         b"{",
         &[b"\"total_num_allocations\":", b"\"total_bytes_allocated\":"],
-        "a report of memray",
+        "a memray report",
         NOTHING,
     ),
     foreign(
         b"\x04\x22\x4d\x18",
         &[],
         "a file compressed with LZ4",
-        "import the output of `lz4 -d`",
+        "decompress it with `lz4 -d` and import the result",
     ),
     foreign(
         b"\xfd7zXZ\0",
         &[],
         "a file compressed with xz",
-        "import the output of `xz -d`",
+        "decompress it with `xz -d` and import the result",
     ),
     foreign(
         b"BZh",
         &[b"1AY&SY"],
         "a file compressed with bzip2",
-        "import the output of `bzip2 -d`",
+        "decompress it with `bzip2 -d` and import the result",
     ),
     foreign(
         b"go 1.",
         &[b" trace\0"],
-        "a trace of Go",
+        "a Go execution trace",
         "import the output of `go tool trace -pprof=sched FILE`",
     ),
     foreign(
         b"heap profile: ",
         &[b"@ heapprofile"],
-        "a heap profile of gperftools",
+        "a gperftools heap profile",
         COLLAPSED,
     ),
     foreign(
         b"heap profile: ",
         &[b" @ "],
-        "a heap profile as text",
+        "a heap profile in text form",
         GO_TEXT,
     ),
     foreign(
         b"heap_v2/",
         &[],
-        "a heap profile of jemalloc",
+        "a jemalloc heap profile",
         "import the output of `jeprof --collapsed PROGRAM FILE`",
     ),
     foreign(b"goroutine profile: total ", &[], GO_PROFILE, GO_TEXT),
@@ -264,7 +262,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"--- symbol\nbinary=",
         &[],
-        "a recording of gperftools with its symbols",
+        "a gperftools recording with symbols",
         COLLAPSED,
     ),
     foreign(
@@ -278,19 +276,19 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"NYTProf ",
         &[b"\n#Perl profile database"],
-        "a recording of NYTProf",
+        "an NYTProf recording",
         "import the output of `nytprofcalls FILE`",
     ),
     foreign(
         b"v 1",
         &[b"\nX ", b"\nI "],
-        "a recording of heaptrack",
-        "import the output of `heaptrack_print -f FILE -F run.folded`",
+        "a heaptrack recording",
+        "convert it with `heaptrack_print -f FILE -F run.folded`",
     ),
     foreign(
         b"reading file \"",
         &[b"\nDebuggee command was: "],
-        "a report of heaptrack",
+        "a heaptrack report",
         HEAPTRACK,
     ),
     foreign(
@@ -314,69 +312,64 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"==",
         &[b"== Using Valgrind-"],
-        "the terminal output of valgrind",
-        "import the file that its tool has written, as `callgrind.out.PID`",
+        "valgrind's terminal output",
+        "import the file that the tool wrote, such as `callgrind.out.PID`",
     ),
     foreign(
         b"-----",
         &[b"\nProfile data file '"],
-        "a report of callgrind",
-        "import the file that it was printed from",
+        "a callgrind report",
+        "import the file that it was made from",
     ),
     foreign(
         b"-----",
         &[b"\nI1 cache:  ", b"\nEvents recorded: "],
-        "a report of cachegrind",
-        "import the file that it was printed from",
+        "a cachegrind report",
+        "import the file that it was made from",
     ),
-    foreign(b"v8-version,", &[], "a log of V8 (`node --prof`)", V8_LOG),
+    foreign(b"v8-version,", &[], "a V8 log (`node --prof`)", V8_LOG),
     foreign(
         b"{",
         &[b"\"type\": \"SHARED_LIB\""],
-        "a log of V8 (`node --prof`), preprocessed",
+        "a preprocessed V8 log (`node --prof`)",
         V8_LOG,
     ),
     foreign(
         b"Statistical profiling result from ",
         &[b" ticks, "],
-        "a report of V8 (`node --prof`)",
+        "a V8 report (`node --prof-process`)",
         V8_LOG,
     ),
     foreign(
         b"{\"snapshot\":",
         &[b"\"node_fields\""],
-        "a heap snapshot of V8, which has no allocation sites",
+        "a V8 heap snapshot, which has no allocation sites",
         "record with `node --heap-prof`",
     ),
     foreign(
         b"\x04\x08{",
         &[b"gc_samples"],
-        "a dump of stackprof",
+        "a stackprof dump",
         STACKPROF,
     ),
     foreign(
         b"==================================\n  Mode: ",
         &[],
-        "a report of stackprof",
+        "a stackprof report",
         STACKPROF,
     ),
-    foreign(
-        b"flamegraph([",
-        &[],
-        "a flame graph of stackprof",
-        STACKPROF,
-    ),
+    foreign(b"flamegraph([", &[], "a stackprof flame graph", STACKPROF),
     foreign(
         b"Measure Mode: ",
         &[b"\nThread ID: "],
-        "a report of ruby-prof",
-        "record with its `CallTreePrinter`",
+        "a ruby-prof report",
+        "record with ruby-prof's `CallTreePrinter`",
     ),
     foreign(
         b"rbspy0",
         &[b"{\"sample_rate\":"],
-        "a recording of rbspy",
-        "import the output of `rbspy report --format speedscope --input FILE --output run.json`",
+        "an rbspy recording",
+        "convert it with `rbspy report --format speedscope --input FILE --output run.json`",
     ),
     foreign(b"sample.interval=", &[], "a recording of R's Rprof", R),
     foreign(
@@ -394,63 +387,63 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"hdrb",
         &[b"hetb"],
-        "GHC's eventlog",
+        "a GHC eventlog",
         "import the output of `hs-speedscope FILE`",
     ),
     foreign(
         b"JOB \"",
         &[b"\nSAMPLE_UNIT "],
-        "a heap profile of GHC, which has no stacks",
+        "a GHC heap profile, which has no stacks",
         "record with `+RTS -P`",
     ),
-    foreign(b"{\"", &[b"==>", b"\"ct\":"], "a profile of XHProf", XHPROF),
+    foreign(b"{\"", &[b"==>", b"\"ct\":"], "an XHProf profile", XHPROF),
     foreign(
         b"a:",
         &[b"==>", b"s:2:\"ct\";"],
-        "a profile of XHProf",
+        "an XHProf profile",
         XHPROF,
     ),
     foreign(
         b"[{\"timestamp\":",
         &[b",\"events\":", b",\"trace\":[{"],
-        "a log of Excimer as JSON",
+        "an Excimer log in JSON",
         "write it with `formatCollapsed()` or `getSpeedscopeData()`",
     ),
-    foreign(b"TRACE START [", &[], "a function trace of Xdebug", XDEBUG),
+    foreign(b"TRACE START [", &[], "an Xdebug function trace", XDEBUG),
     foreign(
         b"Version: ",
         &[b"\nTRACE START ["],
-        "a function trace of Xdebug",
+        "an Xdebug function trace",
         XDEBUG,
     ),
     foreign(
         b"BEGIN;",
         &[b"CREATE TABLE routines(", b"CREATE TABLE calls("],
-        "a profile of Rakudo as SQL",
+        "a Rakudo profile in SQL",
         NOTHING,
     ),
     foreign(
         b"[{\"",
         &[b"\"file\":\"SETTING::src/core"],
-        "a profile of Rakudo as JSON",
+        "a Rakudo profile in JSON",
         NOTHING,
     ),
     foreign(
         b"{\"start_time\":",
         &[b"\"sample_count\":"],
-        "a session of pyinstrument",
+        "a pyinstrument session",
         PYINSTRUMENT,
     ),
     foreign(
         b"_     ._   __/__ ",
         &[],
-        "a report of pyinstrument",
+        "a pyinstrument report",
         PYINSTRUMENT,
     ),
     foreign(
         b"{",
         &[b"\"alloc_samples\":", b"\"elapsed_time_sec\":"],
-        "a profile of Scalene",
+        "a Scalene profile",
         NOTHING,
     ),
     foreign(
@@ -462,7 +455,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"\x80",
         &[b"line_profiler"],
-        "a profile of `line_profiler`, which has no calls",
+        "a `line_profiler` profile, which has no calls",
         NOTHING,
     ),
     foreign(
@@ -486,35 +479,35 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"\x80",
         &[b"yappi"],
-        "a profile of yappi",
+        "a yappi profile",
         "save it with `type='callgrind'` or `type='pstat'`",
     ),
     foreign(
         b"Nettrace",
         &[],
-        "a trace of .NET",
-        "import the output of `dotnet-trace convert --format Speedscope FILE`",
+        "a .NET trace",
+        "convert it with `dotnet-trace convert --format Speedscope FILE`",
     ),
     foreign(
         b"MMPD",
         &[],
-        "a profile of rustc",
+        "a rustc self-profile",
         "import the output of `crox FILE`",
     ),
     foreign(
         b"Ftrace!\0",
         &[],
-        "a recording of uftrace",
+        "a uftrace recording",
         "import the output of `uftrace dump --chrome`",
     ),
-    foreign(b"^\x97\xca\xfd", &[], "a recording of sysprof", NOTHING),
-    foreign(b"tlZ\x04", &[], "a trace of Tracy", NOTHING),
-    foreign(b"tZst", &[b"\x28\xb5\x2f\xfd"], "a trace of Tracy", NOTHING),
-    foreign(b"tracy\0", &[], "a trace of Tracy", NOTHING),
+    foreign(b"^\x97\xca\xfd", &[], "a sysprof recording", NOTHING),
+    foreign(b"tlZ\x04", &[], "a Tracy trace", NOTHING),
+    foreign(b"tZst", &[b"\x28\xb5\x2f\xfd"], "a Tracy trace", NOTHING),
+    foreign(b"tracy\0", &[], "a Tracy trace", NOTHING),
     foreign(
         b"name,src_file,src_line,total_ns,",
         &[],
-        "a table of Tracy's",
+        "a Tracy table",
         NOTHING,
     ),
     foreign(
@@ -540,45 +533,45 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"Attaching ",
         &[b" probe", b"\n@"],
-        "the output of bpftrace",
+        "bpftrace output",
         BPFTRACE,
     ),
-    foreign(b"@[\n", &[], "the output of bpftrace", BPFTRACE),
+    foreign(b"@[\n", &[], "bpftrace output", BPFTRACE),
     foreign(
         b"CPU     ID                    FUNCTION:NAME",
         &[],
-        "a report of DTrace",
+        "DTrace output",
         DTRACE,
     ),
-    foreign(b"dtrace: ", &[], "a report of DTrace", DTRACE),
+    foreign(b"dtrace: ", &[], "DTrace output", DTRACE),
     foreign(
         b"--- heapz ",
         &[],
-        "a heap profile of gperftools or Java as text",
+        "a heap profile of gperftools or Java in text form",
         LEGACY,
     ),
     foreign(
         b"--- contentionz ",
         &[],
-        "a contention profile of gperftools or Java as text",
+        "a contention profile of gperftools or Java in text form",
         LEGACY,
     ),
     foreign(
         b"--- threadz ",
         &[],
-        "a thread profile of gperftools as text",
+        "a gperftools thread profile in text form",
         LEGACY,
     ),
     foreign(
         b"--- Thread ",
         &[b" stack: ---"],
-        "a thread profile of gperftools as text",
+        "a gperftools thread profile in text form",
         LEGACY,
     ),
     foreign(
         b"--- growthz ",
         &[],
-        "a heap growth profile of gperftools as text",
+        "a heap growth profile of gperftools in text form",
         LEGACY,
     ),
     foreign(b"JAVA PROFILE 1.0.1, created ", &[], HPROF, JAVA),
@@ -593,7 +586,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"JAVA PROFILE 1.0.",
         &[b"\0"],
-        "a heap dump of Java (hprof), which has no allocation sites",
+        "a Java heap dump (hprof), which has no allocation sites",
         JAVA,
     ),
     foreign(
@@ -617,7 +610,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"Index  ",
         &[b"% CPU Time:Total", b"CPU Time:Self"],
-        "a call graph of Intel VTune (gprof-cc)",
+        "an Intel VTune call graph (gprof-cc)",
         VTUNE,
     ),
     foreign(
@@ -675,7 +668,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
         "a call graph of FreeBSD's pmcstat",
         "import the output of `stackcollapse-pmc.pl`",
     ),
-    foreign(b"SIMPLEPERF", &[], "a recording of simpleperf", SIMPLEPERF),
+    foreign(b"SIMPLEPERF", &[], "a simpleperf recording", SIMPLEPERF),
     foreign(
         b"Cmdline: ",
         &[b"simpleperf"],
@@ -698,12 +691,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
         LOG_OF_FTRACE,
         FTRACE,
     ),
-    foreign(
-        b"\x17\x08\x44tracing",
-        &[],
-        "a recording of trace-cmd",
-        FTRACE,
-    ),
+    foreign(b"\x17\x08\x44tracing", &[], "a trace-cmd recording", FTRACE),
     foreign(
         b"<?xml",
         &[b"<trace-toc"],
@@ -719,31 +707,31 @@ pub(super) const FOREIGN: &[Foreign] = &[
     foreign(
         b"{",
         &[b"\"recording\"", b"\"displayName\"", b"\"startTime\""],
-        "a timeline of Safari",
+        "a Safari timeline",
         SPEEDSCOPE,
     ),
     foreign(
         b"{",
         &[b"\"flamebearer\":"],
         PYROSCOPE,
-        "download the profile as pprof",
+        "download the profile in pprof format",
     ),
     foreign(
         b"{",
         &[b"\"callchain\":", b"\"functions\":", b"\"events\":"],
-        "a profile of gprof2dot as JSON",
+        "a gprof2dot profile in JSON",
         DRAWN,
     ),
     foreign(
         b"{",
         &[b"\"names\"", b"\"levels\"", b"\"maxSelf\""],
         PYROSCOPE,
-        "download the profile as pprof",
+        "download the profile in pprof format",
     ),
     foreign(
         b"{",
         &[b"\"name\"", b"\"children\"", b"\"value\""],
-        "the data of a flame graph (d3-flame-graph)",
+        "flame graph data (d3-flame-graph)",
         DRAWN,
     ),
     foreign(b"2ELIFREP", &[], PERF_RECORDING, PERF),
@@ -752,39 +740,39 @@ pub(super) const FOREIGN: &[Foreign] = &[
         b"PK\x03\x04",
         &[],
         "a ZIP archive",
-        "unpack it and import the files in it",
+        "extract it and import the files",
     ),
     foreign(b"PK\x05\x06", &[], "an empty ZIP archive", NOTHING),
     foreign(
         b"7z\xbc\xaf\x27\x1c",
         &[],
         "a 7z archive",
-        "unpack it and import the files in it",
+        "extract it and import the files",
     ),
     // In the first header: GNU tar's sign, and that of POSIX.
     foreign(b"", &[b"\0ustar  \0"], "a tar archive", TAR),
     foreign(b"", &[b"\0ustar\x0000"], "a tar archive", TAR),
-    foreign(b"<svg", &[b"xmlns"], "a picture (SVG)", DRAWN),
-    foreign(b"<?xml", &[b"<svg"], "a picture (SVG)", DRAWN),
-    foreign(b"digraph \"", &[b"{\n"], "a picture (Graphviz)", DRAWN),
-    foreign(b"digraph profile {\n", &[], "a picture (Graphviz)", DRAWN),
-    foreign(b"<!DOCTYPE html", &[], "a page for the browser", DRAWN),
-    foreign(b"<!doctype html", &[], "a page for the browser", DRAWN),
-    foreign(b"<html", &[], "a page for the browser", DRAWN),
+    foreign(b"<svg", &[b"xmlns"], "an SVG image", DRAWN),
+    foreign(b"<?xml", &[b"<svg"], "an SVG image", DRAWN),
+    foreign(b"digraph \"", &[b"{\n"], "a Graphviz graph", DRAWN),
+    foreign(b"digraph profile {\n", &[], "a Graphviz graph", DRAWN),
+    foreign(b"<!DOCTYPE html", &[], "an HTML page", DRAWN),
+    foreign(b"<!doctype html", &[], "an HTML page", DRAWN),
+    foreign(b"<html", &[], "an HTML page", DRAWN),
 ];
 
-const LOG_OF_FTRACE: &str = "a log of ftrace (atrace, systrace), which has events and no samples";
+const LOG_OF_FTRACE: &str = "an ftrace log (atrace, systrace), which has events but no samples";
 
 /// Known by its lines: see `is_ftrace` in `src/formats/foreign.rs`.
 pub(super) const FTRACE_LINES: Foreign = foreign(b"", &[], LOG_OF_FTRACE, FTRACE);
 
 /// Known by its lines: see `is_dtrace` in `src/formats/foreign.rs`.
-pub(super) const DTRACE_LINES: Foreign = foreign(b"", &[], "a report of DTrace", DTRACE);
+pub(super) const DTRACE_LINES: Foreign = foreign(b"", &[], "DTrace output", DTRACE);
 
 /// Known by its fields: see `is_perfetto` in `src/formats/foreign.rs`.
 pub(super) const PERFETTO: Foreign = foreign(
     b"",
     &[],
-    "a trace of Perfetto",
-    "import the output of `traceconv profile --perf FILE` for its samples, or `traceconv json FILE run.json` of its slices",
+    "a Perfetto trace",
+    "convert samples with `traceconv profile --perf FILE`, or slices with `traceconv json FILE run.json`",
 );

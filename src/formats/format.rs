@@ -126,7 +126,10 @@ impl Format {
         }
         Err(fault.map_or(ImportError::Stopped, |fault| {
             let reason = reason.map_or_else(String::new, |error| format!(": {error}"));
-            append(fault, &format!(" (no figures precede it{reason})"))
+            append(
+                fault,
+                &format!(" (there is nothing to import before it{reason})"),
+            )
         }))
     }
 
@@ -151,7 +154,7 @@ impl Format {
             position.byte > 0
         };
         if has_sound_part {
-            append(error, " (--keep-before-error imports what is before)")
+            append(error, " (`--keep-before-error` imports the part before it)")
         } else {
             error
         }
@@ -202,7 +205,7 @@ fn is_damage(error: &io::Error) -> bool {
 /// Adds a note that a file was read up to an earlier end.
 fn note_fault(fault: &ImportError, end: u64, length: u64, sink: &mut dyn Sink) {
     let left_out = length.saturating_sub(end);
-    let parts = format!("{end} bytes before it are read, {left_out} bytes are left out");
+    let parts = format!("imported the {end} bytes before it, skipped {left_out} bytes");
     note_damage(fault, &parts, sink);
 }
 

@@ -39,7 +39,7 @@ pub(super) const KEEP_BEFORE_ERROR: &str = "keep-before-error";
 pub(super) const KEEP_BEFORE_ERROR_OPTION: OptionDef = OptionDef {
     name: KEEP_BEFORE_ERROR,
     takes: Takes::Nothing,
-    meaning: "import what precedes the error in a damaged file. The import reports a note",
+    meaning: "import the part of a damaged file before the error, with a note",
 };
 
 /// The options that are given for a file to read or to write.

@@ -31,11 +31,11 @@ const SHOWN_ROUNDS: usize = 5;
 /// Which runs of base are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Window {
-    /// All of them.
+    /// All runs of the baseline.
     All,
-    /// All of them, and what came before.
+    /// All runs of the baseline, and the runs before them.
     Long,
-    /// Those with these numbers.
+    /// The runs with these numbers.
     Part(Vec<i64>),
 }
 

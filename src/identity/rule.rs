@@ -15,7 +15,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// All of them.
+    /// All fields.
     pub const ALL: [Self; 4] = [Self::Name, Self::Module, Self::File, Self::Container];
 
     /// Finds one by the word of the database and of rule files.

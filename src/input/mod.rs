@@ -149,7 +149,10 @@ impl Read for Bounded<'_> {
         let read = self.reader.read(buffer).map_err(|error| {
             io::Error::new(
                 error.kind(),
-                format!("the {} data are damaged or cut ({error})", self.compression),
+                format!(
+                    "the {} data are damaged or truncated ({error})",
+                    self.compression
+                ),
             )
         })?;
         self.delivered += read as u64;

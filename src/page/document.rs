@@ -82,7 +82,7 @@ pub fn write(
     }
     if needed > room {
         return Err(PageError::TooLarge(format!(
-            "the page needs {} bytes at least; --first limits the rows, and --max-size limits the size",
+            "the page needs at least {} bytes; --first limits the rows, and --max-size limits the size",
             fixed + (needed + OF_SHARE).div_ceil(3) * 4
         )));
     }
@@ -114,7 +114,7 @@ pub fn write(
         // Each run has the same share of the room.
         let least = needed + taken + (part.bytes + OF_SHARE) * shares;
         return Err(PageError::TooLarge(format!(
-            "the page needs {} bytes at least, without lines and almost without trees; raise --max-size",
+            "the page needs at least {} bytes, even without lines and with almost no trees; raise --max-size",
             fixed + least.div_ceil(3) * 4
         )));
     }

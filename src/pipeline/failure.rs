@@ -15,7 +15,7 @@ pub enum Failure {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The system gives no thread.
-    #[error("the system gives no thread to import in: {0}")]
+    #[error("cannot start a thread for the import: {0}")]
     Thread(io::Error),
     /// The import was asked to stop.
     #[error("interrupted")]

@@ -123,7 +123,7 @@ impl Notes {
             ));
         }
         if left_out > 0 {
-            warn(format!("{left_out} further notes were left out"));
+            warn(format!("{left_out} further notes were not stored"));
         }
         if in_circles.count > 0 {
             add(

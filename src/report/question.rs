@@ -265,7 +265,7 @@ impl<'q> Question<'q> {
         let by_labels = matches!(groups, Groups::Label(_));
         if shift != 0.0 && (by_labels || !labels.is_empty()) {
             return Err(ReportError::Usage(
-                "--bias: the cost of samples with labels is known as measured only".to_owned(),
+                "--bias: the costs of samples with labels are only known as measured".to_owned(),
             ));
         }
         if matches!(groups, Groups::Containers(_) | Groups::Label(_)) && !has_tree(run) {

@@ -272,6 +272,7 @@ fn identity_place<'n>(
             module,
             file,
             line: 0,
+            column: 0,
             is_code: true,
         })
         .collect();

@@ -153,7 +153,7 @@ impl Parts {
         let mut text = String::new();
         for (at, (name, body)) in bodies.iter().enumerate() {
             if words_of(body).any(|word| word == name) {
-                return Err("it climbs from node to node");
+                return Err("it contains a recursive query");
             }
             let before = if at == 0 { "WITH " } else { "" };
             let after = if at + 1 < bodies.len() { ")," } else { ")" };
@@ -163,7 +163,7 @@ impl Parts {
         let select = select.trim_end().trim_end_matches(';');
         let sql = format!("{text}{select}");
         if words_of(&sql).any(|word| ONLY_SQLITE.contains(&word)) {
-            return Err("it has words that only SQLite has");
+            return Err("it uses functions that only SQLite has");
         }
         let sql = spelled_with(&sql, *dialect, &|name| match self.values.get(name) {
             _ if name == "uid" => Some(dialect.literal(uid)),

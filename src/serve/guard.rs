@@ -93,6 +93,19 @@ impl Guard {
         }
     }
 
+    /// Returns true for a GET request that only lacks the token: its host is this machine, and no page of another origin sent it.
+    pub(super) fn lacks_token(&self, request: &Parts) -> bool {
+        let has_token = |path: &str| {
+            let parts = path.strip_prefix('/').and_then(|path| path.split_once('/'));
+            parts.is_some_and(|(word, _)| self.token.is(word.as_bytes()))
+        };
+        request.method == Method::GET
+            && path(&request.uri).is_some_and(|path| !has_token(path))
+            && self
+                .host(&request.headers)
+                .is_some_and(|host| is_own_origin(&request.headers, host))
+    }
+
     /// The value of the one `Host`, if it is exactly one of ours.
     fn host(&self, headers: &HeaderMap) -> Option<&str> {
         let given = only(headers, &HOST)?;

@@ -29,6 +29,10 @@ use super::secret::Secret;
 use super::worker::{self, Queue};
 use crate::base::error::Stop;
 
+/// Text for an address that lacks the token.
+const NO_TOKEN: &[u8] =
+    b"The address lacks the token of this server. Open the address that `profdb serve` printed.\n";
+
 /// Bytes that the head of a request has at most.
 const MOST_HEAD: usize = 16 << 10;
 
@@ -176,6 +180,7 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>) {
 async fn answered(request: Request<Incoming>, shared: &Shared) -> Response<Sent> {
     let (parts, body) = request.into_parts();
     match shared.guard.route(&parts) {
+        None if shared.guard.lacks_token(&parts) => without_token(),
         None => empty(StatusCode::NOT_FOUND),
         Some(Route::Asset(name)) => match shared.assets.iter().find(|asset| asset.name == name) {
             Some(asset) => whole(asset.kind, Bytes::copy_from_slice(&asset.bytes)),
@@ -195,7 +200,7 @@ async fn answered(request: Request<Incoming>, shared: &Shared) -> Response<Sent>
 /// the arguments of programs.
 fn door(shared: &Shared) -> Response<Sent> {
     if shared.is_open.swap(true, Ordering::Relaxed) {
-        return empty(StatusCode::NOT_FOUND);
+        return without_token();
     }
     let mut response = empty(StatusCode::SEE_OTHER);
     header::add(response.headers_mut());
@@ -257,6 +262,13 @@ fn whole(kind: &'static str, bytes: Bytes) -> Response<Sent> {
     response
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// Explains a 404 to a user who opens an address without the token, or with the token of an earlier server.
+fn without_token() -> Response<Sent> {
+    let mut response = whole("text/plain; charset=utf-8", Bytes::from_static(NO_TOKEN));
+    *response.status_mut() = StatusCode::NOT_FOUND;
     response
 }
 

@@ -229,7 +229,7 @@ impl<'a> Search<'a> {
                 Best { only: None, .. } if !has_figures => {}
                 Best { only: None, .. } => {
                     self.found.remarks.push(format!(
-                        "several files match {wanted}: its source is left out"
+                        "several files match {wanted}: its source is not stored"
                     ));
                 }
             }
@@ -241,7 +241,7 @@ impl<'a> Search<'a> {
                 }
                 let file = &self.folder.files()[file];
                 self.found.remarks.push(format!(
-                    "{file} matches several files of the run; it is left out"
+                    "{file} matches several files of the run; it is not stored"
                 ));
                 continue;
             };
@@ -336,7 +336,7 @@ impl<'a> Search<'a> {
                     }
                     Best { only: None, .. } => {
                         let remark = format!(
-                            "{name} in {file} matches several functions of the run; it is left out"
+                            "{name} in {file} matches several functions of the run; it is not stored"
                         );
                         self.found.remarks.push(remark);
                     }
@@ -354,7 +354,7 @@ impl<'a> Search<'a> {
                 None => {
                     let name = &self.places[place].name;
                     self.found.remarks.push(format!(
-                        "several functions match {name}: its source is left out"
+                        "several functions match {name}: its source is not stored"
                     ));
                 }
             }

@@ -11,7 +11,7 @@ pub enum Combination {
 }
 
 impl Combination {
-    /// All of them.
+    /// All combinations.
     pub const ALL: [Self; 2] = [Self::Sum, Self::Mean];
 
     /// Its name on the command line.

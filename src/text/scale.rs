@@ -60,7 +60,7 @@ impl Unit {
         Self { name, of, factor }
     }
 
-    /// All of them, those of one base unit from the smallest to the largest.
+    /// All units; those of one base unit are in ascending order.
     pub const ALL: [Self; 14] = [
         Self::new("ns", "ns", Factor::ONE),
         Self::new("us", "ns", Factor::Ten(3)),

@@ -841,7 +841,7 @@ fn files_that_engines_have_numbered_are_those_of_no_run() {
     let refused = tried(path, &other);
     let said = text(&refused.stderr);
     assert!(
-        said.contains("has the uid `00000000`, which profdb has not made"),
+        said.contains("has the uid `00000000`, which is not a uid of profdb"),
         "{said}"
     );
 }

@@ -747,7 +747,7 @@ fn a_report_says_what_the_file_does_not_know() {
         ),
         (
             &["convert", "p.folded", "--to", "dyalog_xml"],
-            "a file of `]PROFILE` holds times, and `samples` of p.folded is in count: name a metric in ns with --metric, or \
+            "a file of `]PROFILE` holds times, but `samples` of p.folded is in count; choose a metric in ns with --metric, or \
              another format",
         ),
     ];
@@ -779,11 +779,11 @@ fn a_language_leads_to_what_is_known_of_it() {
         ("Lisp", "lispworks_tree: "),
         ("Business Rules!", "## business_rules"),
         ("business rules", "## business_rules"),
-        ("Flight Recorder", "jfrconv run.jfr"),
-        ("jfr", "jfrconv run.jfr"),
+        ("Flight Recorder", "jfrconv FILE"),
+        ("jfr", "jfrconv FILE"),
         ("cpp", "perf record -g"),
         ("c++", "perf record -g"),
-        ("C", "callgrind: "),
+        ("C", "Formats: folded, callgrind."),
         ("dotnet", "dotnet-trace collect"),
         ("Rust", "samply record"),
         ("samply", "for names see firefox (`profdb formats firefox`)"),
@@ -799,7 +799,7 @@ fn a_language_leads_to_what_is_known_of_it() {
     }
     assert_eq!(
         profdb(folder.path(), &["formats", "scalene"]).out,
-        "profdb does not read a profile of Scalene: see `profdb formats`.\n"
+        "profdb cannot import a Scalene profile: see `profdb formats`.\n"
     );
     // Whoever writes an example in README's table is understood.
     let readme =

@@ -473,11 +473,7 @@ fn metrics_that_multiply() {
     (0..64).for_each(|number| _ = write!(sparse, " e{number}"));
     sparse.push_str("\n\n");
     (0..MILLION).for_each(|number| _ = writeln!(sparse, "fn=f{number}\n1 1"));
-    refused(
-        "callgrind",
-        sparse.as_bytes(),
-        "(limit: costs that are left out)",
-    );
+    refused("callgrind", sparse.as_bytes(), "(limit: omitted costs)");
 
     let text = |number: usize| field(6, format!("t{number}").as_bytes());
     let texts = std::iter::once(field(6, b""))

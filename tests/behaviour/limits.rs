@@ -98,7 +98,7 @@ fn an_attribute_of_10_mb() {
     imports(
         "a.xml",
         content.as_bytes(),
-        "profdb: a.xml: line 1 (byte 0): attributes are not read: \"a\"\n",
+        "profdb: a.xml: line 1 (byte 0): attributes skipped: \"a\"\n",
         "a.xml: run 1, 1 nodes\n",
     );
 }
@@ -114,7 +114,7 @@ fn the_name_of_an_attribute_of_10_mb() {
         "a.xml",
         content.as_bytes(),
         &format!(
-            "profdb: a.xml: line 1 (byte 0): attributes are not read: \"{}…\"\n",
+            "profdb: a.xml: line 1 (byte 0): attributes skipped: \"{}…\"\n",
             x(60)
         ),
         "a.xml: run 1, 1 nodes\n",
@@ -207,7 +207,7 @@ fn many_small_pieces_of_one_text() {
 
 #[test]
 fn elements_nested_a_million_deep() {
-    let limit = "expected at most 64 elements within each other (limit: XML nesting), found more\n";
+    let limit = "expected at most 64 nested elements (limit: XML nesting), found more\n";
     let content = xml(&"<a>".repeat(1_000_000));
     refuses(
         "a.xml",
@@ -301,7 +301,7 @@ fn trace(count: u32, frames: usize) -> Vec<u8> {
 
 #[test]
 fn a_stack_of_200_000_frames() {
-    let warned = "profdb: run.trace: byte 67: 1 thread with an id that is not hexadecimal (first: \"NIL0\")\n";
+    let warned = "profdb: run.trace: byte 67: 1 thread with an id that is not hexadecimal: the text is the name of the thread (first: \"NIL0\")\n";
     imports(
         "run.trace",
         &trace(200_000, 200_000),
@@ -402,7 +402,7 @@ fn what_is_not_read_nests_a_million_deep() {
         "[".repeat(1_000_000),
         "]".repeat(1_000_000)
     );
-    let note = "profdb: a.cpuprofile: the file has no `samples`, only numbers of samples: they have no time\n";
+    let note = "profdb: a.cpuprofile: the file has no `samples`, only hit counts: numbers of samples are stored, no times\n";
     imports(
         "a.cpuprofile",
         content.as_bytes(),

@@ -203,6 +203,17 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
     }
 
+    /// Asserts that the response explains the missing token.
+    #[track_caller]
+    fn explains_token(&self, about: &str) {
+        assert_eq!(self.status, 404, "{about}");
+        assert_eq!(
+            self.text(),
+            "The address lacks the token of this server. Open the address that `profdb serve` printed.\n",
+            "{about}"
+        );
+    }
+
     /// It is refused, and does not tell that there is something.
     #[track_caller]
     fn is_nothing(&self, about: &str) {
@@ -337,7 +348,12 @@ fn strangers_are_told_nothing() {
     ] {
         // A token of digits only has no capital letters.
         if path != page {
-            server.ask("GET", &path, &[own], "").is_nothing(&path);
+            let answer = server.ask("GET", &path, &[own], "");
+            if path.starts_with('/') && !path.starts_with(&page) {
+                answer.explains_token(&path);
+            } else {
+                answer.is_nothing(&path);
+            }
         }
     }
     // Statements need more.
@@ -1033,7 +1049,7 @@ fn a_browser_is_opened_on_a_terminal() {
     );
     server
         .ask("GET", &door, &[("Host", &host)], "")
-        .is_nothing("the second time");
+        .explains_token("the second time");
     assert!(server.folder.exists());
 }
 

@@ -245,9 +245,9 @@ fn version_says_how_later_runs_are_written() {
     let said = text(&profdb(&["--version"]).stdout);
     let way = said.lines().nth(1).expect("a second line");
     let expected = if by_pages {
-        "later runs are written in whole pages"
+        "imports into existing databases write whole pages"
     } else {
-        "later runs are written row by row, which takes twice the time: built without LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
+        "imports into existing databases write row by row, which takes twice the time: built without LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
     };
     assert_eq!(way, expected);
 }

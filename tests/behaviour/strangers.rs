@@ -301,7 +301,7 @@ fn a_strangers_link_makes_no_database() {
         let done = output(&mut place.import());
         assert_eq!(done.status.code(), Some(5), "sticky: {is_sticky}: {done:?}");
         assert!(
-            text(&done.stderr).contains("an empty file of another user"),
+            text(&done.stderr).contains("the file is empty and belongs to another user"),
             "{done:?}"
         );
         assert_eq!(

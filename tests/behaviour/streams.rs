@@ -95,7 +95,7 @@ fn bad_standard_input_is_refused_with_its_place() {
         told(
             3,
             "",
-            "profdb: -: line 4 (byte 109): expected 6 fields, found 5 (--keep-before-error imports what is before)\n"
+            "profdb: -: line 4 (byte 109): expected 6 fields, found 5 (`--keep-before-error` imports the part before it)\n"
         )
     );
     assert_eq!(

@@ -244,8 +244,8 @@ fn what_engines_have_no_words_for_is_refused() {
         profdb(&arguments)
     };
     let (climbs, words) = (
-        "it climbs from node to node",
-        "it has words that only SQLite has",
+        "it contains a recursive query",
+        "it uses functions that only SQLite has",
     );
     let none: [(&[&str], &str); 6] = [
         (&["bottom_up"], climbs),
@@ -370,8 +370,7 @@ fn check_folders_named_like_patterns(dialect: &str, refused: &str) {
         let said = String::from_utf8_lossy(&asked.stderr);
         if let Some(sign) = name.chars().find(|sign| refused.contains(*sign)) {
             assert_eq!(asked.status.code(), Some(2), "{dialect} {name}: {said}");
-            let expected =
-                format!("{dialect} takes `{sign}` in the name of a folder for a pattern");
+            let expected = format!("{dialect} reads `{sign}` in a path as a pattern");
             assert!(said.contains(&expected), "{dialect} {name}: {said}");
             continue;
         }

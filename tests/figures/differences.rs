@@ -233,7 +233,7 @@ fn check_look(one: &Box, [base, new]: [f64; 2]) {
     let ratio = new / base;
     assert!(figures.contains(&format!(", x{ratio:.2}")), "{figures}");
     assert!(
-        figures.starts_with(&format!("in all {base} (")),
+        figures.starts_with(&format!("inclusive {base} (")),
         "{figures}"
     );
     assert!(figures.contains(&format!(" → {new} (")), "{figures}");

@@ -710,7 +710,7 @@ fn a_changed_number_makes_edges() {
         let notes = rows(&database, "SELECT message, line FROM notes WHERE severity = 'warning'");
         prop_assert_eq!(fidelity(&database), "edges");
         let [Value::Text(message), Value::Integer(line)] = &notes[0][..] else { panic!("{notes:?}") };
-        prop_assert!(message.starts_with("read without paths: call "), "{}", message);
+        prop_assert!(message.starts_with("call paths are unknown, because call "), "{}", message);
         // What the call costs now may be more than its function and what that called.
         let of_callers = |note: &Vec<Value>| matches!(&note[0], Value::Text(text) if text.contains("callers"));
         prop_assert!(notes[1..].iter().all(of_callers), "{:?}", notes);

@@ -372,7 +372,7 @@ fn large_trees_become_small_files() {
     assert!((1000..=10_000).contains(&count), "{count}");
     let database = imported("folded", &trap("dust"));
     let all = picture(&svg(&database, &[("min-pct", "0")]).expect("a tree"));
-    let left_out = format!("left out: {} places below 0.0", all.boxes.len() - count);
+    let left_out = format!("left out: {} nodes below 0.0", all.boxes.len() - count);
     assert!(dust.head[1].contains(&left_out), "{:?}", dust.head);
 }
 

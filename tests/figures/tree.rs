@@ -954,7 +954,7 @@ fn what_is_at_a_limit_is_taken() {
     let (finished, _) = run(|sink| (0..1234).for_each(|_| note(sink)));
     let notes = finished.expect("a run of many notes").notes;
     assert_eq!(notes.len(), 1001);
-    assert_eq!(notes[1000].message, "234 further notes were left out");
+    assert_eq!(notes[1000].message, "234 further notes were not stored");
 }
 
 /// Whoever looks for a caller passes through a thread, and through a line of it; a node that called

@@ -279,7 +279,7 @@ fn simulated_logs() {
         let compared = imported.compare(name, &expected);
         assert_eq!(compared, figures, "{name}: figures compared");
         let turned = imported.count(
-            "SELECT COUNT(*) FROM notes WHERE message LIKE 'the main routine is on the first%'",
+            "SELECT COUNT(*) FROM notes WHERE message LIKE 'the main routine is in the first%'",
         );
         assert_eq!(
             turned,
@@ -307,7 +307,7 @@ fn traps() {
                 );
                 assert!(
                     error.contains(&place)
-                        && error.contains(&format!("after {blocks} whole block")),
+                        && error.contains(&format!("after {blocks} complete block")),
                     "{name}: {error}"
                 );
                 let keeping = [named.as_slice(), &["--keep-before-error"]].concat();

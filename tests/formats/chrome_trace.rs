@@ -396,7 +396,7 @@ fn clang() {
         "SELECT message FROM notes ORDER BY note_id",
         |row| row.get::<_, String>(0),
     );
-    let note = "73 sums with sums of clang (`Total ...`) ignored";
+    let note = "73 sums of clang (`Total ...`) skipped, because they repeat the time of the slices";
     assert!(notes.iter().any(|found| found == note), "{notes:?}");
 }
 
@@ -452,7 +452,7 @@ fn uftrace() {
     assert!(
         notes
             .iter()
-            .any(|note| note == "3 ends without a beginning, ignored"),
+            .any(|note| note == "3 end events without a beginning skipped"),
         "{notes:?}"
     );
 }

@@ -379,8 +379,9 @@ fn samplys_categories_are_labels() {
     assert_eq!(
         notes,
         [
-            "1 table of allocations ignored",
-            "the file is not symbolicated: functions without a name are named by their address"
+            "1 table of allocations skipped: only samples are imported",
+            "the file is not symbolicated: functions are named by their address; to get names, open the file in \
+             profiler.firefox.com and save it again"
         ]
     );
 }

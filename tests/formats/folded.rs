@@ -224,7 +224,7 @@ fn functions_are_those_of_excimer() {
     assert_eq!(
         notes,
         [
-            "11 stacks with a semicolon at the start, which is left out: all except the first have it"
+            "11 stacks with a semicolon at the start, which is not part of the stack: only the first stack lacks it"
         ]
     );
 }

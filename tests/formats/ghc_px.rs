@@ -215,7 +215,7 @@ fn tiny_as_worked_out() {
         notes,
         [[
             "info",
-            "calls and cost of `even'` from `main` include those of back edges"
+            "the calls and costs of `even'` from `main` include those of recursive calls (back edges), which the log does not separate"
         ]]
     );
 }
@@ -463,7 +463,7 @@ fn our_graph(dot: &str) -> (Vec<Centre>, Vec<(Centre, Centre)>) {
         let own = |metric: &str| {
             let line = lines
                 .iter()
-                .find_map(|line| line.strip_prefix(&format!("{metric}: own ")));
+                .find_map(|line| line.strip_prefix(&format!("{metric}: exclusive ")));
             number(line.and_then(|line| line.split(' ').next()).expect(metric))
         };
         let calls = lines[1].strip_prefix("calls: ").expect("calls");

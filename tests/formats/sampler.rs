@@ -354,7 +354,7 @@ fn traps() {
                 let whole = want["whole_samples"].as_u64().expect("a count");
                 // Before the first thread there are none.
                 assert!(
-                    whole == 0 || error.contains(&format!("({whole} whole sample")),
+                    whole == 0 || error.contains(&format!("({whole} complete sample")),
                     "{case}: {error}"
                 );
                 continue;

@@ -26,7 +26,7 @@ fn texts_are_unescaped_or_refused() {
         ),
         (
             "\"open",
-            Err("line 1 (byte 23): expected `\"`, the end of a text, found the end of the file"),
+            Err("line 1 (byte 23): expected `\"`, the end of a string, found the end of the file"),
         ),
     ];
     for (json, expected) in table {
@@ -50,7 +50,7 @@ fn texts_are_unescaped_or_refused() {
     let (_, result) = read_events("speedscope", b"{\"shared\":{\"frames\":[{\"name\":1");
     assert_eq!(
         result.expect_err("a number").to_string(),
-        "line 1 (byte 29): expected a text, found \"1\""
+        "line 1 (byte 29): expected a string, found \"1\""
     );
 }
 

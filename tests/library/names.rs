@@ -426,7 +426,9 @@ fn note_has_the_first_place_and_its_text() {
     let notes = read_events_of("note", "perf_script", script.as_bytes());
     assert_eq!(
         notes,
-        ["warning line 1 (byte 0): 2 lines not understood (first: \"work-perf  6648\")"]
+        [
+            "warning line 1 (byte 0): 2 lines not understood and skipped (first: \"work-perf  6648\")"
+        ]
     );
     // Lines of modules without a file, counted by module.
     let block = |module: u8| [3, 0, module, 0, 0, 0, 10, 0, 8, 6];
@@ -435,7 +437,7 @@ fn note_has_the_first_place_and_its_text() {
         log.extend(block(1));
         log.extend(modules.into_iter().flat_map(block));
         let notes = read_events_of("note", "business_rules", &log);
-        let expected = "byte 16: 3 lines of undeclared module numbers";
+        let expected = "byte 16: 3 lines with an undeclared module number";
         assert!(
             notes.iter().any(|note| note.contains(expected)),
             "{notes:?}"

@@ -208,8 +208,9 @@ fn lines_that_are_not_headers_are_noted_as_not_understood() {
         let script = format!("{line}\n\t            15aa g (/b)\n\n");
         assert_eq!(read_samples(&script), ["g in /b: samples 1"], "{line}");
         let notes = read_events_of("note", "perf_script", script.as_bytes());
-        let expected =
-            format!("warning line 1 (byte 0): 1 line not understood (first: \"{line}\")");
+        let expected = format!(
+            "warning line 1 (byte 0): 1 line not understood and skipped (first: \"{line}\")"
+        );
         assert_eq!(notes, [expected]);
     }
 }

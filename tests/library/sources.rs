@@ -88,7 +88,7 @@ fn file_matches_by_the_end_of_its_path() {
         &files,
         &ask("d/x.c"),
         &["-"],
-        &["several files match d/x.c: its source is left out"],
+        &["several files match d/x.c: its source is not stored"],
     );
     for unknown in ["z.c", "../y", "..", "/", "y", ".c"] {
         check(&files, &ask(unknown), &["-"], &[]);
@@ -132,7 +132,7 @@ fn file_that_matches_two_files_of_a_run_is_left_out() {
         &files,
         &both,
         &["-", "-"],
-        &["lib.rs matches several files of the run; it is left out"],
+        &["lib.rs matches several files of the run; it is not stored"],
     );
     let exact = [
         place("f", "core/lib.rs", &[1]),
@@ -179,18 +179,18 @@ fn apl_function_takes_the_nearest_name() {
         &files,
         &run[1..],
         &["-"],
-        &["several functions match #.Go: its source is left out"],
+        &["several functions match #.Go: its source is not stored"],
     );
     let two = [place("#.Shop.Go", "", &[0]), place("#.Util.Go", "", &[0])];
     let alone = [("Go.aplf", "Go")];
-    let remark = "Go in Go.aplf matches several functions of the run; it is left out";
+    let remark = "Go in Go.aplf matches several functions of the run; it is not stored";
     check(&alone, &two, &["-", "-"], &[remark]);
     let same = [("a/Go.aplf", "Go"), ("b/Go.dyalog", "∇Go\n∇")];
     check(
         &same,
         &run[1..],
         &["-"],
-        &["several functions match #.Go: its source is left out"],
+        &["several functions match #.Go: its source is not stored"],
     );
     let copies = [("a/Go.aplf", "Go"), ("b/Go.dyalog", "Go")];
     check(&copies, &run[1..], &["Go"], &[]);

@@ -38,7 +38,7 @@ fn durations_are_exact_however_large_the_times() {
         );
         let (_, result) = read_call(later, earlier);
         let error = result.expect_err("time goes backwards").to_string();
-        assert!(error.contains("expected a time from "), "{error}");
+        assert!(error.contains("expected a time of at least "), "{error}");
     }
 }
 
@@ -73,7 +73,7 @@ fn messages_quote_times_as_the_file_has_them() {
         let error = result.expect_err("time goes backwards").to_string();
         assert!(
             error.ends_with(&format!(
-                "expected a time from {text}, found -4 (--keep-before-error imports what is before)"
+                "expected a time of at least {text}, found -4 (`--keep-before-error` imports the part before it)"
             )),
             "{error}"
         );

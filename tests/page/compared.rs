@@ -521,12 +521,7 @@ fn a_history_that_is_not_there_is_said() {
     page(&shown, &["history", "lex"]);
     for (key, value, selector, said) in [
         ("function", "nope", ".warning", "no history of nope"),
-        (
-            "point",
-            "99",
-            ".detail",
-            "None of these points is of run 99.",
-        ),
+        ("point", "99", ".detail", "No point belongs to run 99."),
     ] {
         shown.open(&[(key, value)]);
         let text = shown.text(selector);

@@ -32,7 +32,7 @@ fn places(shown: &mut Shown) -> Vec<Vec<String>> {
 fn an_empty_run_says_so_in_every_view() {
     let mut shown = page("empty", "empty.callgrind", "events: Ir\n", &[]);
     for (view, expected) in [
-        ("panes", "There is nothing here."),
+        ("panes", "Nothing to show."),
         ("overview", "totals of functions only"),
         ("flame", "there is no call tree"),
         ("tree", "there is no call tree"),
@@ -145,7 +145,7 @@ fn a_run_3000_deep_is_drawn_and_opened() {
     }
     shown.settle();
     assert!(
-        shown.text(".about").starts_with("f39: in all 7"),
+        shown.text(".about").starts_with("f39: inclusive 7"),
         "{}",
         shown.text(".about")
     );
@@ -404,7 +404,7 @@ fn places_below_zero_are_there_and_no_pie_is_drawn_of_them() {
     let mut shown = page("below-zero", "credits.speedscope.json", BELOW_ZERO, &[]);
     shown.open(&[]);
     let pie = shown.text(".pane.functions .content");
-    assert!(pie.contains("Negative costs have no piece"), "{pie}");
+    assert!(pie.contains("Negative costs have no slice"), "{pie}");
     assert!(shown.texts(".pane.functions .slice").is_empty());
     let names: Vec<String> = places(&mut shown)
         .into_iter()

@@ -79,12 +79,16 @@ fn boxes_are_as_wide_as_their_cost() {
     let mut shown = page("boxes");
     // By cost: b and a cost four each, and c one.
     for (part, level, expected) in [
-        (0.5, 0.0, "main: in all 10 (100.0 %), own 1 (10.0 %)"),
-        (0.2, 1.0, "a: in all 4 (40.0 %), own 2 (20.0 %)"),
-        (0.1, 2.0, "b: in all 2 (20.0 %), own 2 (20.0 %)"),
-        (0.6, 1.0, "b: in all 4 (40.0 %), own 0 (0.0 %)"),
-        (0.6, 2.0, "d: in all 4 (40.0 %), own 4 (40.0 %)"),
-        (0.85, 1.0, "c: in all 1 (10.0 %), own 1 (10.0 %)"),
+        (
+            0.5,
+            0.0,
+            "main: inclusive 10 (100.0 %), exclusive 1 (10.0 %)",
+        ),
+        (0.2, 1.0, "a: inclusive 4 (40.0 %), exclusive 2 (20.0 %)"),
+        (0.1, 2.0, "b: inclusive 2 (20.0 %), exclusive 2 (20.0 %)"),
+        (0.6, 1.0, "b: inclusive 4 (40.0 %), exclusive 0 (0.0 %)"),
+        (0.6, 2.0, "d: inclusive 4 (40.0 %), exclusive 4 (40.0 %)"),
+        (0.85, 1.0, "c: inclusive 1 (10.0 %), exclusive 1 (10.0 %)"),
     ] {
         assert_eq!(about(&mut shown, part, level), expected);
         assert_eq!(pixel(&mut shown, part, level)[3], 255, "{expected}");
@@ -103,9 +107,9 @@ fn boxes_are_as_wide_as_their_cost() {
         .expect("a number")
         / LEVEL;
     let root = levels.floor() - 1.0;
-    assert!(about(&mut shown, 0.5, root).starts_with("main: in all 10"));
-    assert!(about(&mut shown, 0.6, root - 1.0).starts_with("b: in all 4"));
-    assert!(about(&mut shown, 0.85, root - 1.0).starts_with("c: in all 1"));
+    assert!(about(&mut shown, 0.5, root).starts_with("main: inclusive 10"));
+    assert!(about(&mut shown, 0.6, root - 1.0).starts_with("b: inclusive 4"));
+    assert!(about(&mut shown, 0.85, root - 1.0).starts_with("c: inclusive 1"));
     shown.was_quiet();
 }
 
@@ -131,11 +135,11 @@ fn boxes_that_cannot_be_seen_are_there() {
     assert!(marks.iter().all(|mark| *mark == marks[0]), "{marks:?}");
     assert_ne!(pixel(&mut shown, 0.25, 1.0), marks[0]);
     assert_eq!(pixel(&mut shown, 0.75, 2.0), [0, 0, 0, 0]);
-    assert!(about(&mut shown, 0.25, 1.0).starts_with("wide: in all 20000"));
+    assert!(about(&mut shown, 0.25, 1.0).starts_with("wide: inclusive 20000"));
     // The mouse finds each of them, and so does a click.
     let narrow = about(&mut shown, 0.75, 1.0);
     assert!(
-        narrow.starts_with('f') && narrow.contains(": in all 1 (0.0 %)"),
+        narrow.starts_with('f') && narrow.contains(": inclusive 1 (0.0 %)"),
         "{narrow}"
     );
     assert_eq!(pixel(&mut shown, 0.75, 1.0), marks[0]);
@@ -153,7 +157,7 @@ fn boxes_that_cannot_be_seen_are_there() {
         .browser
         .value("document.querySelector('canvas').focus()");
     shown.browser.key("ArrowRight");
-    assert!(shown.text(".about").starts_with("f00000: in all 1 "));
+    assert!(shown.text(".about").starts_with("f00000: inclusive 1 "));
     // And a search, which counts them.
     shown.open(&[("view", "flame"), ("search", "f1234")]);
     assert_eq!(shown.text(".found"), "0.0 % matched, 10 nodes");
@@ -167,14 +171,14 @@ fn a_click_zooms_and_a_double_click_drills_down() {
     shown.browser.click(x, y);
     shown.settle();
     // b is as wide as the picture now, and so is what called it.
-    assert!(about(&mut shown, 0.02, 1.0).starts_with("b: in all 4"));
-    assert!(about(&mut shown, 0.98, 2.0).starts_with("d: in all 4"));
+    assert!(about(&mut shown, 0.02, 1.0).starts_with("b: inclusive 4"));
+    assert!(about(&mut shown, 0.98, 2.0).starts_with("d: inclusive 4"));
     assert!(about(&mut shown, 0.98, 0.0).starts_with("main"));
     assert_ne!(shown.state("place"), "");
     shown.browser.value("history.back()");
     shown.wait("!location.hash.includes('place')");
     shown.settle();
-    assert!(about(&mut shown, 0.02, 1.0).starts_with("a: in all 4"));
+    assert!(about(&mut shown, 0.02, 1.0).starts_with("a: inclusive 4"));
     let [x, y] = at(&mut shown, 0.6, 1.0);
     shown.browser.click(x, y);
     shown.settle();
@@ -190,8 +194,8 @@ fn a_click_zooms_and_a_double_click_drills_down() {
     shown.wait("location.hash.includes('fn=b')");
     shown.settle();
     assert_eq!(shown.text(".included"), "60.0 % of 10 included");
-    assert!(about(&mut shown, 0.1, 0.0).starts_with("b: in all 4"));
-    assert!(about(&mut shown, 0.9, 0.0).starts_with("b: in all 2"));
+    assert!(about(&mut shown, 0.1, 0.0).starts_with("b: inclusive 4"));
+    assert!(about(&mut shown, 0.9, 0.0).starts_with("b: inclusive 2"));
     shown.is_as_said(".tools");
     // The right button has the menu of tables.
     let [x, y] = at(&mut shown, 0.1, 1.0);
@@ -249,7 +253,7 @@ fn a_place_of_the_address_is_scrolled_to() {
         shown.open(&[("view", "flame"), ("layout", layout), ("place", "250")]);
         painted(&mut shown);
         assert!(
-            shown.text(".about").starts_with("f250: in all 5"),
+            shown.text(".about").starts_with("f250: inclusive 5"),
             "{layout}"
         );
         let scrolled = "document.querySelector('.picture').scrollTop";
@@ -292,10 +296,10 @@ fn a_sandwich_has_callers_above_and_callees_below() {
     assert_eq!(labels, ["Callers of b", "Callees of b"]);
     // Above b are main, as wide as 4 of 6, and a, which main called.
     for (part, level, expected) in [
-        (0.5, 2.0, "b: in all 6 (60.0 %)"),
-        (0.3, 1.0, "main: in all 4 (40.0 %)"),
-        (0.8, 1.0, "a: in all 2 (20.0 %)"),
-        (0.8, 0.0, "main: in all 2 (20.0 %)"),
+        (0.5, 2.0, "b: inclusive 6 (60.0 %)"),
+        (0.3, 1.0, "main: inclusive 4 (40.0 %)"),
+        (0.8, 1.0, "a: inclusive 2 (20.0 %)"),
+        (0.8, 0.0, "main: inclusive 2 (20.0 %)"),
     ] {
         assert_eq!(about(&mut shown, part, level), expected);
     }
@@ -311,11 +315,11 @@ fn a_sandwich_has_callers_above_and_callees_below() {
         ("fn", "b"),
         ("place", &place),
     ]);
-    assert_eq!(shown.text(".about"), "a: in all 2 (20.0 %)");
-    assert_eq!(about(&mut shown, 0.02, 1.0), "a: in all 2 (20.0 %)");
-    shown.click(".flame button", "Whole picture", Click::default());
+    assert_eq!(shown.text(".about"), "a: inclusive 2 (20.0 %)");
+    assert_eq!(about(&mut shown, 0.02, 1.0), "a: inclusive 2 (20.0 %)");
+    shown.click(".flame button", "Reset zoom", Click::default());
     assert_eq!(shown.state("place"), "");
-    assert_eq!(about(&mut shown, 0.02, 1.0), "main: in all 4 (40.0 %)");
+    assert_eq!(about(&mut shown, 0.02, 1.0), "main: inclusive 4 (40.0 %)");
     shown.was_quiet();
 }
 
@@ -342,15 +346,15 @@ fn names_are_searched() {
     assert_eq!(
         found,
         [
-            "b: in all 2 (20.0 %), own 2 (20.0 %)",
-            "b: in all 4 (40.0 %), own 0 (0.0 %)",
-            "b: in all 2 (20.0 %), own 2 (20.0 %)",
+            "b: inclusive 2 (20.0 %), exclusive 2 (20.0 %)",
+            "b: inclusive 4 (40.0 %), exclusive 0 (0.0 %)",
+            "b: inclusive 2 (20.0 %), exclusive 2 (20.0 %)",
         ]
     );
     shown.browser.key("Escape");
     shown.browser.key("ArrowUp");
     assert!(
-        shown.text(".about").starts_with("a: in all 4"),
+        shown.text(".about").starts_with("a: inclusive 4"),
         "{}",
         shown.text(".about")
     );

@@ -56,8 +56,8 @@ fn a_run_is_chosen_and_two_are_compared() {
     assert_eq!(answer["total"], 100);
     shown.go(&[("view", "runs")]);
     for (row, entry) in [
-        ("1: before", "Compare with run 1"),
-        ("2: after", "Compare run 2"),
+        ("1: before", "Use run 1 as base"),
+        ("2: after", "Use run 2 as new"),
     ] {
         shown.click(".runs tbody th", row, Click::default());
         shown.click(".runs .buttons button", entry, Click::default());

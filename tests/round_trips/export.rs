@@ -69,7 +69,7 @@ fn every_export(database: &Database) -> Result<(), Failed> {
                 .map(|error| error.to_string())
                 .unwrap_or_default();
             ensure(
-                told.contains("knows ") && told.contains("profdb report data"),
+                told.contains(" needs ") && told.contains("profdb report data"),
                 || told,
             )?;
         }

@@ -333,7 +333,7 @@ fn dot(database: &Database, run: &RunInfo) -> Result<(), Failed> {
         || text.clone(),
     )?;
     let own_of = |line: &str| -> Option<String> {
-        let (_, figures) = line.rsplit_once(": own ")?;
+        let (_, figures) = line.rsplit_once(": exclusive ")?;
         Some(figures.split(' ').next()?.to_owned())
     };
     let (mut boxes, mut arrows) = (Vec::new(), 0);

@@ -453,12 +453,13 @@ fn file_without_costs_is_reported(sample: &Sample) -> Result<(), Failed> {
 
 /// Returns true for a warning that the importer left out the second copy of a file, or figures of it.
 fn names_second_copy(note: &NoteRow) -> bool {
-    const COPIES: [&str; 5] = [
+    const COPIES: [&str; 6] = [
         "second",
         "a later",
         "after the",
-        "left out",
-        "the file's count is kept",
+        "skipped",
+        "more than once",
+        "the count of the file is kept",
     ];
     note.severity == Severity::Warning && COPIES.iter().any(|copy| note.message.contains(copy))
 }

@@ -143,10 +143,11 @@ fn import(
         let Some(position) = fault_position(&fault) else {
             return Err(fault);
         };
-        let kept = many(log.blocks, "whole block");
+        let kept = many(log.blocks, "complete block");
         if options.flag(KEEP_BEFORE_ERROR) && log.blocks > 0 {
             let cause = fault_cause(&fault);
-            let message = format!("{cause}: nothing is read from here on, {kept} kept");
+            let message =
+                format!("{cause}: imported the {kept} before it, skipped the rest of the file");
             log.ending = Some((position, message));
         } else {
             // The blocks before are reported nevertheless: `profdb dump` shows them.
@@ -346,20 +347,22 @@ impl Log {
                 Next::Unknown(kind) => {
                     return Err(ImportError::malformed(
                         at,
-                        "a record of type 1 or 3 to 9",
+                        "a record of type 1 or 3-9",
                         format!("type {kind}"),
                     ));
                 }
                 Next::Cut => {
-                    self.ending =
-                        Some((at, format!("the log ends inside a record: {}", self.kept())));
+                    self.ending = Some((
+                        at,
+                        format!("the log ends inside a record: imported {}", self.kept()),
+                    ));
                     return Ok(());
                 }
                 Next::End => {
                     if let Some(block) = &self.open {
                         self.ending = Some((
                             block.start,
-                            format!("the log ends inside a block: {}", self.kept()),
+                            format!("the log ends inside a block: imported {}", self.kept()),
                         ));
                     }
                     return Ok(());
@@ -371,11 +374,11 @@ impl Log {
     /// What is kept of a log that ends early.
     fn kept(&self) -> String {
         let open = if self.open.is_some() {
-            ", the open one is dropped"
+            ", skipped the incomplete block"
         } else {
             ""
         };
-        format!("{} kept{open}", many(self.blocks, "whole block"))
+        format!("{}{open}", many(self.blocks, "complete block"))
     }
 
     fn record(
@@ -430,7 +433,8 @@ impl Log {
                     self.oddities.extra_times.add(at);
                 }
                 let expected = "times that add up to less than 2^63 ns";
-                let too_much = || ImportError::malformed(at, expected, format!("{time} ns more"));
+                let too_much =
+                    || ImportError::malformed(at, expected, format!("another {time} ns"));
                 self.total = self
                     .total
                     .checked_add(time)
@@ -684,12 +688,12 @@ impl Log {
         counted(
             &odd.not_utf8,
             "name",
-            "read as Windows-1252, because they are not UTF-8",
+            "not in UTF-8: read as Windows-1252, so letters outside ASCII may be wrong",
         );
         counted(
             &odd.redeclared,
             "module number",
-            "assigned to another file: valid from there on",
+            "assigned to another file: later records belong to the new file",
         );
         counted(
             &odd.strange_lines,
@@ -699,25 +703,25 @@ impl Log {
         counted(
             &odd.unended,
             "block",
-            "without an end: the next line ends it",
+            "without an end record: ended at the next line record",
         );
-        counted(&odd.outside, "record", "outside a block ignored");
+        counted(&odd.outside, "record", "outside a block: skipped");
         counted(
             &odd.extra_times,
-            "time",
-            "beyond the first of a block: they are added up",
+            "time record",
+            "after the first of a block: added to the first",
         );
         counted(
             &odd.extra_names,
-            "function name",
-            "beyond the first of a line ignored",
+            "function record",
+            "after the first of a line: skipped",
         );
         // In a SAMPLED log no block has one.
         if self.any_time {
             counted(
                 &odd.without_time,
                 "block",
-                "without a time in a log with times: read as 0 ns",
+                "without a time, although other blocks have one: counted as 0 ns",
             );
         }
         let mut undeclared = Counted::default();
@@ -727,7 +731,7 @@ impl Log {
         counted(
             &undeclared,
             "line",
-            "of undeclared module numbers: shown as module#N",
+            "with an undeclared module number: file name unknown, shown as module#N",
         );
         let mut warn = |position: Option<Position>, message: &str| {
             sink.note(Note {
@@ -737,8 +741,8 @@ impl Log {
             });
         };
         if self.is_outermost_first() {
-            let message = "the main routine is on the first backtrace and never on the last: backtraces are read from the \
-                           outermost line inwards";
+            let message = "the main routine is in the first backtrace of blocks and never in the last, so backtraces \
+                           are read outermost line first";
             warn(self.main_first.first(), message);
         }
         if let Some((position, message)) = &self.ending {

@@ -95,7 +95,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
 
 const NO_LINE: Loss = Loss {
     name: "no_line",
-    what: "nodes without a line from 1 to 99999; they get the line of the definition, or 1",
+    what: "nodes without a line in 1-99999; they get the line of the definition, or 1",
     of: "functions and lines",
 };
 
@@ -160,7 +160,7 @@ impl Measures {
             "count" => ((None, None), (None, main())),
             unit => {
                 let fault = format!(
-                    "a log of Business Rules! has nanoseconds or samples, and `{}` of {} is in {unit}: name a metric that is a \
+                    "a log of Business Rules! holds nanoseconds or samples, but `{}` of {} is in {unit}; choose a \
                      time or a count with --metric",
                     metric.name,
                     run.said()
@@ -329,7 +329,7 @@ impl<'p, 'o> Log<'p, 'o> {
         }
         if files.len() > MOST_FILES {
             let fault = format!(
-                "a log of Business Rules! numbers {MOST_FILES} files at most, and the functions of {} are in {}",
+                "a log of Business Rules! holds at most {MOST_FILES} files, but the functions of {} are in {}",
                 profile.run.said(),
                 files.len()
             );

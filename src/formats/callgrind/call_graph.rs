@@ -102,8 +102,7 @@ impl CallGraph {
         if figures <= FLOOR.max(RATIO.saturating_mul(at.byte)) {
             return Ok(());
         }
-        let limit =
-            format!("{RATIO} figures for each byte of the file (limit: costs that are left out)");
+        let limit = format!("{RATIO} costs for each byte of the file (limit: omitted costs)");
         Err(ImportError::Limit {
             position: at,
             limit,
@@ -337,7 +336,7 @@ impl CallGraph {
             let name = names.text(*name);
             let count = many(functions.len() as u64, "function");
             let message =
-                format!("exclusive costs of {count} are not in the file (first: `{name}`): {what}");
+                format!("the file has no exclusive costs for {count} (first: `{name}`): {what}");
             sink.note(Note {
                 severity: Severity::Warning,
                 position: None,
@@ -346,9 +345,9 @@ impl CallGraph {
         };
         note(
             &mut own.worked_out.keys().copied(),
-            "they are the callers' costs minus those of the callees",
+            "computed as the inclusive cost minus that of the callees",
         );
-        note(&mut own.unknown.iter().copied(), "they are unknown");
+        note(&mut own.unknown.iter().copied(), "stored as unknown");
     }
 
     /// Names all functions: ids by number.

@@ -84,7 +84,7 @@ impl Columns {
                 return Err(ImportError::malformed(
                     at,
                     format!("one event {}", quote(word)),
-                    "a second one",
+                    "a duplicate",
                 ));
             }
             if found.is_none() {
@@ -96,8 +96,9 @@ impl Columns {
                     });
                 }
                 if self.metrics.iter().any(|known| known.name == metric.name) {
-                    let expected = format!("the unit that the event {} had before", quote(word));
-                    return Err(ImportError::malformed(at, expected, "another one"));
+                    let expected =
+                        format!("the same unit for the event {} in all parts", quote(word));
+                    return Err(ImportError::malformed(at, expected, "a different unit"));
                 }
                 self.metrics.push(metric);
             }
@@ -120,7 +121,7 @@ impl Columns {
         if names.is_empty() {
             return Err(ImportError::malformed(
                 at,
-                "line or instr",
+                "`line` or `instr`",
                 "the end of the line",
             ));
         }
@@ -130,7 +131,7 @@ impl Columns {
             {
                 return Err(ImportError::malformed(
                     at,
-                    "instr, bb and line, each at most once",
+                    "`instr`, `bb` and `line`, each at most once",
                     quote(text),
                 ));
             }
@@ -176,8 +177,7 @@ impl Columns {
             .and_then(|column| self.positions.get(column))
             .copied()
             .unwrap_or(0);
-        let wrong =
-            || ImportError::malformed(at, "a line that is less than 2^32", line.to_string());
+        let wrong = || ImportError::malformed(at, "a line number below 2^32", line.to_string());
         u32::try_from(line).map_err(|_| wrong())
     }
 
@@ -194,8 +194,8 @@ impl Columns {
         for word in words {
             let Some(metric) = columns.next() else {
                 let expected = match self.costs.len() {
-                    0 => "a line `events:` before any cost".to_owned(),
-                    count => format!("costs of {}", many(count as u64, "event")),
+                    0 => "a line `events:` before the first cost".to_owned(),
+                    count => format!("at most {}, one per event", many(count as u64, "cost")),
                 };
                 return Err(ImportError::malformed(at, expected, quote(word)));
             };

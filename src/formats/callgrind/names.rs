@@ -140,7 +140,7 @@ impl NumberedNames {
         self.unnamed
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(
-                    "{} without a name (first: {first}): functions are named by their number",
+                    "{} without a name (first: {first}): functions are named by the number, files and objects are unknown",
                     many(count, "number")
                 )
             });

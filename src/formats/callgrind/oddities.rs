@@ -27,7 +27,7 @@ impl Oddities {
         self.unknown_headers
             .note_with(sink, warning, |count, first| {
                 format!(
-                    "{} of an unknown type were ignored (first: {first})",
+                    "{} of an unknown type skipped (first: {first})",
                     many(count, "header line")
                 )
             });
@@ -36,20 +36,23 @@ impl Oddities {
             format!("the file has {parts} parts; {of_parts}")
         });
         self.addresses.note(sink, info, |_| {
-            "costs of instructions are added up by line".to_owned()
+            "the file has costs of instructions: only their sums by line are stored".to_owned()
         });
         self.jumps.note(sink, info, |count| {
-            format!("{} were not read", many(count, "jump"))
+            format!(
+                "{} skipped: only calls and costs are stored",
+                many(count, "jump")
+            )
         });
         self.quotients.note_with(sink, info, |_, event| {
-            format!("event {event} is a quotient: ignored")
+            format!("event {event} skipped, because it is a ratio and cannot be added up")
         });
         self.calls_alone.note_with(sink, info, |_, event| {
-            format!("event {event} counts calls as their cost: inclusive costs are unknown")
+            format!("event {event} counts calls as their cost, so inclusive costs are unknown")
         });
         self.computed.note(sink, info, |count| {
             format!(
-                "{} computed from others: ignored",
+                "{} computed from other events: skipped",
                 if count == 1 {
                     "1 event is".to_owned()
                 } else {

@@ -294,7 +294,7 @@ impl<'s> Profile<'s> {
             Some(b'0'..=b'9' | b'+' | b'-' | b'*') => self.costs(at, line),
             _ if self.context.call.is_some() => Err(ImportError::malformed(
                 at,
-                "the cost of the call in the line before",
+                "the cost of the call in the previous line",
                 quote(line),
             )),
             _ if line.starts_with(NEXT_FILE) => {
@@ -418,7 +418,7 @@ impl<'s> Profile<'s> {
 
     /// `fn=(1) main` and the like.
     fn specification(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
-        let expected = "a cost, a position such as fn=, or a header such as events:";
+        let expected = "a cost, a position such as `fn=`, or a header such as `events:`";
         let wrong = || ImportError::malformed(at, expected, quote(line));
         let equals = line
             .iter()
@@ -506,7 +506,11 @@ impl<'s> Profile<'s> {
     fn calls(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
         let context = &mut self.context;
         let Some(function) = context.called.function.take() else {
-            return Err(ImportError::malformed(at, "cfn= before calls=", "nothing"));
+            return Err(ImportError::malformed(
+                at,
+                "`cfn=` before `calls=`",
+                "nothing",
+            ));
         };
         // The position of the target comes after it and moves nothing (case `callgrind/positions`).
         let word = words(text).next().unwrap_or_default();
@@ -536,7 +540,7 @@ impl<'s> Profile<'s> {
             None => {
                 return Err(ImportError::malformed(
                     at,
-                    "fn= before any cost",
+                    "`fn=` before the first cost",
                     quote(line),
                 ));
             }
@@ -711,7 +715,7 @@ impl<'s> Profile<'s> {
         };
         if lacks_totals {
             let message =
-                "expected a line `totals:` before the end of the file: the file may be cut";
+                "expected a line `totals:` before the end of the file: the file may be truncated";
             self.sink.note(Note {
                 severity: Severity::Warning,
                 position: Some(end),
@@ -722,9 +726,9 @@ impl<'s> Profile<'s> {
         self.oddities.note(
             self.sink,
             if tree.is_some() {
-                "each is a root of its own"
+                "each becomes a root of the call tree"
             } else {
-                "they are added up"
+                "their costs are added up"
             },
         );
         Ok(tree)
@@ -741,7 +745,10 @@ impl<'s> Profile<'s> {
                 .name(level)
                 .map_or("", |name| self.names.text(name))
         };
-        let message = format!("read without paths: {}", doubt.message(name, function));
+        let message = format!(
+            "call paths are unknown, because {}",
+            doubt.message(name, function)
+        );
         self.sink.note(Note {
             severity: Severity::Warning,
             position: Some(at),
@@ -772,7 +779,8 @@ impl<'s> Profile<'s> {
             if (sum - stated).abs() > ROUNDING * stated.abs() {
                 let name = &metric.name;
                 let message = format!(
-                    "the file states a total of {stated} for {name}; its functions add up to {sum}"
+                    "the file states a total of {stated} for {name}, but its functions add up to {sum}: percentages \
+                     refer to the stated total"
                 );
                 self.sink.note(Note {
                     severity: Severity::Info,

@@ -116,7 +116,7 @@ const CALLER_COSTS: Loss = Loss {
 
 const RECURSION: Loss = Loss {
     name: "recursion",
-    what: "costs of calls with recursion counted once, if they cannot be derived from that of all levels",
+    what: "costs of calls with recursion counted once, unless they follow from the cost of all levels",
     of: "edges",
 };
 

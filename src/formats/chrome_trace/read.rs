@@ -256,7 +256,8 @@ impl<'s> Trace<'s> {
             if self.events(json)? {
                 return json.end();
             }
-            let message = "expected `]` before the end of the file, which the format does not require: the file may be cut";
+            let message = "expected `]` before the end of the file: the file may be truncated, although the format \
+                           does not require `]`";
             self.unterminated = Some(Note {
                 severity: Severity::Info,
                 position: Some(json.position()),
@@ -288,8 +289,8 @@ impl<'s> Trace<'s> {
             }
             let has_next = json.accept(b',')?;
             if has_events && json.at_end()? {
-                let message =
-                    "the file ends within its object, after a complete event: it was truncated";
+                let message = "the file ends within its object after a complete event: it was truncated, later events are \
+                     missing";
                 self.unterminated = Some(Note {
                     severity: Severity::Warning,
                     position: Some(json.position()),
@@ -648,30 +649,33 @@ impl<'s> Trace<'s> {
         }
         self.others.note_with(sink, of_others, |count, first| {
             format!(
-                "{} with other phases than those of slices left out (first: {first})",
+                "{} other than slices and samples skipped (first phase: {first})",
                 many(count, "event")
             )
         });
         self.unknown.note_with(sink, info, |count, first| {
-            format!("{} not read (first: {first})", many(count, "member"))
+            format!("{} skipped (first: {first})", many(count, "member"))
         });
         self.no_time.note(sink, warning, |count| {
-            format!("{} without `ts`, ignored", many(count, "event"))
+            format!("{} without `ts` skipped", many(count, "event"))
         });
         self.no_duration.note(sink, warning, |count| {
-            format!("{} without a duration last 0", many(count, "event"))
+            format!(
+                "{} without a duration: counted with a duration of 0",
+                many(count, "event")
+            )
         });
         self.nesting.emit_notes(sink);
         self.track_nesting.emit_notes(sink);
         self.asynchronous.note(sink, info, |count| {
             format!(
-                "{}, whose time is not part of the total, because they overlap with threads",
+                "{} not counted in the total time, because they overlap with slices of threads",
                 many(count, "asynchronous slice")
             )
         });
         self.sums.note(sink, info, |count| {
             format!(
-                "{} with sums of clang (`Total ...`) ignored",
+                "{} of clang (`Total ...`) skipped, because they repeat the time of the slices",
                 many(count, "sum")
             )
         });

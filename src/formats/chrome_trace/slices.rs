@@ -218,16 +218,16 @@ impl Nesting {
         };
         self.not_closed.note(sink, of_not_closed, |count| {
             format!(
-                "{} not closed: until the last event of the {lane}",
+                "{} without an end: ended at the last event of the {lane}",
                 many(count, what)
             )
         });
         self.not_opened.note(sink, warning, |count| {
-            format!("{} without a beginning, ignored", many(count, "end"))
+            format!("{} without a beginning skipped", many(count, "end event"))
         });
         self.cut.note(sink, warning, |count| {
             format!(
-                "{} longer than the enclosing slice, cut at its end",
+                "{} longer than the enclosing slice: cut off at its end",
                 many(count, "slice")
             )
         });

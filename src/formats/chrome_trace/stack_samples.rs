@@ -266,8 +266,8 @@ impl StackSamples {
             if path.len() > self.frames.len() {
                 return Err(ImportError::malformed(
                     at,
-                    "a stack of frames that ends",
-                    "a frame that is below itself",
+                    "a stack without cycles",
+                    "a frame that is its own ancestor",
                 ));
             }
             if path.len() >= MOST_FRAMES {
@@ -295,11 +295,14 @@ impl StackSamples {
     pub(super) fn emit_notes(&self, sink: &mut dyn Sink) {
         let warning = Severity::Warning;
         self.no_time.note(sink, warning, |count| {
-            format!("{} without `ts` last 0", many(count, "sample"))
+            format!(
+                "{} without `ts`: counted with a duration of 0",
+                many(count, "sample")
+            )
         });
         self.unknown.note(sink, warning, |count| {
             format!(
-                "{} of samples missing in `stackFrames`, named `(unknown)`",
+                "{} of samples not in `stackFrames`: named `(unknown)`",
                 many(count, "frame")
             )
         });

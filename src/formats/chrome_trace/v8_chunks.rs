@@ -349,25 +349,25 @@ impl Profiles {
         let (info, warning) = (Severity::Info, Severity::Warning);
         self.orphans.note(sink, warning, |count| {
             format!(
-                "{} of V8 whose parent is not in the trace: roots",
+                "{} of V8 whose parent is not in the trace: shown as roots",
                 many(count, "node")
             )
         });
         self.unknown_nodes.note(sink, warning, |count| {
             format!(
-                "{} of V8 whose node is not in the trace, left out",
+                "{} of V8 whose node is not in the trace skipped",
                 many(count, "sample")
             )
         });
         self.backwards.note(sink, info, |count| {
             format!(
-                "time goes backwards before {} of V8: samples are sorted",
+                "time goes backwards before {} of V8: samples were sorted by time",
                 many(count, "sample")
             )
         });
         self.no_deltas.note(sink, warning, |count| {
             format!(
-                "{} of V8 without `timeDeltas`: samples have no time",
+                "{} of V8 without `timeDeltas`: only numbers of samples are stored, no times",
                 many(count, "profile")
             )
         });

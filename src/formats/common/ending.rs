@@ -16,7 +16,7 @@ pub(crate) fn note_unfinished(position: Option<Position>, sink: &mut dyn Sink) {
         sink.note(Note {
             severity: Severity::Warning,
             position: Some(position),
-            message: "the last line has no end: the file may be cut",
+            message: "the last line has no line end: the file may be truncated",
         });
     }
 }

@@ -275,7 +275,7 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
         follows: D::After,
         text: &mut Vec<u8>,
     ) -> Result<(), ImportError> {
-        self.quoted("a text", follows, text)
+        self.quoted("a string", follows, text)
     }
 
     /// Starts an object or passes to its next member, and stores the member's name in `name`. Returns the position of the
@@ -598,7 +598,7 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
             self.fill(1)?;
             let rest = self.rest();
             if rest.is_empty() {
-                return Err(self.expected("`\"`, the end of a text"));
+                return Err(self.expected("`\"`, the end of a string"));
             }
             // Most texts hold neither: they are copied in one piece.
             let plain = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());

@@ -54,13 +54,13 @@ impl MissingFrames {
             return Err(ImportError::malformed(
                 first,
                 "references to frames that are in the file",
-                format!("{count} of {all} that are not"),
+                format!("{count} of {all} that are not in it"),
             ));
         }
         self.references
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(
-                    "{} to frames that are not in the file (first: {first}): read as `{MISSING_FRAME}`",
+                    "{} to frames that are not in the file (first: {first}): shown as `{MISSING_FRAME}`",
                     many(count, "reference")
                 )
             });

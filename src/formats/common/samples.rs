@@ -19,7 +19,7 @@ use crate::store::{FunctionRow, LinePlace, MetricInfo, NodeRow};
 
 pub(in crate::formats) const LINE_FILES: Loss = Loss {
     name: "line_files",
-    what: "files of lines that differ from the function's file",
+    what: "files of lines if they differ from the file of the function",
     of: "nodes",
 };
 

@@ -15,19 +15,19 @@ use crate::store::NodeRow;
 
 pub(in crate::formats) const SIBLINGS: Loss = Loss {
     name: "siblings",
-    what: "the distinction of nodes with equal paths",
+    what: "the difference between nodes with equal paths",
     of: "nodes",
 };
 
 pub(in crate::formats) const CUMULATIVE: Loss = Loss {
     name: "cumulative",
-    what: "inclusive costs that differ from the sum",
+    what: "inclusive costs that differ from the sum of the exclusive costs",
     of: "nodes",
 };
 
 pub(in crate::formats) const FREE: Loss = Loss {
     name: "free",
-    what: "nodes without inclusive cost",
+    what: "nodes without an inclusive cost",
     of: "nodes",
 };
 

@@ -74,8 +74,8 @@ impl CallFrames {
             match member.as_slice() {
                 b"functionName" => json.text(&mut self.name)?,
                 b"url" => json.text(&mut self.url)?,
-                b"lineNumber" => line = from_one(json, "a line number from -1")?,
-                b"columnNumber" => column = from_one(json, "a column number from -1")?,
+                b"lineNumber" => line = from_one(json, "a line number of at least -1")?,
+                b"columnNumber" => column = from_one(json, "a column number of at least -1")?,
                 b"scriptId" | b"codeType" => json.skip()?,
                 _ => self.skip(json, at, &member)?,
             }
@@ -131,7 +131,7 @@ impl CallFrames {
     pub(in crate::formats) fn emit_notes(&self, sink: &mut dyn Sink) {
         self.unknown
             .note_with(sink, Severity::Info, |count, first| {
-                format!("{} not read (first: {first})", many(count, "member"))
+                format!("{} skipped (first: {first})", many(count, "member"))
             });
     }
 }
@@ -206,7 +206,7 @@ impl Tree {
         match (self.by_id.insert(id, node), self.nodes.get(node as usize)) {
             (Some(_), Some(node)) => Err(ImportError::malformed(
                 node.at,
-                "an `id` of its own",
+                "a unique `id`",
                 id.to_string(),
             )),
             _ => Ok(()),
@@ -321,7 +321,7 @@ impl Tree {
         Err(ImportError::malformed(
             at,
             "a node below a root",
-            "one that is below itself",
+            "one that is its own ancestor",
         ))
     }
 

@@ -28,7 +28,7 @@ use crate::text::plain::is_unsafe;
 pub(in crate::formats) const MIN_PCT: OptionDef = OptionDef {
     name: "min-pct",
     takes: Takes::Percentage,
-    meaning: "leave out nodes below N % of the total. [default: 0.5 in call graphs, 0.01 in flame graphs, up to 0.1 in large ones]",
+    meaning: "leave out nodes below N % of the total [default: call graphs 0.5, flame graphs 0.01 to 0.1]",
 };
 
 /// Counts a metric that is not the one that readers take it for.

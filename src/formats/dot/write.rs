@@ -54,7 +54,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         OptionDef {
             name: "brief",
             takes: Takes::Nothing,
-            meaning: "show only module and name of functions",
+            meaning: "show only the module and name of functions",
         },
         OptionDef {
             name: "edge-labels",
@@ -64,7 +64,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         OptionDef {
             name: "clusters",
             takes: Takes::Nothing,
-            meaning: "group the functions of a module in a frame",
+            meaning: "draw a frame around the functions of each module",
         },
         OptionDef {
             name: "all-metrics",
@@ -74,7 +74,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         OptionDef {
             name: "colour",
             takes: Takes::Text,
-            meaning: "color boxes by calls, none, or a metric. The metric gives the exclusive cost [default: the metric shown]",
+            meaning: "color boxes by `calls`, `none`, or the exclusive cost in a metric [default: the metric shown]",
         },
         OptionDef {
             name: "palette",
@@ -90,7 +90,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
         OptionDef {
             name: DRAWN_SVG,
             takes: Takes::Nothing,
-            meaning: "draw the graph with the program dot of Graphviz",
+            meaning: "draw the graph with Graphviz, as SVG",
         },
     ],
     packing: Packing::Plain,
@@ -402,7 +402,7 @@ impl<'p> Graph<'p> {
                     .exclusive
                     .map_or_else(|| "unknown".to_owned(), shortest);
                 tooltip.push(format!(
-                    "{}: own {own} {unit}, in all {all} {unit}",
+                    "{}: exclusive {own} {unit}, inclusive {all} {unit}",
                     metric.name,
                     unit = metric.unit
                 ));
@@ -438,7 +438,10 @@ impl<'p> Graph<'p> {
     fn caption(&self, title: &str, [left_out, _]: [u64; 2]) -> Vec<String> {
         let metric = &self.metrics[self.shown];
         let total = cost_of(metric, metric.total);
-        let mut lines = vec![title.to_owned(), format!("{}: {total} in all", metric.name)];
+        let mut lines = vec![
+            title.to_owned(),
+            format!("{}: {total} in total", metric.name),
+        ];
         let holds = |at: usize| {
             self.profile.functions[at].kind.is_container()
                 && self.figures[at][self.shown].exclusive == Some(0.0)
@@ -516,9 +519,9 @@ impl<'p> Graph<'p> {
             };
             let own =
                 exclusive.map_or_else(|| "unknown".to_owned(), |cost| self.figure(metric, cost));
-            lines.push(format!("{name}own {own}"));
+            lines.push(format!("{name}exclusive {own}"));
             lines.extend(
-                cumulative.map(|cost| format!("{name}in all {}", self.figure(metric, cost))),
+                cumulative.map(|cost| format!("{name}inclusive {}", self.figure(metric, cost))),
             );
         }
         lines

@@ -207,12 +207,12 @@ impl Verdict {
         let contradiction = |what: &str| {
             let decided = self
                 .position
-                .map_or(String::new(), |decided| format!(" (as {decided} shows)"));
+                .map_or(String::new(), |decided| format!(" (because of {decided})"));
             let expected = format!("{}{decided}", headings.describe());
             Err(ImportError::malformed(
                 end,
                 expected,
-                format!("{what} that show the opposite"),
+                format!("{what} that indicate the opposite"),
             ))
         };
         if self.contradicting {
@@ -236,12 +236,14 @@ impl Verdict {
             Evidence::Ticks | Evidence::Version if is_opposed => {
                 note(
                     sink,
-                    "the sum of the times of called functions is negative: the correction was too large",
+                    "the times of called functions have a negative sum, because Dyalog subtracted too much for the \
+                     cost of the timer: small times are unreliable",
                 );
             }
             Evidence::Callees if is_opposed => {
-                let message = "neither version nor ticks in the file determine which time is inclusive: callers were \
-                               assumed to include their callees, and the callees' sum is negative";
+                let message = "the file has neither a version nor ticks that determine which time is inclusive: \
+                               callers were assumed to include their callees, although the times of callees have a \
+                               negative sum";
                 note(sink, message);
             }
             Evidence::Ticks | Evidence::Version | Evidence::Callees => {}
@@ -251,14 +253,14 @@ impl Verdict {
                     Headings::Swapped => &self.greater.inclusive,
                 };
                 let read = if headings == Headings::Right {
-                    "as labelled"
+                    "as labeled"
                 } else {
-                    "the other way round"
+                    "as swapped"
                 };
                 against.note(sink, Severity::Warning, |count| {
                     format!(
-                        "neither version nor ticks in the file determine which time is inclusive: they were read \
-                         {read}, and {} would speak against that",
+                        "the file has neither a version nor ticks that determine which time is inclusive: the \
+                         columns were read {read}, contrary to {}",
                         many(count, "row")
                     )
                 });

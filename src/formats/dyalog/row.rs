@@ -88,8 +88,8 @@ impl Headings {
 
     pub(super) fn describe(self) -> &'static str {
         match self {
-            Self::Right => "the labels of inclusive and exclusive to be right",
-            Self::Swapped => "the labels of inclusive and exclusive to be swapped",
+            Self::Right => "correct labels of inclusive and exclusive time",
+            Self::Swapped => "swapped labels of inclusive and exclusive time",
         }
     }
 }

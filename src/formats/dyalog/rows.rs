@@ -181,8 +181,8 @@ impl<'s> Rows<'s> {
             self.give_data(headings, bias);
         }
         if self.verdict.swap_matters && headings == Headings::Swapped {
-            let message = "the labels of inclusive and exclusive are swapped in this file, as in all files of \
-                           `]PROFILE` 0.9.0: they were corrected";
+            let message = "the labels of inclusive and exclusive time are swapped in this file, a bug of `]PROFILE` \
+                           0.9.0: they were corrected";
             self.sink.note(Note {
                 severity: Severity::Info,
                 position: self.verdict.position(),
@@ -249,7 +249,10 @@ impl<'s> Rows<'s> {
         let is_line = row.line.is_some();
         if is_line && self.path.last() != Some(&(function, false)) {
             let expected = "a line directly below the row of its function";
-            let found = format!("a line of {} elsewhere", quote(row.name.as_bytes()));
+            let found = format!(
+                "a line of {} in another position",
+                quote(row.name.as_bytes())
+            );
             return Err(ImportError::malformed(row.position, expected, found));
         }
         self.path.push((function, is_line));
@@ -277,7 +280,13 @@ impl<'s> Rows<'s> {
         };
         self.repeated.add(row.position);
         let sum = |a: u64, b: u64| {
-            let too_many = || ImportError::malformed(row.position, "counts below 2^64", "more");
+            let too_many = || {
+                ImportError::malformed(
+                    row.position,
+                    "counts that add up to less than 2^64",
+                    "a larger sum",
+                )
+            };
             a.checked_add(b).ok_or_else(too_many)
         };
         held.calls = held
@@ -302,20 +311,23 @@ impl<'s> Rows<'s> {
             // With ticks or, as in what is left of a tree of our own, without.
             (_, Some(timer)) if bias.trees_corrected => self.sink.run(RunFact::BiasApplied(timer)),
             (true, Some(_)) => {
-                let message = "it is unknown whether this version corrects the times for the cost of the timer";
+                let message = "it is unknown whether this version subtracts the cost of the timer from the times: \
+                               they are stored as they are in the file";
                 note(self.sink, message);
             }
             (true, None) => {}
             (false, None) if bias.trees_corrected => {
                 note(
                     self.sink,
-                    "the times are corrected for the cost of the timer by an unknown amount",
+                    "the times were corrected for the cost of the timer by an unknown amount, so that `--bias` \
+                     cannot change the correction",
                 );
             }
             (false, _) if self.verdict.negative => {
                 note(
                     self.sink,
-                    "negative times: corrected for the cost of the timer by an unknown amount",
+                    "the file has negative times, so they were already corrected for the cost of the timer, by an \
+                     unknown amount: no further correction is made",
                 );
             }
             (false, _) => self.sink.run(RunFact::BiasApplied(0.0)),
@@ -330,7 +342,8 @@ impl<'s> Rows<'s> {
             _ if self.verdict.negative => {
                 note(
                     self.sink,
-                    "negative times: corrected for the cost of the timer by an unknown amount",
+                    "the file has negative times, so they were already corrected for the cost of the timer, by an \
+                     unknown amount: no further correction is made",
                 );
                 0.0
             }
@@ -484,9 +497,10 @@ impl Tree {
         note_rows(
             &self.less,
             sink,
-            "the inclusive time is below the exclusive time",
+            "the inclusive time is below the exclusive time: both are stored as they are in the file",
         );
-        let message = "the inclusive time is not the exclusive time plus that of the callees: rows may be missing";
+        let message = "the inclusive time differs from the exclusive time plus that of the callees: rows may be \
+                       missing";
         note_rows(&self.unequal, sink, message);
     }
 }
@@ -509,7 +523,7 @@ fn frame(row: &Known) -> Frame<'static> {
 /// again.
 pub(super) fn refuse_report(kind: &str) -> ImportError {
     ImportError::Refused(format!(
-        "the file is a {kind} report of ]PROFILE, which has sums only and no rows to import; save the profile itself with \
-         `]PROFILE tree -outfile=FILE` and import that"
+        "the file is a {kind} report of ]PROFILE, which has only sums and no rows to import; save the profile with \
+         `]PROFILE tree -outfile=FILE` and import that file"
     ))
 }

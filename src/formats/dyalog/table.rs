@@ -31,12 +31,13 @@ pub(super) const LAYOUTS: &[Layout] = &[OLD, NEW];
 
 const OLD: Layout = Layout {
     name: V0_9,
-    about: "with ticks; times of trees are corrected for the cost of the timer; labels of inclusive and exclusive are swapped",
+    about: "has ticks, times of trees corrected for the cost of the timer, and swapped labels of inclusive and \
+            exclusive time",
 };
 
 const NEW: Layout = Layout {
     name: V1_37,
-    about: "without ticks, times as measured",
+    about: "has no ticks, and times as measured",
 };
 
 /// What both formats lose, besides [`TITLE`] and what they differ in.
@@ -64,7 +65,7 @@ pub(super) const LOSSES: [Loss; 19] = [
 
 const BIAS: Loss = Loss {
     name: "bias",
-    what: "cost of the timer, and the correction of times",
+    what: "cost of the timer and correction of the times",
     of: "runs",
 };
 
@@ -503,7 +504,7 @@ fn pictured(character: char) -> char {
 fn no_time(profile: &Profile<'_>) -> ExportError {
     let Profile { metric, run, .. } = profile;
     let fault = format!(
-        "a file of `]PROFILE` holds times, and `{}` of {} is in {}: name a metric in ns with --metric, or another \
+        "a file of `]PROFILE` holds times, but `{}` of {} is in {}; choose a metric in ns with --metric, or another \
          format",
         metric.name,
         run.said(),

@@ -98,7 +98,7 @@ impl Losses {
 
 pub(in crate::formats) const LINES: Loss = Loss {
     name: "lines",
-    what: "lines of functions; their costs are part of the function's",
+    what: "lines of functions, whose costs are part of the costs of the functions",
     of: "nodes",
 };
 
@@ -128,7 +128,7 @@ pub(in crate::formats) const METRIC: Loss = Loss {
 
 pub(in crate::formats) const TITLE: Loss = Loss {
     name: "title",
-    what: "title of the run, or its outer blanks",
+    what: "title of the run, or spaces at its ends",
     of: "runs",
 };
 
@@ -146,7 +146,7 @@ pub(in crate::formats) const LABELS: Loss = Loss {
 
 pub(in crate::formats) const BACK_EDGES: Loss = Loss {
     name: "back_edges",
-    what: "calls without a known cost of their own",
+    what: "calls whose cost is unknown",
     of: "edges",
 };
 
@@ -164,7 +164,7 @@ pub(in crate::formats) const PLACES: Loss = Loss {
 
 pub(in crate::formats) const SAME_NAME: Loss = Loss {
     name: "same_name",
-    what: "the distinction of functions with one name",
+    what: "the difference between functions with equal names",
     of: "functions",
 };
 
@@ -188,13 +188,13 @@ pub(in crate::formats) const RAW_NAMES: Loss = Loss {
 
 pub(in crate::formats) const NAMES: Loss = Loss {
     name: "names",
-    what: "the original names",
+    what: "original spelling of names that the format cannot hold",
     of: "functions",
 };
 
 pub(in crate::formats) const ABSENT: Loss = Loss {
     name: "absent",
-    what: "functions that have figures but no node",
+    what: "functions with costs but without a node",
     of: "functions",
 };
 
@@ -212,13 +212,13 @@ pub(in crate::formats) const NEGATIVE: Loss = Loss {
 
 pub(in crate::formats) const UNKNOWN: Loss = Loss {
     name: "unknown",
-    what: "unknown figures, which become 0",
+    what: "unknown costs, which become 0",
     of: "figures",
 };
 
 pub(in crate::formats) const LARGE: Loss = Loss {
     name: "large",
-    what: "the parts of figures that exceed the format's largest integer",
+    what: "parts of costs above the largest integer of the format",
     of: "figures",
 };
 
@@ -260,13 +260,13 @@ pub(in crate::formats) const TOTALS: Loss = Loss {
 
 pub(in crate::formats) const CALLERS: Loss = Loss {
     name: "callers",
-    what: "pairs of caller and callee, because paths are unknown",
+    what: "pairs of caller and callee, because call paths are unknown",
     of: "edges",
 };
 
 pub(in crate::formats) const INCLUSIVE: Loss = Loss {
     name: "inclusive",
-    what: "inclusive costs that cannot be derived from the output",
+    what: "inclusive costs that do not follow from the output",
     of: "functions",
 };
 

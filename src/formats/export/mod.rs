@@ -141,7 +141,7 @@ impl Export {
     ) -> Result<Losses, ExportError> {
         let Some(differences) = self.difference else {
             return Err(ReportError::Usage(format!(
-                "{} has no place for two costs of a stack",
+                "{} cannot hold two costs per stack",
                 self.name
             ))
             .into());
@@ -169,7 +169,7 @@ impl Export {
             .map_or(&[][..], |differences| differences.options);
         Err(ReportError::Usage(
             if of_differences.iter().any(|option| option.name == name) {
-                format!("--{name} is about two costs of a place: expected --diff BASE NEW")
+                format!("--{name} applies to outputs with two costs per node; add --diff BASE NEW")
             } else {
                 format!("the format {} does not have the option --{name}", self.name)
             },
@@ -232,12 +232,12 @@ impl Export {
             "callers and callees, but no call paths"
         };
         let wanted = if self.needs == Needs::Edges {
-            "who called whom"
+            "callers and callees"
         } else {
-            "paths"
+            "call paths"
         };
         Err(ReportError::NothingSelected(format!(
-            "{} holds {wanted}, and {} knows {known}: `profdb report data --format csv` writes what there is",
+            "{} needs {wanted}, but {} has {known}; `profdb report data --format csv` writes these costs",
             self.name,
             run.said()
         )))
@@ -254,7 +254,7 @@ impl Export {
         found.map(Some).ok_or_else(|| {
             let names: Vec<_> = self.layouts.iter().map(|layout| layout.name).collect();
             let known = if names.is_empty() {
-                "one layout only".to_owned()
+                "only one layout".to_owned()
             } else {
                 format!("the layouts {}", names.join(", "))
             };

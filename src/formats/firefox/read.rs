@@ -453,8 +453,8 @@ impl<'f> File<'f> {
                 }
                 b"schema" => {
                     return Err(ImportError::Refused(
-                        "this is a Gecko profile that has not been processed: load it into profiler.firefox.com, \
-                         which processes it in the browser, and save it there"
+                        "the file is an unprocessed Gecko profile: open it in profiler.firefox.com and save it from \
+                         there"
                             .to_owned(),
                     ));
                 }
@@ -497,11 +497,11 @@ impl<'f> File<'f> {
             .flatten()
             .find(|length| *length != stacks.len())
         {
-            let expected = format!("columns of {} samples", stacks.len());
+            let expected = format!("columns with {} samples", stacks.len());
             return Err(ImportError::malformed(
                 samples_at,
                 expected,
-                format!("one of {length}"),
+                format!("a column of {length}"),
             ));
         }
         let container_name = |word: &str, name: &str, id: &str| {
@@ -621,11 +621,15 @@ impl<'f> File<'f> {
         }
         self.costs.emit(self.sink, &self.tree, &metrics);
         self.not_symbolicated.note(self.sink, Severity::Info, |_| {
-            "the file is not symbolicated: functions without a name are named by their address"
+            "the file is not symbolicated: functions are named by their address; to get names, open the file in \
+             profiler.firefox.com and save it again"
                 .to_owned()
         });
         self.allocations.note(self.sink, Severity::Info, |count| {
-            format!("{} of allocations ignored", many(count, "table"))
+            format!(
+                "{} of allocations skipped: only samples are imported",
+                many(count, "table")
+            )
         });
         self.missing.note(self.sink)
     }

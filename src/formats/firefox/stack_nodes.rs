@@ -37,7 +37,7 @@ impl MissingEntries {
             missing.note_with(sink, Severity::Warning, |count, first| {
                 let references = many(count, "reference");
                 format!(
-                    "{references} to a {entry} that is not in the file (first: {first}): left out"
+                    "{references} to a {entry} that is not in the file (first: {first}): skipped"
                 )
             });
         }

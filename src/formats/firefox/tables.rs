@@ -329,7 +329,7 @@ fn of_another_length(at: Position, what: &str, rows: usize, found: usize) -> Imp
     ImportError::malformed(
         at,
         format!("columns of {}", many(rows as u64, what)),
-        format!("one of {found}"),
+        format!("a column of {found}"),
     )
 }
 
@@ -413,7 +413,7 @@ fn optional(json: &mut Reader<'_, '_>) -> Result<u32, ImportError> {
         Ok(number) if number != NONE => Ok(number),
         _ => Err(ImportError::malformed(
             at,
-            "a number from 0, -1 or null",
+            "a non-negative number, -1 or null",
             number.to_string(),
         )),
     }

@@ -48,7 +48,7 @@ const BY_RATIO: &str = "ratio";
 const COLOUR: OptionDef = OptionDef {
     name: "colour",
     takes: Takes::Word(&[BY_VERDICT, BY_RATIO]),
-    meaning: "color boxes with two costs by verdict or by ratio. `verdict` colors only functions whose verdict is a change [default: verdict if there are enough runs]",
+    meaning: "color boxes with two costs by ratio, or only changes by verdict [default: verdict, with enough runs]",
 };
 
 /// Pixels that the line of the legend takes.
@@ -350,7 +350,7 @@ impl<'d> Picture<'d> {
         }
         let all = self.all(at);
         let own = self.difference.places[at].own;
-        let mut figures = format!("in all {}, own {}", self.both(all), self.both(own));
+        let mut figures = format!("inclusive {}, exclusive {}", self.both(all), self.both(own));
         let told = match all {
             [base, _] if base <= 0.0 => Some("only in new"),
             [_, new] if new <= 0.0 => Some("only in base"),

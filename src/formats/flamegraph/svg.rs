@@ -171,13 +171,13 @@ pub(super) fn left_out(caption: String, narrow: u64, percentage: f64, levels: &L
     if narrow > 0 {
         caption = format!(
             "{caption}; left out: {} below {} %",
-            many(narrow, "place"),
+            many(narrow, "node"),
             two_digits(percentage)
         );
     }
     if let (first, last @ 1..) = levels.thin {
         caption = format!(
-            "{caption}; levels {} to {last}, a place each, are drawn thin",
+            "{caption}; levels {} to {last}, with one node each, are drawn thin",
             first + 1
         );
     }

@@ -154,7 +154,7 @@ fn write(
     let height = HEAD + levels.height() + FOOT;
     picture.levels = levels.places(HEAD, is_inverted);
     let name = &profile.metric.name;
-    let mut caption = format!("{name}: {} in all", picture.figure(whole));
+    let mut caption = format!("{name}: {} in total", picture.figure(whole));
     if whole <= 0.0 {
         caption = format!("{caption}, nothing to draw");
     }
@@ -241,7 +241,7 @@ impl Picture<'_> {
         };
         let cost = |cost: f64| format!("{}{}", self.figure(cost), share(cost));
         let mut figures = format!(
-            "in all {}, own {}",
+            "inclusive {}, exclusive {}",
             cost(call.cumulative),
             cost(call.exclusive)
         );

@@ -323,12 +323,12 @@ fn import(
     if stacks.is_empty() {
         return Err(ImportError::malformed(
             input.position(),
-            "a stack, a blank and a number",
+            "a stack, a space and a number",
             "the end of the file",
         ));
     }
     comments.note_with(sink, Severity::Info, |count, first| {
-        format!("{} not read (first: {first})", many(count, "comment"))
+        format!("{} skipped (first: {first})", many(count, "comment"))
     });
     stacks.names().emit_notes(sink);
     Ok(())
@@ -375,8 +375,8 @@ fn read(
         }
     };
     let expected = match metrics.len() {
-        1 => "a stack, a blank and a number".to_owned(),
-        count => format!("a stack and {count} numbers, as in the lines before it"),
+        1 => "a stack, a space and a number".to_owned(),
+        count => format!("a stack, a space and {count} numbers, as in previous lines"),
     };
     let mut has_calls = false;
     let mut buffer = Vec::new();
@@ -421,7 +421,8 @@ fn read(
         sink.note(Note {
             severity: Severity::Warning,
             position: None,
-            message: "no line has a semicolon: each is a stack of one frame, if these are stacks",
+            message: "no line has a semicolon, so each line is read as a stack of one frame; check that the file \
+                      contains stacks",
         });
     }
     Ok(())
@@ -464,12 +465,12 @@ impl FrameNames {
     fn emit_notes(&self, sink: &mut dyn Sink) {
         self.displaced.note(sink, Severity::Info, |count| {
             format!(
-                "{} with a semicolon at the start, which is left out: all except the first have it",
+                "{} with a semicolon at the start, which is not part of the stack: only the first stack lacks it",
                 many(count, "stack")
             )
         });
         self.unnamed.note(sink, Severity::Warning, |_| {
-            "a frame without a name, and perhaps more of them".to_owned()
+            "at least one frame has no name: shown as an empty name".to_owned()
         });
     }
 }

@@ -139,8 +139,8 @@ impl Centres {
     pub(super) fn finish(&self, sink: &mut dyn Sink) {
         self.same_start.note_with(sink, Severity::Info, |count, first| {
             format!(
-                "{count} cost centres differ from one with the same name only in the end of the source span \
-                 (first: {first}): their span replaces the file"
+                "{count} cost centres differ from another one only in the end of the source span (first: {first}): \
+                 their whole span is stored as the file"
             )
         });
     }
@@ -288,7 +288,7 @@ impl Stacks {
                     if !self.builtins_inside {
                         if self.waiting.len() >= WAITING_STACKS {
                             let limit = format!(
-                                "{WAITING_STACKS} stacks of built-in centres (limit: stacks that may wait)"
+                                "{WAITING_STACKS} stacks of built-in centres (limit: stacks held in memory)"
                             );
                             return Err(ImportError::Limit { position, limit });
                         }
@@ -401,7 +401,7 @@ impl Stacks {
             && (seconds - ticks).abs() > slack(TIME_UNIT, 0) + ROUNDING * ticks
         {
             let message = format!(
-                "the total time of {seconds} s differs from that of the ticks, {ticks} s: the ticks are used"
+                "the stated total time is {seconds} s, but the ticks add up to {ticks} s: the ticks are used"
             );
             self.warn(sink, &message);
         }
@@ -433,7 +433,8 @@ impl Stacks {
             sink.leave();
         }
         let message = format!(
-            "the built-in centres hold {} of {} ticks and {} of {} bytes: they are outside the total, --with-builtins includes them",
+            "the built-in centres (GC, SYSTEM, ...) have {} of {} ticks and {} of {} bytes, which are not part of \
+             the total: `--with-builtins` includes them",
             self.builtin.ticks, self.all.ticks, self.builtin.alloc, self.all.alloc
         );
         sink.note(Note {
@@ -451,7 +452,7 @@ impl Stacks {
             let rows = u32::try_from(self.rows).unwrap_or(u32::MAX);
             if stated > 0 && (percent - 100.0).abs() > slack(PERCENT_UNIT, rows) {
                 let message = format!(
-                    "the {unit} of all rows are {percent:.1} % of the total: rows may be missing"
+                    "the {unit} of all rows add up to {percent:.1} % of the total: rows may be missing"
                 );
                 self.warn(sink, &message);
             }
@@ -462,7 +463,7 @@ impl Stacks {
         let without = stated == all - builtin && stated != all;
         if stated != all && !without {
             let message = format!(
-                "the stacks hold {all} {unit} and the total is {stated}: stacks may be missing"
+                "the stacks have {all} {unit}, but the stated total is {stated}: stacks may be missing"
             );
             self.warn(sink, &message);
         }

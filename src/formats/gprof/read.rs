@@ -80,12 +80,15 @@ const SECOND: f64 = 1e9;
 /// What to say of a total, in seconds, of which a sample is a large part.
 fn rough(total: f64) -> Option<String> {
     if total == 0.0 {
-        return Some("the total is 0: the program ended before a sample was taken".to_owned());
+        return Some(
+            "the total is 0: the program ended before the first sample; run it longer".to_owned(),
+        );
     }
     let percent = 100.0 * HUNDREDTH / total;
     (total < LONG).then(|| {
         format!(
-            "times are printed to 0.01 s, which is {percent:.0} % of the total: shares have this accuracy; run the program longer"
+            "gprof prints times in steps of 0.01 s, which is {percent:.0} % of the total: run the program longer for \
+             more accurate shares"
         )
     })
 }
@@ -423,10 +426,11 @@ impl Report {
             let message = match figures.times {
                 Some((own, others)) => {
                     format!(
-                        "{name}: {own} s of its own, {others} s of what it called; not a function"
+                        "{name}: this cycle has {own} s of exclusive time and {others} s of callees; only its \
+                         functions are stored"
                     )
                 }
-                None => format!("{name}: of unknown time; not a function"),
+                None => format!("{name}: this cycle has no times; only its functions are stored"),
             };
             self.circles.push((at, message));
             return Ok(());
@@ -437,8 +441,8 @@ impl Report {
             if known.has_line {
                 return Err(ImportError::malformed(
                     at,
-                    "one block for each function",
-                    format!("a second one of [{number}]"),
+                    "one block per function",
+                    format!("a second block of [{number}]"),
                 ));
             }
             // Blank times are unknown (case `gprof/times-blank`).
@@ -564,7 +568,7 @@ impl Report {
             .count();
         if unknown > 0 {
             let message = format!(
-                "{} without a block of the call graph",
+                "{} without a block in the call graph: inclusive times and callers are unknown",
                 many(unknown as u64, "function")
             );
             sink.note(Note {

@@ -107,7 +107,7 @@ fn import(
     let (first, title) = input.next_line(&mut line)?.unzip();
     let first = first.unwrap_or(start);
     let Some(title) = title.filter(|line| holds_words(line)) else {
-        let expected = "a first line that holds LispWorks Profiler Tree";
+        let expected = "a first line that contains LispWorks Profiler Tree";
         let found = title.map_or_else(|| "the end of the file".to_owned(), quote);
         return Err(ImportError::malformed(first, expected, found));
     };
@@ -544,22 +544,22 @@ impl<'s> Tree<'s> {
         }
         self.more_roots.note(self.sink, Severity::Warning, |count| {
             let trees = count + 1;
-            format!("{trees} nodes have depth 0: each is the root of a tree of its own")
+            format!("{trees} nodes have depth 0: each becomes a root of the call tree")
         });
         self.unlisted.note(self.sink, Severity::Warning, |count| {
             let nodes = many(count, "node");
-            format!("{nodes} with the name of a root or thread above: not listed among functions")
+            format!("{nodes} below a root or thread with the same name: not listed as functions")
         });
         self.contradicting.note_with(self.sink, Severity::Warning, |count, first| {
             format!(
-                "function-info that differs from the first one with the same name: {count} times (first: {first}); the first \
-                 one is kept"
+                "{count} entries of function-info differ from an earlier one with the same name (first: {first}): \
+                 the earlier one is kept"
             )
         });
         cut.note_with(self.sink, Severity::Warning, |count, first| {
             format!(
-                "Seen-Count that is not the sum over the nodes of its name: {count} names (first: {first}); the file's \
-                 count is kept, and the tree may be cut"
+                "the Seen-Count of {count} names differs from the sum over their nodes (first: {first}): the count \
+                 of the file is kept; the tree may be truncated"
             )
         });
     }

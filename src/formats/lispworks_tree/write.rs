@@ -78,13 +78,13 @@ pub(in crate::formats) const EXPORT: Export = Export {
 
 const CALL_COUNTS: Loss = Loss {
     name: "call_counts",
-    what: "the distinction of unknown calls and no calls",
+    what: "the difference between unknown calls and no calls",
     of: "functions",
 };
 
 const EXCLUSIVE: Loss = Loss {
     name: "exclusive",
-    what: "exclusive costs of nodes that differ from the inclusive cost without the callees",
+    what: "exclusive costs of nodes that differ from the inclusive cost minus that of the callees",
     of: "nodes",
 };
 

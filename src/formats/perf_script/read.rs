@@ -171,7 +171,7 @@ fn import(
     if script.samples == 0 {
         return Err(ImportError::malformed(
             input.position(),
-            "a sample of perf script",
+            "a sample of `perf script`",
             "the end of the file",
         ));
     }
@@ -557,23 +557,26 @@ impl<'s> Script<'s> {
             ..
         } = self;
         not_understood.note_with(sink, Severity::Warning, |count, first| {
-            format!("{} not understood (first: {first})", many(count, "line"))
+            format!(
+                "{} not understood and skipped (first: {first})",
+                many(count, "line")
+            )
         });
         without_frames.note(sink, Severity::Info, |count| {
             format!(
-                "{} without frames, counted for the thread alone",
+                "{} without frames: counted for the thread only",
                 many(count, "sample")
             )
         });
         without_binary.note(sink, Severity::Info, |count| {
             format!(
-                "{} without an adjacent frame with the same address: their binary is unknown",
+                "{} without an adjacent frame at the same address: the binary is unknown",
                 many(count, "inlined frame")
             )
         });
         behind_event.note_with(sink, Severity::Info, |count, first| {
             format!(
-                "{} with text after the event, which is left out (first: {first})",
+                "{} with text after the event, which is skipped (first: {first})",
                 many(count, "sample")
             )
         });
@@ -771,7 +774,8 @@ impl SymbolTable {
     fn emit_notes(&self, sink: &mut dyn Sink) {
         self.unknown.note(sink, Severity::Info, |count| {
             format!(
-                "{} without a symbol, named by the address",
+                "{} without a symbol, named by the address; to get names, run `perf script` on a machine with the \
+                 binaries and their debug symbols",
                 many(count, "frame")
             )
         });

@@ -200,7 +200,7 @@ fn import(
         profile.sink,
         Severity::Warning,
         "damaged sample",
-        "left out",
+        "skipped",
     );
     profile.sink.at(input.position());
     profile.missing.note(profile.unwound, profile.sink)?;
@@ -208,7 +208,7 @@ fn import(
         .negative
         .note(profile.sink, Severity::Warning, |count| {
             format!(
-                "{} with negative values, as in a difference of two profiles: they lower totals",
+                "{} with negative values, as in a difference of two profiles: they reduce the totals",
                 many(count, "sample")
             )
         });
@@ -341,7 +341,7 @@ fn metrics(
     }
     if chosen.is_none() && !default.is_empty() {
         let message = format!(
-            "expected a default sample type among the sample types, found {}: the last one is the default",
+            "the default sample type {} is not one of the file's sample types: the last of these is used",
             quote(default)
         );
         let position = Some(tables.default_sample_type.at);
@@ -694,14 +694,17 @@ impl<'s> Profile<'s> {
             sink,
             warning,
             "sample",
-            "without a stack, counted for [no stack]",
+            "without a stack, counted as [no stack]",
         );
         for (name, pattern) in [
             ("drop_frames", tables.drop_frames),
             ("keep_frames", tables.keep_frames),
         ] {
             if pattern.text != 0 {
-                let message = format!("{name} is a property of the run: no frame is left out");
+                let message = format!(
+                    "{name} is stored as a property of the run, but not applied: pprof may show \
+                                       fewer frames"
+                );
                 sink.note(Note {
                     severity: warning,
                     position: Some(pattern.at),
@@ -714,21 +717,21 @@ impl<'s> Profile<'s> {
             sink,
             info,
             "comment",
-            &format!("after the first {COMMENTS}, left out"),
+            &format!("after the first {COMMENTS} skipped"),
         );
         remark(
             &tables.unknown_fields,
             sink,
             info,
             "field",
-            "with an unknown number left out",
+            "with an unknown field number skipped",
         );
         remark(
             &tables.texts.missing.borrow(),
             sink,
             warning,
             "reference",
-            "to texts that are not in the file, read as empty",
+            "to strings that are not in the file, read as empty",
         );
     }
 }

@@ -207,8 +207,8 @@ impl<'s> Symbols<'s> {
         match self.nameless.first() {
             Some(at) if missing > most => Err(ImportError::malformed(
                 at,
-                "names of functions that are in the file",
-                format!("{missing} of {functions} that are not"),
+                "functions whose names are in the string table",
+                format!("{missing} of {functions} without one"),
             )),
             _ => Ok(()),
         }
@@ -232,28 +232,28 @@ impl<'s> Symbols<'s> {
             sink,
             warning,
             "location",
-            "of a mapping that is not in the file",
+            "with a mapping that is not in the file: the module is unknown",
         );
         remark(
             &self.no_function,
             sink,
             warning,
             "line",
-            "of a function that is not in the file, named by the address",
+            "with a function that is not in the file: named by the address",
         );
         remark(
             &self.odd_lines,
             sink,
             warning,
             "line number",
-            "below 0 or above 2^32-1, read as unknown",
+            "below 0 or above 2^32-1: stored as unknown",
         );
         remark(
             &self.symbolized,
             sink,
             Severity::Info,
             "location",
-            "with a function, whose address is left out",
+            "with function names: addresses are not stored",
         );
     }
 }

@@ -128,7 +128,7 @@ impl Texts {
         if self.ends.is_empty() && !text.bytes.is_empty() {
             return Err(ImportError::malformed(
                 text.at,
-                "an empty text as the first one",
+                "an empty string as the first entry of the string table",
                 quote(text.bytes),
             ));
         }
@@ -150,7 +150,7 @@ impl Texts {
         });
         found.ok_or_else(|| {
             let expected = format!(
-                "the number of one of {}",
+                "the index of one of {}",
                 many(self.ends.len() as u64, "text")
             );
             ImportError::malformed(at, expected, text.cast_signed().to_string())
@@ -191,11 +191,11 @@ impl<T> Table<T> {
             let found = if id == 0 {
                 "none".to_owned()
             } else {
-                format!("{id}, which an earlier one has")
+                format!("{id}, which is already in use")
             };
             return Err(ImportError::malformed(
                 at,
-                format!("a {what} with an id of its own"),
+                format!("a {what} with a unique id"),
                 found,
             ));
         }
@@ -263,7 +263,7 @@ impl Tables {
                 // Protocol Buffers would merge two profiles without a word, and the texts of the
                 // second mean something else then (case `pprof/two-profiles`).
                 if self.time != 0 {
-                    let found = "a second time_nanos: files were put together";
+                    let found = "a second time_nanos: the file is a concatenation of profiles";
                     return Err(ImportError::malformed(field.at, "one profile", found));
                 }
                 self.time = time;

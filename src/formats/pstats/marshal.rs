@@ -31,9 +31,9 @@ impl Object {
     /// What a message says that was found.
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::Other => "something else".to_owned(),
+            Self::Other => "an object of another type".to_owned(),
             Self::Integer(number) => number.to_string(),
-            Self::Real(number) => number.to_string(),
+            Self::Real(number) => format!("{number:?}"),
             Self::Text(text) => quote(text.as_bytes()),
             Self::Tuple(parts) => format!("a tuple of {}", parts.len()),
             Self::Dictionary(_) => "a dictionary".to_owned(),
@@ -123,7 +123,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn object_or_end(&mut self, depth: u32) -> Result<Option<Object>, ImportError> {
         let at = self.position();
         if depth > DEEPEST {
-            let limit = format!("{DEEPEST} objects within each other (limit: nesting)");
+            let limit = format!("{DEEPEST} nested objects (limit: nesting)");
             return Err(ImportError::Limit {
                 position: at,
                 limit,
@@ -180,7 +180,7 @@ impl<'r, 'a> Reader<'r, 'a> {
                 let number = std::str::from_utf8(text)
                     .ok()
                     .and_then(|text| text.trim().parse().ok());
-                let wrong = || ImportError::malformed(at, "a number as text", quote(text));
+                let wrong = || ImportError::malformed(at, "a number as a string", quote(text));
                 Object::Real(number.ok_or_else(wrong)?)
             }
             b'z' | b'Z' => {
@@ -223,13 +223,13 @@ impl<'r, 'a> Reader<'r, 'a> {
                     Some(object) => Ok(Some(object)),
                     None => Err(ImportError::malformed(
                         at,
-                        "a reference to an object before it",
+                        "a reference to an earlier object",
                         number.to_string(),
                     )),
                 };
             }
             other => {
-                let expected = "a number, a text, a tuple, a dictionary or code";
+                let expected = "a number, a string, a tuple, a dictionary or code";
                 return Err(ImportError::malformed(at, expected, quote(&[other])));
             }
         };
@@ -311,7 +311,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// A whole number in digits of 15 bits.
     fn long(&mut self, at: Position) -> Result<Object, ImportError> {
         let length = LE::read_i32(&self.array::<4>()?);
-        let too_large = || ImportError::malformed(at, "a number that fits", "a larger one");
+        let too_large =
+            || ImportError::malformed(at, "a number that fits in 64 bits", "a larger one");
         let mut value: i64 = 0;
         for place in 0..length.unsigned_abs() {
             let digit = i64::from(LE::read_u16(&self.array::<2>()?));

@@ -139,7 +139,7 @@ fn import(
     emit(&functions, &callers, sink);
     swapped.note(sink, Severity::Info, |count| {
         let functions = many(count, "function");
-        format!("{functions} with more primitive calls than calls, as in files of yappi: read in reverse")
+        format!("{functions} with more primitive calls than calls, as in files of yappi: the two numbers were swapped")
     });
     Ok(())
 }
@@ -188,7 +188,7 @@ impl Call {
                 )
             }
             _ => {
-                let expected = "calls, primitive calls, own and cumulative time of a caller";
+                let expected = "calls, primitive calls, exclusive and cumulative time of a caller";
                 return Err(ImportError::malformed(at, expected, part.describe()));
             }
         };
@@ -221,8 +221,8 @@ fn function(
     else {
         return Err(wrong());
     };
-    let first_line =
-        u32::try_from(*line).map_err(|_| ImportError::malformed(at, "a line", line.to_string()))?;
+    let first_line = u32::try_from(*line)
+        .map_err(|_| ImportError::malformed(at, "a line number", line.to_string()))?;
     // Before the sink sees them: a reference of five bytes can name a long text again and again.
     names.add(&[file, name], at)?;
     // cProfile writes `~` where it knows no file: functions that are built in.
@@ -340,7 +340,7 @@ fn emit(functions: &[Row], calls: &[Call], sink: &mut dyn Sink) {
     }
     no_times.note(sink, Severity::Info, |count| {
         format!(
-            "{} without times, as `profile` writes them",
+            "{} without times, as `profile` writes them: the costs of their calls are unknown",
             many(count, "caller")
         )
     });

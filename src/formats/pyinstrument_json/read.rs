@@ -132,7 +132,7 @@ fn import(
         duration = None;
         let frames = (tree.nodes.len() as u64).saturating_sub(unfinished);
         let parts = format!(
-            "{} before it read, {} around it read without own time",
+            "imported {} before it, and {} around it without exclusive time",
             many(frames, "frame"),
             many(unfinished, "frame")
         );
@@ -173,19 +173,22 @@ fn read_members(
             Some(_) if json.null()? => {}
             Some("root_frame") => tree.read(json, sink)?,
             Some("start_time") => {
-                let (seconds, _) = nanoseconds(json, "seconds from 0 in `start_time`")?;
+                let (seconds, _) =
+                    nanoseconds(json, "a non-negative number of seconds in `start_time`")?;
                 sink.run(RunFact::Other("start_time", &seconds));
                 if let Some(since_1970) = whole_nanoseconds(&seconds) {
                     sink.run(RunFact::RecordedAt(&utc(since_1970)));
                 }
             }
             Some("duration") => {
-                let (seconds, figure) = nanoseconds(json, "seconds from 0 in `duration`")?;
+                let (seconds, figure) =
+                    nanoseconds(json, "a non-negative number of seconds in `duration`")?;
                 sink.run(RunFact::Other("duration", &seconds));
                 *duration = Some((at, seconds, figure));
             }
             Some("cpu_time") => {
-                let (seconds, _) = nanoseconds(json, "seconds from 0 in `cpu_time`")?;
+                let (seconds, _) =
+                    nanoseconds(json, "a non-negative number of seconds in `cpu_time`")?;
                 sink.run(RunFact::Other("cpu_time", &seconds));
             }
             Some("sample_count") => {
@@ -380,14 +383,16 @@ impl Tree {
                 Some("class_name") => json.text(&mut top.class)?,
                 Some("file_path") => json.text(&mut top.file)?,
                 Some("line_no") => {
-                    top.first_line = json.index("a line number from 0 in `line_no`")?;
+                    top.first_line = json.index("a non-negative line number in `line_no`")?;
                 }
                 Some("time") => {
-                    time.cumulative = Some(nanoseconds(json, "seconds from 0 in `time`")?.1);
+                    time.cumulative =
+                        Some(nanoseconds(json, "a non-negative number of seconds in `time`")?.1);
                 }
                 Some("await_time") => {
-                    awaited.cumulative =
-                        Some(nanoseconds(json, "seconds from 0 in `await_time`")?.1);
+                    awaited.cumulative = Some(
+                        nanoseconds(json, "a non-negative number of seconds in `await_time`")?.1,
+                    );
                 }
                 Some("children") => {
                     if json.item(&mut top.children)?.is_some() {
@@ -554,7 +559,8 @@ impl Tree {
             && (duration - root).abs() > PART * duration
         {
             let message = format!(
-                "`duration` is {seconds} s, the `time` of the root {} s: a part of the recording is missing in the tree",
+                "`duration` is {seconds} s, but the `time` of the root is {} s: a part of the recording is missing \
+                 in the tree",
                 root / 1e9
             );
             sink.note(Note {
@@ -591,13 +597,14 @@ impl Tree {
         self.too_much_self
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(
-                    "{} less than the callees and `[self]` together (first: {first}): the exclusive cost is the difference",
+                    "{} less than the callees and `[self]` together (first: {first}): the exclusive cost is the \
+                     difference, not `[self]`",
                     if count == 1 { "1 frame costs".to_owned() } else { format!("{count} frames cost") }
                 )
             });
         self.unknown
             .note_with(sink, Severity::Info, |count, first| {
-                format!("{} not read (first: {first})", many(count, "member"))
+                format!("{} skipped (first: {first})", many(count, "member"))
             });
     }
 }

@@ -126,7 +126,7 @@ fn import(
                     trace.sink,
                     Severity::Warning,
                     Some(at),
-                    "data after the last @end is ignored",
+                    "data after the last @end skipped",
                 );
                 break;
             }
@@ -141,8 +141,7 @@ fn import(
     // All records may be whole without it: this is all that can be said (case
     // `sampler/no-final-end`).
     if !matches!(section, Section::Ended) {
-        let message =
-            "expected @end before the end of the file: the file may be cut between two samples";
+        let message = "expected @end before the end of the file: the file may be truncated between two samples";
         note(
             trace.sink,
             Severity::Warning,
@@ -269,7 +268,8 @@ impl<'s> Trace<'s> {
                 continue;
             }
             let found = if line.strip_suffix(b"\r") == Some(wanted) {
-                "a carriage return after it: the file was copied as text, and its numbers are damaged".to_owned()
+                "a carriage return after it: the file was copied in text mode, which damages its numbers; copy it in \
+                 binary mode".to_owned()
             } else if line.is_empty() && !ended {
                 "the end of the file".to_owned()
             } else {
@@ -308,7 +308,7 @@ impl<'s> Trace<'s> {
         };
         if ![0, 5, 10].iter().all(|at| record.get(*at) == Some(&b'\t')) {
             return wrong(
-                "tabs before, between and after two numbers of 4 bytes",
+                "tabs before, between and after two 4-byte numbers",
                 quote(record),
             );
         }
@@ -320,7 +320,7 @@ impl<'s> Trace<'s> {
         let mut parts = record.rsplitn(3, |byte| *byte == b'\t');
         let (Some(second), Some(path), Some(name)) = (parts.next(), parts.next(), parts.next())
         else {
-            return wrong("a name and two paths, tabs between them", quote(record));
+            return wrong("a name and two paths, separated by tabs", quote(record));
         };
         if self.symbols.contains_key(&id) {
             self.repeated.add_with(at, || format!("0x{id:08X}"));
@@ -364,7 +364,7 @@ impl<'s> Trace<'s> {
             return Err(self.refuse(at, "@threadV1.0 with an id, or @end", &quote(line)));
         };
         if !ended {
-            let message = "expected a line feed after the id of a thread: the id may be cut";
+            let message = "expected a line feed after the id of a thread: the id may be truncated";
             note(self.sink, Severity::Warning, Some(at), message);
         }
         let thread = self.thread(id, at);
@@ -552,7 +552,10 @@ impl<'s> Trace<'s> {
         ImportError::malformed(
             at,
             expected,
-            format!("{found} ({} before it)", many(self.samples, "whole sample")),
+            format!(
+                "{found} ({} before it)",
+                many(self.samples, "complete sample")
+            ),
         )
     }
 
@@ -566,42 +569,42 @@ impl<'s> Trace<'s> {
             sink,
             Severity::Info,
             "symbol",
-            "with a second number that is not 0 or another second path, which are left out",
+            "with a second number other than 0 or a different second path, which are not stored",
         );
         remark(
             &self.repeated,
             sink,
             warning,
             "symbol",
-            "with the id of an earlier one, which is kept",
+            "with a duplicate id: the earlier symbol is used",
         );
         remark(
             &self.not_hexadecimal,
             sink,
             warning,
             "thread",
-            "with an id that is not hexadecimal",
+            "with an id that is not hexadecimal: the text is the name of the thread",
         );
         remark(
             &self.unusual,
             sink,
             warning,
             "sample",
-            "with numbers other than 1, 0, 1 at the start, counted as 1 each",
+            "with numbers other than 1, 0, 1 at the start: each counted as one sample",
         );
         remark(
             &self.without_frames,
             sink,
             warning,
             "sample",
-            "without frames, counted for the thread alone",
+            "without frames: counted for the thread only",
         );
         remark(
             &self.unlisted,
             sink,
             warning,
             "frame",
-            "with an id without a symbol, named by the id",
+            "with an id without a symbol: named by the id",
         );
     }
 }

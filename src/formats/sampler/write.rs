@@ -104,7 +104,7 @@ const NO_THREAD: Loss = Loss {
 
 const BOTH: Loss = Loss {
     name: "both",
-    what: "threads that are also called within a root; they become a thread and a function",
+    what: "threads that also occur within a root; they become a thread and a function",
     of: "functions",
 };
 
@@ -232,8 +232,8 @@ fn refuse(profile: &Profile<'_>) -> Result<(), ExportError> {
     let Profile { metric, run, .. } = profile;
     if metric.unit != "count" {
         let fault = format!(
-            "a sampler file has a stack for each sample, and `{}` of {} is in {}: name a metric that is counted with \
-             --metric, or write lispworks_tree or folded",
+            "a sampler file has a stack for each sample, but `{}` of {} is in {}; choose a count with --metric, or \
+             write lispworks_tree or folded",
             metric.name,
             run.said(),
             metric.unit

@@ -79,7 +79,7 @@ impl Metrics {
     fn push(&mut self, metric: Metric, at: Position) -> Result<usize, ImportError> {
         if self.all.len() == MOST_METRICS {
             let limit = format!(
-                "{MOST_METRICS} metrics of a file, numbers of samples among them (limit: metrics)"
+                "{MOST_METRICS} metrics in a file, numbers of samples included (limit: metrics)"
             );
             return Err(ImportError::Limit {
                 position: at,

@@ -82,7 +82,8 @@ impl Measured {
         self.twice.note_with(sink, Severity::Warning, |count, first| {
             let profiles = many(count, "profile");
             format!(
-                "{profiles} added to others that may be different measurements, judged by their names (first: {first})"
+                "{profiles} added to others, although the names suggest different measurements (first: {first}); if \
+                 they are, import them from separate files"
             )
         });
     }

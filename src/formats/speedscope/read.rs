@@ -372,8 +372,8 @@ impl<'f> File<'f> {
                 b"unit" => unit = Some(self.unit(json)?),
                 b"metric" => named = Some(self.text(json)?),
                 b"around" if top.is_some() => {
-                    let expected = "`around` in front of what it stands around";
-                    return Err(ImportError::malformed(at, expected, "it after that"));
+                    let expected = "`around` before the members that it surrounds";
+                    return Err(ImportError::malformed(at, expected, "it later"));
                 }
                 b"around" => around = Some(self.around(json)?),
                 b"startValue" => json.skip()?,
@@ -651,7 +651,7 @@ impl<'f> File<'f> {
             if let Some(last) = calls.last.filter(|last| time < *last) {
                 return Err(ImportError::malformed(
                     time_at,
-                    format!("a time from {last}"),
+                    format!("a time of at least {last}"),
                     time.to_string(),
                 ));
             }
@@ -731,13 +731,13 @@ impl<'f> File<'f> {
         self.missing.note(self.references, self.sink)?;
         self.open.note(self.sink, Severity::Warning, |count| {
             format!(
-                "{} not closed: until the end of the profile",
+                "{} without an end: ended at the end of the profile",
                 many(count, "call")
             )
         });
         self.unknown
             .note_with(self.sink, Severity::Info, |count, first| {
-                format!("{} not read (first: {first})", many(count, "member"))
+                format!("{} skipped (first: {first})", many(count, "member"))
             });
         Ok(())
     }

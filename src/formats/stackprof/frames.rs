@@ -110,7 +110,7 @@ impl Frames {
             if let Some((_, place)) = self.frames.get_mut(number as usize)
                 && place.replace(frame).is_some()
             {
-                let expected = "an id of its own for each frame";
+                let expected = "a unique id for each frame";
                 return Err(ImportError::malformed(at, expected, quote(&id)));
             }
         }
@@ -180,7 +180,7 @@ impl Frames {
             json.begin_record_at(at);
             let callee = self.of_id(&id, at)?;
             if !had.insert(callee) {
-                let expected = "an id of its own for each callee";
+                let expected = "a unique id for each callee";
                 return Err(ImportError::malformed(at, expected, quote(&id)));
             }
             callees.push((callee, count_of(json, "a count in `edges`")?));
@@ -197,7 +197,7 @@ impl Frames {
             // As numbers: `7` and `07` are one line.
             let line = line_of(&text).filter(|line| had.insert(*line));
             let line = line.ok_or_else(|| {
-                let expected = "the number of a line in `lines`, each once";
+                let expected = "a unique line number in `lines`";
                 ImportError::malformed(at, expected, quote(&text))
             })?;
             let what = "samples of a line";
@@ -211,7 +211,7 @@ impl Frames {
             let mut pair = Within::default();
             let mut next = || match json.item(&mut pair)? {
                 Some(_) => count_of(json, what),
-                None => Err(json.expected("total and own samples of a line")),
+                None => Err(json.expected("total and exclusive samples of a line")),
             };
             let (total, own) = (next()?, next()?);
             json.expect(b']', "`]` after two counts")?;

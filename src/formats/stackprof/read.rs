@@ -228,8 +228,10 @@ impl File {
                 functions.say_lines(&metrics, sink);
             }
             if stacked != samples {
-                let message =
-                    format!("the file states {samples} samples, its stacks have {stacked}");
+                let message = format!(
+                    "the file states {samples} samples, but its stacks have {stacked}: percentages refer to \
+                             the stated number"
+                );
                 warn(raw.at, &message, sink);
             }
         } else {
@@ -240,7 +242,11 @@ impl File {
             }));
             let metrics = self.metrics(at, samples, sink);
             if let Some(lines) = &self.lines {
-                warn(lines.at, "lines without stacks: left out", sink);
+                warn(
+                    lines.at,
+                    "`raw_lines` without `raw` skipped: costs of lines come from the functions",
+                    sink,
+                );
             }
             if functions.has_callees {
                 say_callees(&frames, &functions, &metrics, sink);
@@ -253,8 +259,10 @@ impl File {
             }
             add(&mut own, collector);
             if own != samples {
-                let message =
-                    format!("the file states {samples} samples, its functions have {own}");
+                let message = format!(
+                    "the file states {samples} samples, but its functions have {own}: percentages refer to \
+                             the stated number"
+                );
                 warn(at, &message, sink);
             }
         }
@@ -277,8 +285,9 @@ impl File {
             sink.run(RunFact::DefaultMetric(metric.id));
             metrics.push(metric);
         } else {
-            let message =
-                format!("the file has no `interval`: {name} is unknown, only samples are stored");
+            let message = format!(
+                "the file has no `interval`, so {name} is unknown: only samples are stored"
+            );
             warn(at, &message, sink);
         }
         metrics
@@ -286,15 +295,15 @@ impl File {
 
     fn emit_notes(&self, sink: &mut dyn Sink) {
         self.nested.note(sink, Severity::Info, |count| {
-            format!("{} of `metadata` not read", many(count, "member"))
+            format!("{} of `metadata` skipped", many(count, "member"))
         });
         self.frames.own_only.note(sink, Severity::Warning, |count| {
             let lines = many(count, "line");
-            format!("{lines} with exclusive samples only: left out")
+            format!("{lines} with exclusive samples only skipped: the inclusive cost is unknown")
         });
         let unknown = &self.frames.unknown;
         unknown.note_with(sink, Severity::Info, |count, first| {
-            format!("{} not read (first: {first})", many(count, "member"))
+            format!("{} skipped (first: {first})", many(count, "member"))
         });
     }
 }
@@ -319,7 +328,7 @@ fn count(json: &mut Reader<'_, '_>, name: &str, sink: &mut dyn Sink) -> Result<u
 }
 
 fn interval(json: &mut Reader<'_, '_>, sink: &mut dyn Sink) -> Result<f64, ImportError> {
-    const WHAT: &str = "a number from 0 in `interval`";
+    const WHAT: &str = "a non-negative number in `interval`";
     let at = json.place()?;
     let (text, interval) = json.decimal(WHAT)?;
     if interval < 0.0 {
@@ -359,7 +368,7 @@ fn metadata(
             json.skip()?;
             b"false"
         } else {
-            json.text_or_number("a text, a number, `true`, `false` or `null`", &mut value)?;
+            json.text_or_number("a string, a number, `true`, `false` or `null`", &mut value)?;
             &value
         };
         let name = format!("metadata.{}", escape::text(&name));

@@ -60,8 +60,12 @@ impl<'f> Stacks<'f> {
                 // The two arrays have their runs in one order; a difference means that lines would
                 // go to other stacks (case `stackprof/raw-lines-of-other-stacks`).
                 if numbers.len() != ids.len() || of_lines.count != run.count {
-                    let expected = format!("stack {} as in `raw`", number + 1);
-                    return Err(ImportError::malformed(lines.at, expected, "another one"));
+                    let expected = format!("stack {} to be equal to that of `raw`", number + 1);
+                    return Err(ImportError::malformed(
+                        lines.at,
+                        expected,
+                        "a different one",
+                    ));
                 }
             }
             self.count(&ids, run.count, number + 1);
@@ -133,7 +137,7 @@ impl<'f> Stacks<'f> {
         other.note(self.sink, Severity::Warning, |count| {
             let functions = many(count, "function");
             format!(
-                "{functions} with samples that differ from those of their stacks, which are used"
+                "{functions} whose samples differ from those of their stacks: the stacks are used"
             )
         });
     }

@@ -14,7 +14,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// All of them, by name.
+    /// All engines, by name.
     pub const ALL: [(&'static str, Self); 3] = [
         ("spark", Self::Spark),
         ("duckdb", Self::DuckDb),

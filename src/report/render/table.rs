@@ -187,7 +187,10 @@ impl Table {
             let _ = write!(line, "; Shown: {shown}, because {why}");
         }
         if subject.exclusive_left {
-            let _ = write!(line, "; Exclusive {name}: what is left below callees");
+            let _ = write!(
+                line,
+                "; Exclusive {name}: summed over the nodes, not as stated in the file"
+            );
         }
         if let Some(callers) = subject.callers {
             let sum = callers
@@ -199,15 +202,11 @@ impl Table {
             let share = pruned
                 .percent
                 .map(|percent| format!(" ({} %)", fixed(percent, DECIMALS)));
-            let rows = if pruned.rows == 1 {
-                "row, which itself costs"
-            } else {
-                "rows, which themselves cost"
-            };
+            let rows = if pruned.rows == 1 { "row" } else { "rows" };
             // Only their own cost is left out: what is shown above them includes it.
             let _ = write!(
                 line,
-                "; Not shown: {} {rows} {}{}",
+                "; Not shown: {} {rows}, exclusive cost {}{}",
                 pruned.rows,
                 figure(pruned.cost),
                 share.unwrap_or_default()

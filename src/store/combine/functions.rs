@@ -20,8 +20,8 @@ const FUNCTIONS: &str =
 
 /// Groups of functions of several runs that are equal.
 ///
-/// Functions of one identity are one group, whatever their build or process. But if one run has all of them, the runs
-/// are of one build, and each function is a group: two functions of one file and name that differ in their lines.
+/// Functions with the same identity form a group, whatever their build or process. If one run contains all of them, the
+/// runs are of the same build, and each function is a group: two functions with equal file and name at different lines.
 pub(super) struct FunctionGroups {
     group_of: HashMap<i64, usize>,
     /// The function that gives each group its name and place.

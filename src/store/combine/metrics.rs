@@ -75,7 +75,7 @@ impl PairedMetrics {
             .filter(|_| !defaults.contains(&None))
         else {
             return Err(CombineError::Unpaired(format!(
-                "the runs do not measure the same: {}; select runs with one default metric",
+                "the runs measure different metrics: {}; select runs with the same default metric",
                 unpaired.join("; ")
             )));
         };
@@ -97,7 +97,7 @@ impl PairedMetrics {
         let mut remarks = Vec::new();
         if !self.unpaired.is_empty() {
             remarks.push(format!(
-                "left out, as not all runs measure the same: {}",
+                "left out, because the runs measure different metrics: {}",
                 self.unpaired.join("; ")
             ));
         }

@@ -108,7 +108,7 @@ fn log_of_empty_file(path: &Path) -> io::Result<Option<PathBuf>> {
     if fs::metadata(&place).is_ok_and(|about| about.len() == 0 && !is_trusted(&about)) {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "this is an empty file of another user",
+            "the file is empty and belongs to another user",
         ));
     }
     let found = log_of_another_beside(&place)?;

@@ -329,5 +329,8 @@ impl<'d> RunCopy<'d> {
 /// An id that nothing has, which the checks should have found.
 fn out_of_range() -> rusqlite::Error {
     let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-    rusqlite::Error::SqliteFailure(error, Some("a number leads nowhere".to_owned()))
+    rusqlite::Error::SqliteFailure(
+        error,
+        Some("a reference to a row that does not exist".to_owned()),
+    )
 }

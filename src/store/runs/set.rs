@@ -11,7 +11,7 @@
 //! | `branch=main last 10` | the 10 runs with this tag that were imported last |
 //! | `last 10` | the 10 runs that were imported last |
 //! | `9f3a` | the run whose uid begins with these 4 or more characters; at least one must be a letter |
-//! | `'by night'` | the runs with this title, with this file name if they have no title, or with a tag of this value |
+//! | `'by night'` | runs with this title (without one: this file name), or with a tag of this value |
 //! | `run.xml` | a file, if the command reads files and the file exists; otherwise like a name in quotes |
 //! | `./3`, `/tmp/latest`, `-` | a file even if its name could be a set; standard input |
 //!

@@ -252,7 +252,7 @@ impl Ascending {
         }
     }
 
-    /// All of them.
+    /// Returns the numbers in ascending order.
     fn numbers(&self) -> impl Iterator<Item = u64> {
         (self.first != 0)
             .then(|| numbers(self.first, &self.bytes))

@@ -292,7 +292,7 @@ fn write_report(text: &mut String, report: &Report) {
         let _ = writeln!(
             text,
             "| `{flag}` | {}{required}{default} |",
-            cell(parameter.meaning)
+            cell(first_sentence(parameter.meaning))
         );
     }
     let filters: Vec<_> = filters
@@ -355,6 +355,11 @@ fn is_filter(parameter: &ParameterDef<'_>) -> bool {
     )
 }
 
+/// Returns the part of a help text that `-h` prints.
+fn first_sentence(meaning: &str) -> &str {
+    meaning.split_once(". ").map_or(meaning, |(first, _)| first)
+}
+
 /// Writes the filters of all reports, and fails if a filter has two meanings.
 fn write_filters(text: &mut String) {
     text.push_str("\n## Filters\n\n| flag | meaning |\n| --- | --- |\n");
@@ -379,6 +384,10 @@ fn write_filters(text: &mut String) {
             filter.name
         );
     }
+    text.push_str(
+        "\nIn a PATH, `A,B` is B anywhere below A, `A>B` is B called directly by A, and `*` and `?` are wildcards. \
+         Names in quotes match literally.\n",
+    );
 }
 
 /// A parameter as it is typed.

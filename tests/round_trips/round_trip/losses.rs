@@ -397,7 +397,7 @@ impl Trip<'_> {
         is_merged
     }
 
-    /// Whether some figure of a metric is no whole number of what is written.
+    /// Returns true if a cost in a metric is not a whole number of the exported unit.
     fn has_fractions(&self, metric: usize) -> bool {
         let scale = self.scale(metric);
         let is_part = |cost: f64| (cost / scale).fract() != 0.0;

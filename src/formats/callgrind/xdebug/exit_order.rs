@@ -85,7 +85,7 @@ impl Doubt {
                 returned,
             } => {
                 format!(
-                    "call {at} of `{}` is of `{}`, but `{}` returned then",
+                    "call {at} in `{}` is to `{}`, but `{}` returned at that point",
                     name(of),
                     name(named),
                     name(returned)
@@ -99,10 +99,11 @@ impl Doubt {
             } => {
                 let (caller, callee) = (name(of), name(named));
                 format!(
-                    "call {at} of `{caller}`, of `{callee}`, cost it {stated}, but its record adds up to {cost}"
+                    "call {at} in `{caller}`, to `{callee}`, has the cost {stated}, but the record of the callee \
+                     adds up to {cost}"
                 )
             }
-            Self::Cut => "no line `summary:` ends the request".to_owned(),
+            Self::Cut => "the request does not end with a line `summary:`".to_owned(),
         }
     }
 }
@@ -167,7 +168,7 @@ impl ExitOrder {
         // be of new ones.
         let waits = matches!(&self.reader, Reader::Proof(proof) if !proof.waiting.is_empty());
         if (self.open.is_some() || waits) && metrics != self.metrics {
-            self.doubt(at, Doubt::Shape("is followed by other events"));
+            self.doubt(at, Doubt::Shape("is followed by records with other events"));
         }
         self.metrics = metrics;
     }
@@ -187,7 +188,7 @@ impl ExitOrder {
             return;
         }
         if self.record.has_cost {
-            self.doubt_shape("has own cost twice");
+            self.doubt_shape("has two exclusive costs");
         } else {
             self.record.cost(line, figures);
         }
@@ -201,9 +202,9 @@ impl ExitOrder {
         figures: &[Figure],
     ) {
         if calls != 1 {
-            self.doubt_shape("has calls that are added up");
+            self.doubt_shape("contains a sum of several calls");
         } else if call.line >= Mark::LINES {
-            self.doubt_shape("calls from a line above 2^31");
+            self.doubt_shape("has a call on a line above 2^31");
         } else if self.open.is_some() {
             self.record.call(call, figures);
         }
@@ -259,7 +260,7 @@ impl ExitOrder {
     fn end(&mut self) {
         let Some(at) = self.open.take() else { return };
         if !self.record.has_cost {
-            return self.doubt(at, Doubt::Shape("has no own cost"));
+            return self.doubt(at, Doubt::Shape("has no exclusive cost"));
         }
         match &mut self.reader {
             Reader::Proof(proof) => {
@@ -292,7 +293,7 @@ impl Proof {
         } = self;
         let (calls, stride) = (record.calls.len(), metrics.len());
         let (Ok(number), Ok(made)) = (u32::try_from(marks.len()), u32::try_from(calls)) else {
-            return Err(Doubt::Shape("is one of more than 2^32"));
+            return Err(Doubt::Shape("is one of more than 2^32 records"));
         };
         // What a function called has returned before it, and after all that its caller called
         // earlier, so that its calls are the last ones that wait.

@@ -12,6 +12,10 @@
 //! ```
 //! Prefer XML if possible: it has more information.
 //!
+//! `profdb import --source DIR` stores the source of functions. It reads files with the extensions `.aplf`, `.aplo`, `.apln`, `.aplc`,
+//! `.apli` and `.dyalog` below DIR. A file holds one function or a script, and directories are namespaces: `Shop/Price.aplf` is
+//! `#.Shop.Price`.
+//!
 //! # What we read
 //! - `tree` and `data` files of the versions 0.9.0 and 1.37. A header with `Depth` means a tree.
 //! - All field separators (the character after the first name of the header, or that of `--separators`) and both
@@ -376,7 +380,7 @@ impl Columns {
                 ));
             }
             if !KNOWN.contains(name) {
-                let message = format!("column {shown} is not read");
+                let message = format!("column {shown} skipped");
                 sink.note(Note {
                     severity: Severity::Warning,
                     position: Some(at),
@@ -396,7 +400,7 @@ impl Columns {
                 } else {
                     "ExclusiveTicks"
                 };
-                let expected = format!("both columns of ticks: {missing} too");
+                let expected = format!("both columns of ticks, {missing} included");
                 return Err(ImportError::malformed(at, expected, "one"));
             }
         };
@@ -404,7 +408,7 @@ impl Columns {
             (Some(_), Some(_)) => {
                 return Err(ImportError::malformed(
                     at,
-                    "a column Element or a column Function",
+                    "only one of the columns Element and Function",
                     "both",
                 ));
             }
@@ -480,7 +484,7 @@ impl Columns {
             }),
         };
         let line = line_number(field(self.line))
-            .ok_or_else(|| wrong(self.line, "a line, nothing or ¯1", "Line"))?;
+            .ok_or_else(|| wrong(self.line, "a line number, nothing or ¯1", "Line"))?;
         let calls = match self.calls {
             None => None,
             Some(column) => {

@@ -223,7 +223,7 @@ impl<'r, 'a> Xml<'r, 'a> {
                 tag.name()
             };
             let message = format!(
-                "element {} is not read here",
+                "element {} skipped: this format does not have it here",
                 quote(format!("<{name}>").as_bytes())
             );
             self.note(&message, sink);
@@ -285,10 +285,7 @@ impl<'r, 'a> Xml<'r, 'a> {
 
     fn note_attributes(&mut self, sink: &mut dyn Sink) {
         if !self.attributes.is_empty() {
-            let message = format!(
-                "attributes are not read: {}",
-                quote(self.attributes.as_bytes())
-            );
+            let message = format!("attributes skipped: {}", quote(self.attributes.as_bytes()));
             self.attributes.clear();
             self.note(&message, sink);
         }
@@ -340,8 +337,7 @@ impl<'r, 'a> Xml<'r, 'a> {
                 Event::Start(start) | Event::Empty(start) => {
                     self.depth += 1;
                     if self.depth > NESTING {
-                        let limit =
-                            format!("{NESTING} elements within each other (limit: XML nesting)");
+                        let limit = format!("{NESTING} nested elements (limit: XML nesting)");
                         return Err(ImportError::Limit {
                             position: self.position,
                             limit,
@@ -392,7 +388,7 @@ fn resolve(
     } else if let Some(replacement) = resolve_xml_entity(reference) {
         text.push_str(replacement);
     } else {
-        let expected = "a character or one of XML's own entities";
+        let expected = "a character reference or an entity that XML predefines";
         let found = quote(format!("&{};", &**reference).as_bytes());
         return Err(ImportError::malformed(position, expected, found));
     }
@@ -434,11 +430,10 @@ fn failure(input: &mut Input<'_>, position: Position, error: &quick_xml::Error) 
             "a start tag".to_owned(),
             quote(format!("</{found}>").as_bytes()),
         ),
-        quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) => (
-            "`;` at the end of what `&` starts".to_owned(),
-            "none".to_owned(),
-        ),
-        _ => ("well-formed XML".to_owned(), format!("a fault: {error}")),
+        quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) => {
+            ("`;` at the end of the entity".to_owned(), "none".to_owned())
+        }
+        _ => ("well-formed XML".to_owned(), format!("an error: {error}")),
     };
     ImportError::malformed(position, expected, found)
 }

@@ -10,6 +10,9 @@
 //! ⎕PROFILE 'start' ⋄ Main ⋄ ⎕PROFILE 'stop'
 //! ]PROFILE tree -outfile=/tmp/run.xml
 //! ```
+//! `profdb import --source DIR` stores the source of functions. It reads files with the extensions `.aplf`, `.aplo`, `.apln`, `.aplc`,
+//! `.apli` and `.dyalog` below DIR. A file holds one function or a script, and directories are namespaces: `Shop/Price.aplf` is
+//! `#.Shop.Price`.
 //!
 //! # What we read
 //! - `tree` and `data` files of the versions 0.9.0 and 1.37: name in `Function` or `Element`, `¯` for minus, E notation,
@@ -142,11 +145,7 @@ fn next_entry(
             Some(Tag::Entry) => return entry.read(xml, sink),
             Some(Tag::Settings) => {
                 let expected = "<ProfileSettings> before the first <ProfileEntry>";
-                return Err(ImportError::malformed(
-                    xml.position,
-                    expected,
-                    "it after that",
-                ));
+                return Err(ImportError::malformed(xml.position, expected, "it later"));
             }
             Some(tag) => xml.skip(tag, sink)?,
         }
@@ -332,7 +331,7 @@ impl Entry {
                     .is_some(),
                 Tag::Line => self
                     .line
-                    .replace(xml.value(tag, "a line, nothing or ¯1", line_number)?)
+                    .replace(xml.value(tag, "a line number, nothing or ¯1", line_number)?)
                     .is_some(),
                 Tag::Calls => self
                     .calls
@@ -409,7 +408,7 @@ impl Entry {
             (false, Some(_)) => {
                 return Err(ImportError::malformed(
                     start,
-                    "a row without <Depth>, as the first row",
+                    "a row without <Depth>, like the first row",
                     "a row with <Depth>",
                 ));
             }

@@ -256,7 +256,8 @@ fn import(
     let sink = &mut Demangler::new(sink);
     if input.head().starts_with(BINARY) {
         return Err(ImportError::Refused(
-            "this is Austin's binary format: convert it with mojo2austin".to_owned(),
+            "the file is in Austin's binary format (MOJO): convert it with `mojo2austin`"
+                .to_owned(),
         ));
     }
     let mut header = Header::default();
@@ -271,7 +272,7 @@ fn import(
         (None, _, 0) => {
             return Err(ImportError::malformed(
                 input.position(),
-                "a line of Austin's",
+                "a line of Austin",
                 "the end of the file",
             ));
         }
@@ -281,7 +282,7 @@ fn import(
     header
         .not_read
         .note_with(sink, Severity::Warning, |count, first| {
-            format!("{} not read (first: {first})", many(count, "property line"))
+            format!("{} skipped (first: {first})", many(count, "property line"))
         });
     stacks.names().emit_notes(sink);
     Ok(())
@@ -312,7 +313,7 @@ fn read(
             let found = split_last(line).map_or(line, |(_, figures)| figures);
             ImportError::malformed(
                 at,
-                "a stack, a blank and the figures of the mode",
+                "a stack, a space and the figures of the mode",
                 quote(found),
             )
         };
@@ -320,7 +321,7 @@ fn read(
         if !is_stack(stack) {
             return Err(ImportError::malformed(
                 at,
-                "P and a process; T and a thread",
+                "`P` with a process id and `T` with a thread id",
                 quote(stack),
             ));
         }
@@ -387,8 +388,8 @@ impl Header {
 
 fn mode_expected(metrics: Option<Metrics>) -> &'static str {
     match metrics {
-        None => "the mode wall, cpu, memory or full",
-        Some(_) => "one mode in all the file",
+        None => "the mode `wall`, `cpu`, `memory` or `full`",
+        Some(_) => "one mode in the whole file",
     }
 }
 
@@ -479,7 +480,7 @@ impl PythonFrames {
         self.other_form
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(
-                    "{} not of the form file:function:line, named by their text (first: {first})",
+                    "{} not of the form file:function:line (first: {first}): the whole text becomes the name",
                     many(count, "frame")
                 )
             });

@@ -106,13 +106,16 @@ fn import(
     } = file;
     centres.finish(sink);
     undeclared.note_with(sink, Severity::Warning, |count, first| {
-        format!("{count} cost centres with stacks are not declared (first: {first}): their ids are used as names")
+        format!(
+            "{count} cost centres of stacks are not declared (first: {first}): named by their ids"
+        )
     });
     unknown.note_with(sink, Severity::Warning, |count, first| {
-        format!("{count} members are not read (first: {first})")
+        format!("{count} unknown members skipped (first: {first})")
     });
     json.dialect().bare_quotes.note_with(sink, Severity::Info, |count, first| {
-        format!("{count} quotes in strings are not escaped, as in files of GHC 9.0 (first string: {first})")
+        format!("{count} quotes in strings are not escaped, a bug of GHC 9.0: read as part of the strings (first: \
+                 {first})")
     });
     read
 }
@@ -344,7 +347,7 @@ impl File<'_, '_, '_> {
             if self.by_id.insert(id, centre).is_some() {
                 return Err(ImportError::malformed(
                     position,
-                    "an `id` of its own",
+                    "a unique `id`",
                     id.to_string(),
                 ));
             }
@@ -415,7 +418,7 @@ impl File<'_, '_, '_> {
                         let found = escape::text(name).into_owned();
                         return Err(ImportError::malformed(
                             at,
-                            "one of each member, `children` last",
+                            "each member once, with `children` last",
                             format!("`{found}`"),
                         ));
                     }

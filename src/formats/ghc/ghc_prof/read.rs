@@ -85,8 +85,8 @@ fn import(
     let layout = layout(&mut lines)?;
     sink.at(lines.position);
     if !layout.exact {
-        let message = "the report has percentages only (-p): costs have steps of 0.1 % of the totals; record with -P \
-                       or -pj for exact costs";
+        let message = "the report has only percentages (-p), so costs are multiples of 0.1 % of the totals; record \
+                       with -P or -pj for exact costs";
         sink.note(Note {
             severity: Severity::Warning,
             position: Some(lines.position),
@@ -209,7 +209,9 @@ fn head(lines: &mut Lines<'_, '_>, sink: &mut dyn Sink) -> Result<Totals, Import
         }
         command.extend_from_slice(lines.line.trim_ascii());
         if command.len() > COMMAND {
-            let limit = format!("{COMMAND} bytes before the total time (limit: command line)");
+            let limit = format!(
+                "{COMMAND} bytes before the total time (limit: length of the command line)"
+            );
             return Err(ImportError::Limit {
                 position: lines.position,
                 limit,

@@ -420,7 +420,10 @@ impl<'a> Teller<'a> {
                 None => "from the root".to_owned(),
             };
             let name = self.name(back.stack).unwrap_or_default();
-            let message = format!("calls and cost of {name} {from} include those of back edges");
+            let message = format!(
+                "the calls and costs of {name} {from} include those of recursive calls (back \
+                                   edges), which the log does not separate"
+            );
             self.sink.note(Note {
                 severity: Severity::Info,
                 position: Some(back.position),
@@ -428,7 +431,9 @@ impl<'a> Teller<'a> {
             });
         }
         unmarked.note(self.sink, Severity::Info, |count| {
-            format!("{count} further pairs of caller and callee include those of back edges")
+            format!(
+                "{count} further pairs of caller and callee include recursive calls (back edges)"
+            )
         });
     }
 
@@ -456,7 +461,7 @@ impl<'a> Teller<'a> {
         log.undeclared
             .note_with(*sink, Severity::Warning, |count, first| {
                 let references = many(count, "reference");
-                format!("{references} to stacks that are not declared (first: {first}): read as `{MISSING_FRAME}`")
+                format!("{references} to stacks that are not declared (first: {first}): shown as `{MISSING_FRAME}`")
             });
         let warnings = [
             (
@@ -465,9 +470,12 @@ impl<'a> Teller<'a> {
             ),
             (
                 &log.roots_of_their_own,
-                "stacks are declared as their own parent: they are read as roots",
+                "stacks are declared as their own parent: shown as roots",
             ),
-            (&log.reserved, "lines with the codes 3, 4 or 6 are ignored"),
+            (
+                &log.reserved,
+                "lines with the codes 3, 4 or 6 skipped: these codes are reserved for heap logs",
+            ),
         ];
         for (counted, message) in warnings {
             counted.note(*sink, Severity::Warning, |count| {
@@ -481,7 +489,7 @@ impl<'a> Teller<'a> {
             ),
             (
                 &log.repeated_centres,
-                "cost centres are declared a second time",
+                "cost centres are declared more than once with the same name",
             ),
         ];
         for (counted, message) in infos {
@@ -501,7 +509,8 @@ impl<'a> Teller<'a> {
             }
         }
         if log.samples.count() == 0 {
-            let message = "the file has no costs (no line 5): the program was killed";
+            let message = "the file has no costs (no line with the code 5): the program was killed before it wrote \
+                           them";
             sink.note(Note {
                 severity: Severity::Warning,
                 position: log.end,
@@ -509,7 +518,7 @@ impl<'a> Teller<'a> {
             });
         }
         if let Some(position) = log.cut {
-            let message = "the last line is truncated and left out";
+            let message = "the last line is truncated: skipped";
             sink.note(Note {
                 severity: Severity::Warning,
                 position: Some(position),
@@ -520,7 +529,7 @@ impl<'a> Teller<'a> {
         let listed: u128 = log.stacks.iter().map(|stack| u128::from(stack.ticks)).sum();
         if listed != u128::from(log.ticks) {
             let message = format!(
-                "the file states {} ticks, its stacks add up to {listed}: totals are those of the stacks",
+                "the file states {} ticks, but its stacks add up to {listed}: the sum of the stacks is the total",
                 log.ticks
             );
             sink.note(Note {
@@ -530,14 +539,14 @@ impl<'a> Teller<'a> {
             });
         }
         undeclared.note(*sink, Severity::Warning, |count| {
-            format!("{count} undeclared cost centres: they are named `<cc NUMBER>`")
+            format!("{count} cost centres are not declared: named `<cc NUMBER>`")
         });
         unused.note(*sink, Severity::Info, |count| {
             format!("{count} cost centres were never entered")
         });
         if log.samples.count() > 1 {
             log.samples.note(*sink, Severity::Info, |count| {
-                format!("{count} samples are added up")
+                format!("the file has {count} sets of costs: they are added up")
             });
         }
     }

@@ -90,7 +90,7 @@ pub(super) fn token(input: &mut Input<'_>) -> Result<(Token, Position), ImportEr
         let more = next.is_none() && count > 0;
         if count > 0 {
             known = Some(value.ok_or_else(|| {
-                ImportError::malformed(position, "a number that is less than 2^64", "a larger one")
+                ImportError::malformed(position, "a number below 2^64", "a larger one")
             })?);
             input.consume(count);
         }

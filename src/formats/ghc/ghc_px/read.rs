@@ -76,7 +76,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
         OptionDef {
             name: "word-size",
             takes: Takes::Word(&["1", "4", "8"]),
-            meaning: "bytes per machine word of the profiled program. The log counts allocation in words; 1 keeps words [default: 8]",
+            meaning: "bytes per machine word of the profiled program. The log counts allocation in words; 1 keeps \
+                      words [default: 8]",
         },
         WITH_BUILTINS,
     ],
@@ -234,7 +235,7 @@ impl Log {
             Some(known) if *known == (label, module) => self.repeated_centres.add(position),
             Some((label, module)) => {
                 let expected = format!(
-                    "one name for centre {number}, which is {} of {}",
+                    "one name for centre {number}, which is already {} of {}",
                     quote(label.as_bytes()),
                     quote(module.as_bytes())
                 );
@@ -281,7 +282,7 @@ impl Log {
                 .centres
                 .get(known as usize)
                 .map_or(0, |centre| centre.number);
-            let expected = format!("centre {known}, which stack {number} has had before");
+            let expected = format!("centre {known}, as in an earlier line of stack {number}");
             return Err(ImportError::malformed(
                 position,
                 expected,
@@ -400,7 +401,7 @@ impl Log {
             ));
         }
         self.samples.add(position);
-        let ticks = take(input, "how many ticks there were in all")?;
+        let ticks = take(input, "the total number of ticks")?;
         self.ticks = sum(self.ticks, ticks, position)?;
         loop {
             // A record for each stack: the line has all of them, and may be longer than a record

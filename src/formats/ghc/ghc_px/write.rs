@@ -86,13 +86,13 @@ pub(in crate::formats) const EXPORT: Export = Export {
 
 const BACK_LINES: Loss = Loss {
     name: "back_lines",
-    what: "lines of calls without a known cost of their own",
+    what: "lines of calls whose cost is unknown",
     of: "edges",
 };
 
 const APART: Loss = Loss {
     name: "apart",
-    what: "the separation of stacks from those of the program",
+    what: "the separation of threads and built-in costs from the stacks of the program",
     of: "nodes",
 };
 

@@ -126,13 +126,13 @@ fn import(
     missing.note(sampled, sink)?;
     missing_relations.note_with(sink, Severity::Warning, |count, first| {
         format!(
-            "{} to nodes that are not in the file (first: {first}): left out",
+            "{} to nodes that are not in the file (first: {first}): skipped",
             many(count, "reference")
         )
     });
     backwards.note(sink, Severity::Info, |count| {
         format!(
-            "time goes backwards before {}: samples are sorted",
+            "time goes backwards before {}: samples were sorted by time",
             many(count, "sample")
         )
     });
@@ -402,7 +402,7 @@ impl File<'_, '_, '_> {
         self.sink.at(self.json.record_start());
         let samples = self.sink.samples("samples");
         let Some((at, mut nodes)) = self.samples.take() else {
-            let message = "the file has no `samples`, only numbers of samples: they have no time";
+            let message = "the file has no `samples`, only hit counts: numbers of samples are stored, no times";
             self.sink.note(Note {
                 severity: Severity::Warning,
                 position: None,
@@ -436,7 +436,7 @@ impl File<'_, '_, '_> {
             }
         }
         let Some((at, mut deltas)) = self.deltas.take() else {
-            let message = "the file has no `timeDeltas`: samples have no time";
+            let message = "the file has no `timeDeltas`: numbers of samples are stored, no times";
             self.sink.note(Note {
                 severity: Severity::Warning,
                 position: Some(at),

@@ -121,7 +121,7 @@ fn import(
     }
     elsewhere.note_with(sink, Severity::Warning, |count, first| {
         format!(
-            "{} of nodes that are not in the tree (first: {first}), left out",
+            "{} of nodes that are not in the tree (first: {first}): skipped",
             many(count, "sample")
         )
     });
