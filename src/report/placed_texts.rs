@@ -19,11 +19,11 @@ pub(super) struct NamesColumn {
     text: usize,
     /// Position of the column that tells which functions these are.
     key: usize,
-    kind: Kind,
+    kind: NameListKind,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum NameListKind {
     /// A call path, by the number of its node.
     Path,
     /// Callees, by their numbers.
@@ -35,8 +35,8 @@ impl NamesColumn {
     pub(super) fn of(columns: &[Column<'_>]) -> Option<Self> {
         let find = |name: &str| columns.iter().position(|column| column.name == name);
         let known = [
-            ("path", "node_id", Kind::Path),
-            ("callees", "callee_ids", Kind::Callees),
+            ("path", "node_id", NameListKind::Path),
+            ("callees", "callee_ids", NameListKind::Callees),
         ];
         known.into_iter().find_map(|(text, key, kind)| {
             Some(Self {
@@ -49,7 +49,7 @@ impl NamesColumn {
 
     /// Returns true if labels are needed only of functions that share their name. Lists of callees need every name.
     pub(super) fn needs_shared_only(self) -> bool {
-        matches!(self.kind, Kind::Path)
+        matches!(self.kind, NameListKind::Path)
     }
 
     /// Returns the functions in a row, in the order of the text.
@@ -79,8 +79,8 @@ impl NamesColumn {
         };
         let functions = self.functions(database, row)?;
         let text = match self.kind {
-            Kind::Path => labels.with_places(text, &functions),
-            Kind::Callees => {
+            NameListKind::Path => labels.with_places(text, &functions),
+            NameListKind::Callees => {
                 let labels = functions.iter().map(|(id, _)| labels.label(*id));
                 Some(labels.collect::<Vec<String>>().join(CALLEE))
             }
@@ -89,7 +89,7 @@ impl NamesColumn {
     }
 }
 
-impl Kind {
+impl NameListKind {
     /// Returns the functions that a key tells, in the order of the text.
     fn functions(self, database: &Database, key: &Value) -> Result<Vec<(i64, String)>, StoreError> {
         match (self, key) {
