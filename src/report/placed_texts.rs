@@ -34,11 +34,11 @@ impl NamesColumn {
     /// Returns the column of an answer, if there is one.
     pub(super) fn of(columns: &[Column<'_>]) -> Option<Self> {
         let find = |name: &str| columns.iter().position(|column| column.name == name);
-        let known = [
+        let columns_with_keys = [
             ("path", "node_id", NameListKind::Path),
             ("callees", "callee_ids", NameListKind::Callees),
         ];
-        known.into_iter().find_map(|(text, key, kind)| {
+        columns_with_keys.into_iter().find_map(|(text, key, kind)| {
             Some(Self {
                 text: find(text)?,
                 key: find(key)?,
