@@ -364,7 +364,7 @@ fn difference_ratio_and_verdict_of_every_row_have_one_direction() {
                             verdicts += comparison.rows.iter().filter(is_change).count();
                         }
                         Err(error) => {
-                            assert_eq!(normalize, Normalize::Median, "{context}: {error}")
+                            assert_eq!(normalize, Normalize::Median, "{context}: {error}");
                         }
                     }
                 }
@@ -415,7 +415,7 @@ fn medians_that_contradict_the_ranks_make_no_verdict() {
     let comparison = compare(&sides[0], &sides[1], &request).expect("two sets");
     let row = comparison.rows.iter().find(|row| row.item.names[0] == "f");
     let row = row.expect("a row");
-    assert_eq!(row.costs, [100.0, 90.0]);
+    assert_eq!(row.costs.map(|cost| cost.to_string()), ["100", "90"]);
     assert!(row.judgement.q.is_some_and(|q| q < 0.05), "{row:?}");
     assert_eq!(row.judgement.verdict, Some(Verdict::Unclear), "{row:?}");
     check_directions(&comparison, "contradiction");
