@@ -182,5 +182,5 @@ export function jsonOfRows(columns, rows) {
     return JSON.stringify(value);
   };
   const objects = rows.map((row) => `\n{${row.map((one, at) => `${names[at]}:${value(one)}`).join(',')}}`);
-  return `{"schema_version":1,"rows":[${objects.join(',')}\n]}\n`;
+  return `{"schema_version":2,"rows":[${objects.join(',')}\n]}\n`;
 }

@@ -44,7 +44,7 @@ export function jsonValue(value) {
 function jsonOf(run, { columns, rows, header }) {
   const { metric } = header;
   const head = {
-    schema_version: 1,
+    schema_version: 2,
     report: header.question.report,
     title: run.about.title,
     run: { run_id: run.number, name: run.about.name, fidelity: run.about.fidelity },

@@ -1,4 +1,4 @@
--- Functions by inclusive cost, with the running share of the total.
+-- Functions by inclusive cost.
 --
 -- :pct PERCENTAGE ?       print rows until their percentages add up to N
 -- :first COUNT ?          print only the first N rows
@@ -16,7 +16,6 @@
 --> cumulative COST is=cumulative text csv xml json          inclusive cost
 --> pct        PERCENT is=percent text csv xml json          cumulative, % of the run's total
 --> calls      COUNT is=calls text csv xml optional json     number of calls; NULL if unknown
---> cum_pct    PERCENT is=running_percent text csv xml json  sum of pct over this row and all before it
 --> module     TEXT json                                     its module, package, program or library
 --> file       TEXT is=file csv json optional                its source file
 --> first_line LINE is=first_line csv json optional          line where its definition starts; NULL if unknown
@@ -29,6 +28,6 @@ WITH entries AS (
 )
 SELECT
   r.rank AS rank, r.name AS function, NULL AS line, r.cost AS cumulative, r.cost_pct AS pct, r.calls AS calls,
-  r.cum_pct AS cum_pct, r.module AS module, r.file AS file, NULLIF(r.first_line, 0) AS first_line, $function_id AS function_id
+  r.module AS module, r.file AS file, NULLIF(r.first_line, 0) AS first_line, $function_id AS function_id
 FROM ranked AS r$up_to
 ORDER BY $sorted$first;

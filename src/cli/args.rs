@@ -331,3 +331,14 @@ pub(super) fn export_format() -> impl TypedValueParser<Value = &'static Export> 
     PossibleValuesParser::new(values)
         .map(|name| formats::export_named(&name).expect("clap takes the names of the formats only"))
 }
+
+/// Returns a directory as the prefix of the paths below it: without `.` components and without a slash at the end. The
+/// prefix of `.` is empty, and that of `/` is `/`.
+pub(super) fn directory_prefix(directory: &str) -> String {
+    let parts: Vec<&str> = directory
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect();
+    let root = if directory.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
+}

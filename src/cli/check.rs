@@ -36,8 +36,8 @@ pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
         .check(false)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let checked = opened_to_read(&check.database, stop).map_err(|error| {
-        // That is an answer, too.
-        if error.is_damage() && !stop.is_set() {
+        // Damage is a result of the check. A file that is not a database cannot be checked.
+        if error.is_damage() && !error.is_not_a_database() && !stop.is_set() {
             complain(error, Failure::CheckFailed)
         } else {
             database(error, stop)

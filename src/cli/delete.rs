@@ -13,16 +13,18 @@ use crate::store::{Deletion, Keep, RunSet};
 pub(super) struct Delete {
     /// Runs to delete; all but numbers need --yes
     ///
-    /// Runs are named by `latest`, numbers, tags `KEY=VALUE,...`, the first 4 or more characters of
-    /// a uid, or a title. Runs that are named by number are deleted at once. Others are listed, and
+    /// Runs are named by `latest`, numbers such as `1,2,3`, `last 20`, tags such as `branch=main` or
+    /// `branch=main last 20`, the first 4 or more characters of a uid, or a title. Runs that are named by number are deleted at once. Others are listed, and
     /// deleted with --yes.
     #[arg(value_name = "SET", group = "which", value_parser = run_set())]
     runs: Option<RunSet>,
     /// Alias of SET; lists the runs unless --yes is given
     #[arg(long = "where", visible_alias = "run", value_name = "SET", group = "which", conflicts_with = "runs", value_parser = run_set())]
     filter: Option<RunSet>,
-    /// Keep the newest N runs of each group, or of all runs
-    #[arg(long, value_name = "N", group = "which", requires = "per", value_parser = kept)]
+    /// Keep the newest N of the selected runs, or of each group
+    ///
+    /// Without SET, all runs are selected. --per forms the groups.
+    #[arg(long, value_name = "N", group = "which", value_parser = kept)]
     keep: Option<u64>,
     /// With --keep: group runs by the values of these tags
     #[arg(long, value_name = "KEY,...", requires = "keep", value_parser = tag_keys)]
@@ -44,10 +46,13 @@ fn kept(text: &str) -> Result<u64, String> {
 
 pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
     let failed = |error| database(error, stop);
-    let keep = delete.keep.zip(delete.per.clone());
+    let keep = delete.keep.map(|newest| Keep {
+        newest,
+        per: delete.per.clone().map_or_else(Vec::new, |Keys(per)| per),
+    });
     let deletion = Deletion {
         set: delete.runs.clone().or_else(|| delete.filter.clone()),
-        keep: keep.map(|(newest, Keys(per))| Keep { newest, per }),
+        keep,
     };
     is_of_runs(deletion.set.as_ref())?;
     let mut target = open_to_change(&delete.database, &delete.wait, stop)?;

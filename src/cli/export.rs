@@ -43,10 +43,10 @@ const LOSS_REPORT: &str = "--loss-report";
 
 #[derive(Debug, Args)]
 pub(super) struct Export {
-    /// Run: latest, number, KEY=VALUE, uid, title or file
+    /// Runs: latest, number, last N, KEY=VALUE, uid, title, file
     ///
-    /// A run is named by `latest`, its number, tags `KEY=VALUE,...`, the first 4 or more characters
-    /// of its uid, its title, or its file. A dataset has all matching runs. [default: latest; all
+    /// Runs are named by `latest`, numbers such as `1,2,3`, `last 20`, tags such as `branch=main` or
+    /// `branch=main last 20`, the first 4 or more characters of a uid, a title, or a file. A dataset has all matching runs. [default: latest; all
     /// runs in a dataset]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     set: Option<RunSet>,

@@ -2,9 +2,10 @@
 //! runs, and a word of another profiler is answered with the command of ours.
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 
 use super::database::is_database;
@@ -12,6 +13,7 @@ use super::inputs::STDIN;
 use super::source::of_folder;
 use crate::report::REPORTS;
 use crate::store::RunSet;
+use crate::text::nearest::suggestion;
 use crate::text::shell::quoted;
 
 /// Words that users of other profilers try, and what to run instead.
@@ -140,13 +142,13 @@ pub(super) fn name_the_report(arguments: &mut Vec<OsString>, has_database: impl 
 /// `profdb FILE` means `profdb report FILE`, `profdb DATABASE` means `profdb runs --db DATABASE`.
 ///
 /// # Errors
-/// What to say of a first argument that is neither a command nor a file; of a word for which there
-/// is no better answer, clap says it.
+/// If the first argument is neither a command nor a file. The message has the commands that are most like it.
 pub(super) fn name_the_command(
     mut arguments: Vec<OsString>,
-    is_command: impl Fn(&str) -> bool,
+    commands: &Command,
 ) -> Result<Vec<OsString>, String> {
-    if let Some(instead) = of_help(&arguments, &is_command) {
+    let is_command = |word: &str| is_command(commands, word);
+    if let Some(instead) = of_help(&arguments, is_command) {
         return Err(instead);
     }
     if let [_, dashes, file, ..] = arguments.as_slice()
@@ -171,7 +173,7 @@ pub(super) fn name_the_command(
     // What a folder does not let this user see is said when it is opened.
     let is_hidden = path
         .metadata()
-        .is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+        .is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
     if word == STDIN || is_hidden || path.exists() {
         let instead: &[&str] = if is_database(path) {
             &["runs", "--db"]
@@ -200,13 +202,21 @@ pub(super) fn name_the_command(
             "there is no command {word}: `profdb report {word}` shows the summary of such a run, `profdb show {word}` its metadata"
         ));
     }
-    match instead_of(&word) {
-        Some(instead) => Err(format!("there is no command {word}: {instead}")),
-        None if word.contains(['.', '/', '\\']) => {
-            Err(format!("no command or file is called {word}"))
-        }
-        None => Ok(arguments),
+    if let Some(instead) = instead_of(&word) {
+        return Err(format!("there is no command {word}: {instead}"));
     }
+    let is_path = word.contains(['.', '/', '\\']);
+    let names = commands.get_subcommands().map(Command::get_name);
+    let names = names.filter(|_| !is_path).map(str::to_owned).collect();
+    let near = suggestion("; the nearest commands: ", &word, names);
+    Err(format!(
+        "no command or file is called {word}{near}; `profdb help` lists the commands"
+    ))
+}
+
+/// Returns true for the name of a command.
+pub(super) fn is_command(commands: &Command, word: &str) -> bool {
+    word == "help" || commands.find_subcommand(word).is_some()
 }
 
 /// Lets a statement begin with a comment: `profdb sql '-- own costs SELECT ...'` has no flag there.
@@ -249,6 +259,29 @@ fn of_help(arguments: &[OsString], is_command: impl Fn(&str) -> bool) -> Option<
         ));
     }
     instead_of(word).map(|instead| format!("there is no command {word}: {instead}"))
+}
+
+/// Explains a second file or set of runs where a report shows one.
+pub(super) fn of_second_file(arguments: &[OsString], error: &clap::Error) -> Option<String> {
+    let is_report = arguments.get(1).is_some_and(|command| command == "report");
+    let ContextValue::String(second) = error.get(ContextKind::InvalidArg)? else {
+        return None;
+    };
+    let is_second = error.kind() == ErrorKind::UnknownArgument && !second.starts_with('-');
+    if !is_report || !is_second {
+        return None;
+    }
+    Some(if Path::new(second).exists() {
+        format!(
+            "expected one file, found a second one, {second}: `profdb diff BASE NEW` compares two files; to add up several, \
+             store them with `profdb import` and show them with `profdb report 'last N'`"
+        )
+    } else {
+        format!(
+            "expected one set of runs, found a second one, {second}: `profdb report 1,2` adds up several runs, and \
+             `profdb diff BASE NEW` compares two"
+        )
+    })
 }
 
 /// What to say of a flag of reports that comes before anything else: `profdb --first 3 run.xml`.

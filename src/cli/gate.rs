@@ -23,8 +23,8 @@ use crate::base::error::Stop;
 use crate::compare::{ComparedRun, Request};
 use crate::formats::Format;
 use crate::gate::{
-    Ancestry, Answer, Base, BaseRuns, Budget, GateError, LONGEST, Outcome, Policy, Question,
-    RuleAnswer, TRUNKS, choose, judge, latest, write,
+    Ancestry, Base, BaseRuns, Budget, GateError, LONGEST, Outcome, Policy, Question, RuleAnswer,
+    TRUNKS, choose, judge, latest, write,
 };
 use crate::store::{ChooseError, Database, NoRuns, RunSet, Tag};
 
@@ -275,7 +275,7 @@ fn gated(gate: &Gate, stop: &Stop) -> Result<(), Failure> {
 
 /// What passes because there is nothing to compare with: a slip in what names base would look so, too.
 fn taken_for_first(rules: &[RuleAnswer]) -> Vec<String> {
-    let without = rules.iter().filter(|rule| rule.answer == Answer::NoBase);
+    let without = rules.iter().filter(|rule| rule.answer.lacks_base());
     let mut reason: Vec<&str> = without.map(|rule| rule.reason.as_str()).collect();
     reason.dedup();
     let said = reason.into_iter();

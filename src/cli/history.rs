@@ -99,7 +99,7 @@ impl SearchArgs {
 /// Which runs, and which of them are a series.
 #[derive(Debug, Args)]
 pub(super) struct SeriesArgs {
-    /// Only these runs: numbers, KEY=VALUE or a title
+    /// Only these runs: 1,2,3, last N, KEY=VALUE or a title
     #[arg(long = "where", visible_alias = "run", value_name = "SET", value_parser = run_set())]
     filter: Option<RunSet>,
     /// Keys with equal values in all runs of a series

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::args::directory_prefix;
 use super::database::{DatabaseArgs, WaitArgs, open_to_change};
 use super::failure::{Failure, complain, database, line, unread};
 use crate::base::error::Stop;
@@ -39,13 +40,13 @@ struct Root {
 }
 
 fn root(text: &str) -> Result<Root, String> {
-    match text.split_once('=') {
-        Some((old, new)) if !old.trim_end_matches('/').is_empty() => Ok(Root {
-            old: old.to_owned(),
-            new: new.to_owned(),
-        }),
-        _ => Err("expected OLD=NEW".to_owned()),
-    }
+    let directories = text.split_once('=').map(|(old, new)| Root {
+        old: directory_prefix(old),
+        new: directory_prefix(new),
+    });
+    directories
+        .filter(|Root { old, new }| old != new && old != "/" && !text.starts_with('='))
+        .ok_or_else(|| "expected OLD=NEW with two directories".to_owned())
 }
 
 /// The text of a file of rules.

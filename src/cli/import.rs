@@ -23,7 +23,7 @@ use super::known::{Asked, Known, Source};
 use super::options::FormatOptions;
 use super::output::{is_among, places};
 use super::parsers::{Begun, Parsers, Reading};
-use super::path_tags::{NamedPath, PathPattern};
+use super::path_tags::{NamedDirectory, NamedPath, PathPattern};
 use super::source::{Given, format, is_profile, not_imported, open, warn};
 use super::walk::{Hidden, PassedOver, walk};
 use crate::base::error::{ImportError, Stop};
@@ -44,6 +44,9 @@ const GROUP_RUNS: usize = 100;
 
 /// Bytes of files from which runs are stored together: the next run is of another group above that.
 const GROUP_BYTES: u64 = 8 << 20;
+
+/// Maximum number of duplicates that a message lists.
+const MOST_DUPLICATES: usize = 20;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("git", |git| git.help(
@@ -77,8 +80,8 @@ pub(super) struct Import {
     tags: Vec<Tag>,
     /// Tags from the path of each file, such as '{commit}/*'
     ///
-    /// The pattern is compared with the path below the directory, or with the end of the path of a
-    /// file. {NAME} matches one or more characters of one component and sets the tag NAME, * matches
+    /// The pattern is compared with the path below the directory. If that does not match, the last
+    /// components of the path of the directory are added. Of a file, the end of the path is compared. {NAME} matches one or more characters of one component and sets the tag NAME, * matches
     /// any characters of one component. A profile that does not match is an error. `--tag` takes
     /// precedence.
     #[arg(long, value_name = "PATTERN", value_parser = PathPattern::read)]
@@ -133,41 +136,58 @@ fn check_tags(tags: &[Tag]) -> Result<(), Failure> {
     Err(complain(message, Failure::Usage))
 }
 
-/// Refuses files that the pattern for tags does not match, before anything is stored.
-fn check_paths(
+/// Returns the directories that were named. Refuses files that the pattern for tags does not match, before anything is stored.
+fn named_directories(
     import: &Import,
-    folders: &[PathBuf],
     from: Option<&'static Format>,
     stop: &Stop,
-) -> Result<(), Failure> {
-    let Some(pattern) = &import.tag_from else {
-        return Ok(());
-    };
-    let mut files = Vec::new();
+) -> Result<Vec<NamedDirectory>, Failure> {
+    let mut directories = Vec::new();
     for given in &import.files {
-        if folders.contains(given) {
-            let walked = walk(given, Hidden::LeftOut, stop)?;
-            let listed = walked.files.into_iter().chain(walked.links);
-            // Others are skipped.
-            let listed = listed.map(|(_, path)| path);
-            files.extend(listed.filter(|path| {
-                pattern.tags(&NamedPath::of(path, folders)).is_none() && is_profile(path, from)
-            }));
-        } else {
-            files.push(given.clone());
+        let mut directory = is_directory(given).then(|| NamedDirectory::new(given));
+        if let Some(pattern) = &import.tag_from {
+            let other = if let Some(directory) = &mut directory {
+                other_profile(directory, pattern, from, stop)?
+            } else {
+                let tags = pattern.tags(&NamedPath::of(given, &[]));
+                tags.is_none().then(|| given.clone())
+            };
+            if let Some(file) = other {
+                let message = format!(
+                    "--tag-from: expected a path like {}, found {}",
+                    pattern.text(),
+                    file.display()
+                );
+                return Err(complain(message, Failure::Usage));
+            }
         }
+        directories.extend(directory);
     }
-    for file in files {
-        if pattern.tags(&NamedPath::of(&file, folders)).is_none() {
-            let message = format!(
-                "--tag-from: expected a path like {}, found {}",
-                pattern.text(),
-                file.display()
-            );
-            return Err(complain(message, Failure::Usage));
-        }
+    Ok(directories)
+}
+
+/// Fits a directory to the pattern for tags. Returns a profile that the pattern does not match. Files that are not profiles are
+/// skipped.
+fn other_profile(
+    directory: &mut NamedDirectory,
+    pattern: &PathPattern,
+    from: Option<&'static Format>,
+    stop: &Stop,
+) -> Result<Option<PathBuf>, Failure> {
+    let walked = walk(directory.path(), Hidden::LeftOut, stop)?;
+    let files = walked.files.into_iter().chain(walked.links);
+    let files: Vec<PathBuf> = files.map(|(_, path)| path).collect();
+    let is_other = |file: &&PathBuf| !directory.matches(pattern, file) && is_profile(file, from);
+    if !files.iter().any(|file| is_other(&file)) {
+        return Ok(None);
     }
-    Ok(())
+    let profiles = files.into_iter().filter(|file| is_profile(file, from));
+    Ok(directory.fit(pattern, profiles.collect()))
+}
+
+/// Returns true for the name of a directory.
+fn is_directory(file: &Path) -> bool {
+    file != Path::new(STDIN) && file.is_dir()
 }
 
 /// Returns the tags of git, and those of the path of a file, and those that were given: later ones take precedence.
@@ -199,10 +219,7 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
         Some(From::Format(format)) => Some(format),
         _ => None,
     };
-    let is_folder = |file: &PathBuf| file != Path::new(STDIN) && file.is_dir();
-    let folders = import.files.iter().filter(|file| is_folder(file));
-    let folders: Vec<PathBuf> = folders.cloned().collect();
-    check_paths(import, &folders, from, stop)?;
+    let folders = named_directories(import, from, stop)?;
     remove_abandoned(&import.database.path());
     let source: Source = match &import.source {
         Some(folder) => Some(Arc::new(Sources::open(folder, stop)?)),
@@ -238,11 +255,15 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
         path: import.database.path(),
         database: None,
         reader: None,
+        stored: Vec::new(),
     };
     // Files that are given one after the other are read ahead of each other, as those of a folder.
-    for given in import.files.chunk_by(|a, b| !is_folder(a) && !is_folder(b)) {
+    for given in import
+        .files
+        .chunk_by(|a, b| !is_directory(a) && !is_directory(b))
+    {
         let imported = match given {
-            [folder] if is_folder(folder) => imports.folder(folder),
+            [folder] if is_directory(folder) => imports.folder(folder),
             files => imports
                 .files(files, Given::Named)
                 .and_then(|done| done.outcome),
@@ -255,6 +276,7 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
             Err(failure) => return Err(failure),
         }
     }
+    imports.report_duplicates()?;
     outcome
 }
 
@@ -295,6 +317,8 @@ struct Imports<'i> {
     database: Option<Database>,
     /// The database for reading only, until there is something to write.
     reader: Option<Database>,
+    /// The runs that were stored.
+    stored: Vec<i64>,
 }
 
 /// Files whose outcome has not been said, because runs among them are not stored yet.
@@ -632,7 +656,10 @@ impl Imports<'_> {
     /// from being imported.
     fn tell(&mut self, name: &str, told: Told) -> Result<(), Failure> {
         let (run, nodes) = match told {
-            Told::New { run, nodes } => (run, nodes),
+            Told::New { run, nodes } => {
+                self.stored.push(run);
+                (run, nodes)
+            }
             Told::Known(known) => {
                 say(format!("{name}: {known}"));
                 return Ok(());
@@ -652,6 +679,34 @@ impl Imports<'_> {
             Err(Failure::ClosedPipe) => Ok(()),
             told => told,
         }
+    }
+}
+
+impl Imports<'_> {
+    /// Reports the stored runs whose content the database had with other tags.
+    fn report_duplicates(&self) -> Result<(), Failure> {
+        let Some(database) = self.database.as_ref().filter(|_| !self.import.again) else {
+            return Ok(());
+        };
+        let duplicates = database.duplicates(&self.stored);
+        let duplicates = duplicates.map_err(|error| complain(error, Failure::Database))?;
+        let Some((run, of)) = duplicates.first() else {
+            return Ok(());
+        };
+        let runs: Vec<String> = duplicates.iter().map(|(run, _)| run.to_string()).collect();
+        let more = match duplicates.len() - 1 {
+            0 => String::new(),
+            1 => ", and 1 more run has an earlier copy".to_owned(),
+            more => format!(", and {more} more runs have earlier copies"),
+        };
+        let deleted = match runs.len() {
+            0..=MOST_DUPLICATES => runs.join(","),
+            _ => "RUNS".to_owned(),
+        };
+        say(format!(
+            "run {run} has the content of run {of}, which has other tags{more}; `profdb delete {deleted}` deletes what was stored now"
+        ));
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use super::failure::{Failure, complain, database, line, say};
 use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::base::limits;
-use crate::store::{Database, Merged, Outcome, remove_abandoned};
+use crate::store::{Database, Merged, Outcome, StoreError, remove_abandoned};
 
 #[derive(Debug, Args)]
 pub(super) struct Merge {
@@ -36,7 +36,14 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
     let progress = Progress::new("checking");
     let mut sources = Vec::new();
     for path in &merge.from {
-        let mut source = Database::open_source(path, &lock_wait(stop)).map_err(failed)?;
+        let opened = Database::open_source(path, &lock_wait(stop));
+        let mut source = opened.map_err(|error| match error {
+            StoreError::Missing(path) => {
+                let message = format!("the database {} does not exist", path.display());
+                complain(message, Failure::Database)
+            }
+            error => failed(error),
+        })?;
         source.heed(stop.clone()).map_err(failed)?;
         sources.push(source);
     }

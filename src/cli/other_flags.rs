@@ -72,6 +72,9 @@ const OTHER_FLAGS: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// The remedy for `profdb sql --run`.
+const SQL_WITHOUT_RUN: &str = "a statement selects runs itself, for example with run_id = 3";
+
 /// What to say of a flag of other tools that clap would take for the beginning of one of ours: `--show REGEX` of pprof is not
 /// `--show-sql` cut short.
 pub(super) fn taken_for_another(arguments: &[OsString]) -> Option<String> {
@@ -145,7 +148,10 @@ pub(super) fn instead_of_flag(arguments: &[OsString], error: &clap::Error) -> Op
         _ => unknown.as_str(),
     };
     let word = written.trim_start_matches('-').split('=').next()?;
-    let instead = other(word).or_else(|| instead_of(word))?;
+    let instead = match (arguments.get(1).and_then(|word| word.to_str()), word) {
+        (Some("sql"), "run") => SQL_WITHOUT_RUN,
+        _ => other(word).or_else(|| instead_of(word))?,
+    };
     let dashes = &written[..written.len() - written.trim_start_matches('-').len()];
     Some(format!("unknown flag {dashes}{word}: {instead}"))
 }

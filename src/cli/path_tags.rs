@@ -75,24 +75,70 @@ fn is_key(text: &str) -> bool {
     !text.trim().is_empty() && !text.contains(['/', '{', '*'])
 }
 
-/// Name of a file: its path below the folder that was named, or its own name.
+/// A directory that was named.
+pub(super) struct NamedDirectory {
+    path: PathBuf,
+    /// Number of the last components of its own path that patterns see.
+    above: usize,
+}
+
+impl NamedDirectory {
+    /// Names a directory of which patterns see only the paths below it.
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            above: 0,
+        }
+    }
+
+    /// Returns the path of the directory.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns true if a pattern matches a file below the directory.
+    pub(super) fn matches(&self, pattern: &PathPattern, file: &Path) -> bool {
+        pattern
+            .tags(&NamedPath::of(file, std::slice::from_ref(self)))
+            .is_some()
+    }
+
+    /// Lets patterns see as many of the last components of the path of the directory as `pattern` needs to match all files below
+    /// it. Returns a file that does not match, if there is one for any number of components.
+    pub(super) fn fit(&mut self, pattern: &PathPattern, files: Vec<PathBuf>) -> Option<PathBuf> {
+        let components = slashed(&self.path).split('/').count();
+        for above in 0..=components {
+            self.above = above;
+            if files.iter().all(|file| self.matches(pattern, file)) {
+                return None;
+            }
+        }
+        self.above = 0;
+        files.into_iter().find(|file| !self.matches(pattern, file))
+    }
+}
+
+/// Name of a file: its path below the directory that was named, or its own name.
 pub(super) struct NamedPath {
     /// The path as given, with slashes.
     path: String,
-    /// The path below the folder that was named.
+    /// The path below the directory that was named.
     below: Option<String>,
+    /// Number of the components above `below` that patterns see.
+    above: usize,
 }
 
 impl NamedPath {
-    /// Names a file, which may be below one of the folders that were named.
-    pub(super) fn of(file: &Path, folders: &[PathBuf]) -> Self {
-        let below = folders
+    /// Names a file, which may be below one of the directories that were named.
+    pub(super) fn of(file: &Path, directories: &[NamedDirectory]) -> Self {
+        let below = directories
             .iter()
-            .filter_map(|folder| file.strip_prefix(folder).ok())
-            .min_by_key(|below| below.components().count());
+            .filter_map(|directory| Some((file.strip_prefix(&directory.path).ok()?, directory)))
+            .min_by_key(|(below, _)| below.components().count());
         Self {
             path: slashed(file),
-            below: below.map(slashed),
+            below: below.map(|(below, _)| slashed(below)),
+            above: below.map_or(0, |(_, directory)| directory.above),
         }
     }
 
@@ -104,10 +150,10 @@ impl NamedPath {
 
     /// Returns the part that a pattern is compared with: of a file that was named itself, the last components of its path.
     fn matched(&self, pattern: &str) -> &str {
-        if let Some(below) = &self.below {
-            return below;
-        }
-        let slashes = pattern.trim_end_matches('/').matches('/').count();
+        let slashes = match &self.below {
+            Some(below) => below.matches('/').count() + self.above,
+            None => pattern.trim_end_matches('/').matches('/').count(),
+        };
         let mut ends = self.path.rmatch_indices('/');
         let start = ends.nth(slashes).map_or(0, |(at, _)| at + 1);
         &self.path[start..]

@@ -130,7 +130,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     }
     let words = words(&arguments);
     let commands = Cli::command().subcommand(report::bare());
-    let is_command = |word: &str| word == "help" || commands.find_subcommand(word).is_some();
+    let is_command = |word: &str| first_word::is_command(&commands, word);
     let mut arguments = arguments;
     first_word::name_the_report(&mut arguments, || {
         DatabaseArgs::named(None).path().is_file()
@@ -138,7 +138,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     // A file is looked into, which takes as long as its disk does.
     let is_file = first_word::of_file(&arguments, is_command).is_some();
     let looking = is_file.then(|| progress::begin("asking"));
-    let arguments = first_word::name_the_command(arguments, is_command)
+    let arguments = first_word::name_the_command(arguments, &commands)
         .map_err(|instead| complain(instead, Failure::Usage))?;
     let mut arguments =
         dyalog_switches::name_the_default(dyalog_switches::expand_single_dash(arguments));
@@ -162,6 +162,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         let sentence =
             report::explain_flags(&arguments, &error).or_else(|| database_without_flag(&error));
         let sentence = sentence.or_else(|| other_flags::instead_of_flag(&arguments, &error));
+        let sentence = sentence.or_else(|| first_word::of_second_file(&arguments, &error));
         let sentence = sentence.or_else(|| {
             let is_unknown = error.kind() == ErrorKind::UnknownArgument;
             let command = report::command();

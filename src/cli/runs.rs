@@ -14,10 +14,10 @@ use crate::store::RunSet;
 
 #[derive(Debug, Args)]
 pub(super) struct Runs {
-    /// Only these runs: latest, numbers, KEY=VALUE, uid, title
+    /// Only these runs: latest, 1,2,3, last N, KEY=VALUE, uid, title
     ///
-    /// Runs are named by `latest`, numbers, tags `KEY=VALUE,...`, the first 4 or more characters of
-    /// a uid, or a title.
+    /// Runs are named by `latest`, numbers such as `1,2,3`, `last 20`, tags such as `branch=main` or
+    /// `branch=main last 20`, the first 4 or more characters of a uid, or a title.
     #[arg(value_name = "SET", value_parser = run_set())]
     set: Option<RunSet>,
     /// Alias of SET

@@ -18,8 +18,8 @@ use crate::store::RunSet;
 pub(super) struct Show {
     /// Run: latest, number, KEY=VALUE, uid, title or file
     ///
-    /// A run is named by `latest`, its number, tags `KEY=VALUE,...`, the first 4 or more characters
-    /// of its uid, its title, or its file. [default: latest]
+    /// A run is named by `latest`, its number, `last 1`, tags such as `branch=main` or
+    /// `branch=main last 1`, the first 4 or more characters of a uid, a title, or a file. [default: latest]
     #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
     set: Option<RunSet>,
     /// Alias of SET

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint};
 
-use super::args::{input_format, run_set};
+use super::args::{directory_prefix, input_format, run_set};
 use super::database::{DatabaseArgs, open_to_read};
 use super::failure::{Failure, complain, database, unchosen};
 use super::inputs::{Inputs, STDIN};
@@ -129,12 +129,8 @@ pub(super) fn normalize(text: &str) -> Result<Normalize, String> {
 }
 
 pub(super) fn root(text: &str) -> Result<(String, String), String> {
-    let trimmed = |folder: &str| match folder.trim_end_matches('/') {
-        "" if folder.starts_with('/') => "/".to_owned(),
-        folder => folder.to_owned(),
-    };
     text.split_once('=')
-        .map(|(base, new)| (trimmed(base), trimmed(new)))
+        .map(|(base, new)| (directory_prefix(base), directory_prefix(new)))
         .filter(|(base, new)| base != new)
         .ok_or_else(|| "expected BASE=NEW with two directories".to_owned())
 }

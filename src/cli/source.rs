@@ -27,6 +27,7 @@ use crate::pipeline::Imported;
 use crate::report::render::Format as OutputFormat;
 use crate::store::{
     ChooseError, Combination, CombineError, Database, Outcome, RunInfo, RunSet, StoreError,
+    is_range,
 };
 use crate::text::separators::Separators;
 use crate::text::shell::quoted;
@@ -77,10 +78,10 @@ pub(super) struct SourceArgs {
     infile: Option<PathBuf>,
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// Run: latest, number, KEY=VALUE, uid, title or file
+    /// Runs: latest, number, last N, KEY=VALUE, uid, title, file
     ///
-    /// A run is named by `latest`, its number, tags `KEY=VALUE,...`, the first 4 or more characters
-    /// of its uid, its title, or its file. [default: latest]
+    /// Runs are named by `latest`, numbers such as `1,2,3`, `last 20`, tags such as `branch=main` or
+    /// `branch=main last 20`, the first 4 or more characters of a uid, a title, or a file. [default: latest]
     #[arg(long, value_name = "SET", conflicts_with = "input", value_parser = run_set())]
     run: Option<RunSet>,
     /// Format of FILE, instead of detecting it
@@ -88,6 +89,40 @@ pub(super) struct SourceArgs {
     pub(super) from: Option<&'static Format>,
     #[command(flatten)]
     pub(super) options: FormatOptions,
+}
+
+/// A file that is read instead of the database, for statements that select runs themselves.
+#[derive(Clone, Debug, Args)]
+pub(super) struct FileArgs {
+    /// Profile to read without importing it
+    ///
+    /// `-` reads standard input.
+    #[arg(value_name = "FILE", group = "input", value_parser = run_set(), value_hint = ValueHint::FilePath)]
+    asked: Option<RunSet>,
+    /// Profile to read without importing it
+    #[arg(long, value_name = "FILE", group = "input")]
+    infile: Option<PathBuf>,
+    #[command(flatten)]
+    database: DatabaseArgs,
+    /// Format of FILE, instead of detecting it
+    #[arg(long, value_name = "FORMAT", requires = "input", value_parser = input_format)]
+    from: Option<&'static Format>,
+    #[command(flatten)]
+    options: FormatOptions,
+}
+
+impl FileArgs {
+    /// Returns the file or database as a source of all its runs.
+    pub(super) fn source(&self) -> SourceArgs {
+        SourceArgs {
+            asked: self.asked.clone(),
+            infile: self.infile.clone(),
+            database: self.database.clone(),
+            run: None,
+            from: self.from,
+            options: self.options.clone(),
+        }
+    }
 }
 
 impl SourceArgs {
@@ -137,17 +172,6 @@ impl SourceArgs {
                 };
                 Err(complain(message, Failure::Usage))
             }
-        }
-    }
-
-    /// Refuses a run where a statement says itself which runs it asks.
-    pub(super) fn names_no_run(&self) -> Result<(), Failure> {
-        match &self.run {
-            None => Ok(()),
-            Some(_) => Err(complain(
-                "--run: a statement selects runs itself, for example with run_id = 3",
-                Failure::Usage,
-            )),
         }
     }
 
@@ -206,7 +230,7 @@ impl SourceArgs {
         match (&self.asked, &self.infile, &self.run) {
             // A word that looks like the name of a file is one even where there is no such file.
             (Some(RunSet::Word(name)), ..)
-                if name.contains(['.', '/']) || Path::new(name).exists() =>
+                if looks_like_a_file(name) || Path::new(name).exists() =>
             {
                 RunSet::File(name.into())
             }
@@ -233,6 +257,11 @@ impl SourceArgs {
         }
         Ok(None)
     }
+}
+
+/// Returns whether a word has characters of paths, and is not a range such as `1..3`.
+fn looks_like_a_file(word: &str) -> bool {
+    word.contains(['.', '/']) && !is_range(word)
 }
 
 /// The file that a set leads to where files are read, too.
@@ -267,7 +296,7 @@ pub(super) fn open_run(
         is_no_folder(set)?;
     }
     if let RunSet::Word(name) = set
-        && name.contains(['.', '/'])
+        && looks_like_a_file(name)
         && is_unknown()
     {
         // It looks like the name of a file.

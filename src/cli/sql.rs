@@ -7,7 +7,7 @@ use clap::Args;
 use super::failure::{Failure, complain, unanswered, unread};
 use super::inputs::STDIN;
 use super::output::{ListArgs, print};
-use super::source::SourceArgs;
+use super::source::FileArgs;
 use super::streams;
 use crate::base::error::Stop;
 use crate::report::query;
@@ -22,14 +22,13 @@ pub(super) struct Sql {
     #[arg(value_name = "SQL")]
     sql: String,
     #[command(flatten)]
-    source: SourceArgs,
+    file: FileArgs,
     #[command(flatten)]
     list: ListArgs,
 }
 
 pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
-    let mut source = sql.source.clone();
-    source.names_no_run()?;
+    let mut source = sql.file.source();
     let target = sql.list.target(&source.inputs())?;
     let layout = sql.list.layout();
     let layout = Layout {

@@ -66,7 +66,12 @@ fn columns<'c>(comparison: &Comparison) -> Vec<ColumnOf<Told<'c>>> {
         }),
         column("p", Kind::Any, PROGRAMS, |of| real(of.row.judgement.p)),
     ];
-    if rows.iter().any(|row| row.judgement.q.is_some()) {
+    // A line above the table states that there are too few runs.
+    let has_verdicts = rows.iter().any(|row| {
+        let verdict = row.judgement.verdict;
+        verdict.is_some_and(|verdict| !comparison.has_few_runs() || verdict != Verdict::Unclear)
+    });
+    if has_verdicts && rows.iter().any(|row| row.judgement.q.is_some()) {
         let q = column("q", Kind::Text, PEOPLE, |of: &Told<'c>| {
             text(&odds(of.row.judgement.q))
         });
@@ -84,10 +89,13 @@ fn columns<'c>(comparison: &Comparison) -> Vec<ColumnOf<Told<'c>>> {
         .iter()
         .any(|row| !row.parts.is_empty() || !verdict(row).is_empty())
     {
-        let verdict = column("verdict", Kind::Text, PEOPLE, |of: &Told<'c>| {
-            text(&verdict(&of.row))
-        });
-        columns.push(whole(shows(Meaning::Verdict, verdict)));
+        let value: fn(&Told<'c>) -> Value = |of| text(&verdict(&of.row));
+        columns.push(whole(if has_verdicts {
+            let verdict = column("verdict", Kind::Text, PEOPLE, value);
+            shows(Meaning::Verdict, verdict)
+        } else {
+            column("note", Kind::Text, PEOPLE, value)
+        }));
     }
     columns.extend([
         column("reason", Kind::Text, PROGRAMS, |of: &Told<'c>| {
@@ -450,7 +458,8 @@ fn lines(comparison: &Comparison) -> Vec<String> {
         lines.push(format!("Noise as in {} earlier runs", comparison.earlier));
     }
     let total = &comparison.total;
-    let p = total.judgement.p.map_or_else(String::new, |p| {
+    let p = total.judgement.p.filter(|_| !comparison.has_few_runs());
+    let p = p.map_or_else(String::new, |p| {
         let alpha = comparison.request.limits.of_total().alpha;
         format!(", p {} (tested at {})", probability(p), probability(alpha))
     });
@@ -467,12 +476,12 @@ fn lines(comparison: &Comparison) -> Vec<String> {
             verdict => format!(": {verdict}"),
         }
     ));
-    if total.reason.starts_with(&few_runs()) {
+    if comparison.has_few_runs() {
         lines.push(no_verdicts(comparison));
     }
     lines.extend(said_of_folders(&comparison.folders));
     lines.extend(of_prefixes(&comparison.prefixes));
-    lines.extend(renamed(&comparison.suggestions));
+    lines.extend(renamed(&comparison.suggestions, comparison.request.loose));
     lines
 }
 
@@ -552,7 +561,7 @@ pub fn members_of_folders(folders: &[Folders]) -> [(&'static str, Json); 2] {
 
 /// Says, above a table, which functions may have been renamed: of the suggestions those of most cost, and those that have the same rules
 /// together. Each rule is a line, as it is in a file of rules.
-fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
+fn renamed(suggestions: &[Suggestion], is_loose: bool) -> Vec<String> {
     let told = suggestions
         .iter()
         .filter(|suggestion| suggestion.overlap.is_some() || !suggestion.rules.is_empty())
@@ -575,8 +584,13 @@ fn renamed(suggestions: &[Suggestion]) -> Vec<String> {
         .filter(|suggestion| suggestion.overlap.is_none());
     let of_one_name = of_one_name.count();
     if of_one_name > 0 {
+        let loose = if is_loose {
+            "--loose does not match them, because chance may explain that a side lacks them"
+        } else {
+            "--loose matches functions by name alone"
+        };
         lines.push(format!(
-            "Names in another module or file: {of_one_name} function{}; --loose matches functions by name alone",
+            "Names in another module or file: {of_one_name} function{}; {loose}",
             if of_one_name == 1 { "" } else { "s" }
         ));
     }

@@ -10,6 +10,8 @@
 //!
 //! Here are figures only, in matrices: rows are functions, columns are runs. Names come later.
 
+use super::center::{Center, ratio};
+pub use super::matrix::{History, Limits, Matrix, Test};
 pub use crate::events::Noise;
 use profdb_statistics::counts;
 use profdb_statistics::factors::SizeFactors;
@@ -20,7 +22,7 @@ use profdb_statistics::presence;
 use profdb_statistics::ranks;
 use profdb_statistics::repeats::runs_needed;
 use profdb_statistics::times;
-use profdb_statistics::{Estimate, Figures, ROUNDING, Shape, Sides, change, mean};
+use profdb_statistics::{Estimate, Figures, ROUNDING, Shape, Sides, mean};
 
 /// What is said of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,93 +76,14 @@ impl Verdict {
     }
 }
 
-/// Which test of two sets of figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Test {
-    /// The one that fits the metric.
-    #[default]
-    Fitting,
-    /// That of Mann and Whitney, by ranks.
-    Ranks,
-}
-
-/// What verdicts are held to.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
-    /// The false discovery rate, and the probability that an interval misses.
-    pub alpha: f64,
-    /// The smallest change that matters, as a part of the cost: 0.05.
-    pub min_effect: f64,
-    /// The smallest part of the runs' totals that a function must have to be judged, on average over all runs: 0.001.
-    pub min_share: f64,
-    /// The test.
-    pub test: Test,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            alpha: 0.05,
-            min_effect: 0.05,
-            min_share: 0.001,
-            test: Test::Fitting,
-        }
-    }
-}
-
-/// The figures of two sets of runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
-    /// Costs in the unit of the metric.
-    pub costs: Sides,
-    /// The samples behind the costs, where they are known.
-    pub counts: Option<Sides>,
-    /// Totals of the runs of each side, in the unit of the metric.
-    pub totals: [Vec<f64>; 2],
-    /// Factors of the runs by which figures are divided (natural logarithms, base then new); `None` for figures as they are.
-    pub factors: Option<Vec<f64>>,
-    /// The factors were found from the costs themselves.
-    pub are_factors_found: bool,
-    /// One run of base and one of new make a round each, in their order.
-    pub paired: bool,
-    /// Functions that are tested whatever their share is.
-    pub asked: Vec<usize>,
-    /// Earlier runs, oldest first, which estimate the noise for 1 run against 1; `None` if there are too few.
-    pub history: Option<History>,
-}
-
-impl Matrix {
-    /// Returns the factors of the runs, times `power` as logarithms: 0 for figures that have been divided.
-    fn shared(&self, power: f64) -> SizeFactors {
-        let Some(factors) = &self.factors else {
-            return SizeFactors::Estimated;
-        };
-        let factors = factors.iter().map(|log| power * log).collect();
-        if self.are_factors_found {
-            SizeFactors::Found(factors)
-        } else {
-            SizeFactors::Given(factors)
-        }
-    }
-}
-
-/// Figures of earlier runs, of the same functions.
-#[derive(Clone, Debug, PartialEq)]
-pub struct History {
-    /// Costs in the unit of the metric.
-    pub costs: Figures,
-    /// The samples behind the costs, where they are known.
-    pub counts: Option<Figures>,
-    /// Totals, in the unit of the metric.
-    pub totals: Vec<f64>,
-}
-
 /// What is said of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     /// The verdict; `None` where the row is too small to be judged.
     pub verdict: Option<Verdict>,
-    /// Cost of new in costs of base; `None` where one of them is 0.
+    /// The costs of base and of new, each the center of the costs of its runs.
+    pub costs: [f64; 2],
+    /// The cost of new divided by that of base; `None` where one of them is 0.
     pub ratio: Option<f64>,
     /// Its interval; infinite above where base may be 0.
     pub interval: Option<(f64, f64)>,
@@ -207,10 +130,12 @@ pub struct Judged {
     pub functions: Vec<Judgement>,
     /// That of the totals.
     pub total: Judgement,
-    /// How many functions were tested together.
+    /// Number of functions that were tested together, or compared directly if counts are exact.
     pub tested: usize,
     /// How the figures were taken to vary. Exact ones whose repeats differ are taken as measured.
     pub noise: Noise,
+    /// The center of the costs of each function.
+    pub(super) center: Center,
 }
 
 /// Runs of a side from which verdicts are given. With two, comparisons of what had not changed had 0.6 false verdicts each.
@@ -228,8 +153,10 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
         Noise::Sampled if matrix.counts.is_none() => Noise::Timed,
         noise => noise,
     };
-    let mut functions: Vec<Judgement> =
-        (0..rows).map(|row| described(&matrix.costs, row)).collect();
+    let center = Center::of_functions(matrix, noise, limits);
+    let mut functions: Vec<Judgement> = (0..rows)
+        .map(|row| described(&center, &matrix.costs, row))
+        .collect();
     // What costs nothing in any run (another metric of the runs may have it) is no row of a comparison.
     let is_large = |row: usize| mean_share(&matrix.costs, &matrix.totals, row) >= limits.min_share;
     let tested: Vec<usize> = (0..rows)
@@ -242,6 +169,7 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
             functions[*row].verdict = Some(exact(&functions[*row], &matrix.costs, *row, limits));
         }
     } else {
+        let has_noise = has_noise(shape, matrix);
         let estimates = estimates(matrix, noise, &tested, limits);
         let seen: Vec<[usize; 2]> = tested.iter().map(|row| functions[*row].seen).collect();
         let presence = presence::one_sided(&seen, [shape.base, shape.new]);
@@ -275,17 +203,23 @@ pub fn judge(matrix: &Matrix, noise: Noise, limits: &Limits) -> Judged {
         for ((row, found), q) in tested.iter().zip(&tests).zip(q) {
             let judgement = &mut functions[*row];
             found.put(judgement, limits);
-            judgement.q = q;
+            // Of samples, the counts themselves show whether chance explains that a side has none.
+            let may_have_verdict =
+                has_noise || noise == Noise::Sampled && judgement.seen.contains(&0);
+            judgement.q = q.filter(|_| may_have_verdict);
             judgement.runs_needed = found.runs_needed(shape, limits, tested.len());
             judgement.verdict = Some(verdict(judgement, found, noise, shape, matrix, limits));
         }
     }
     let total = total(matrix, noise, shape, &tested, &functions, limits);
+    let is_tested = |row: &&usize| noise == Noise::Exact || functions[**row].q.is_some();
+    let tested = tested.iter().filter(is_tested).count();
     Judged {
         functions,
         total,
-        tested: tested.len(),
+        tested,
         noise,
+        center,
     }
 }
 
@@ -341,16 +275,13 @@ fn count(number: usize) -> f64 {
 }
 
 /// What is known of a row without any test.
-fn described(sides: &Sides, row: usize) -> Judgement {
+fn described(center: &Center, sides: &Sides, row: usize) -> Judgement {
     let (base, new) = (sides.base.row(row), sides.new.row(row));
     let seen = |figures: &[f64]| figures.iter().filter(|figure| **figure != 0.0).count();
-    let (of_base, mut of_new) = (mean(base), mean(new));
-    if change(of_base, of_new) == 0.0 {
-        of_new = of_base;
-    }
-    let ratio = of_new / of_base;
+    let costs = center.costs([base, new]);
     Judgement {
-        ratio: Some(ratio).filter(|ratio| ratio.is_finite() && *ratio > 0.0),
+        costs,
+        ratio: ratio(costs),
         seen: [seen(base), seen(new)],
         ..Judgement::default()
     }
@@ -434,10 +365,11 @@ impl Found {
         let Some(estimate) = self.estimate() else {
             return;
         };
-        row.interval = Some(estimate.interval(limits.alpha));
-        if estimate.ln_ratio.is_finite() {
-            row.ratio = Some(estimate.ln_ratio.exp());
-        }
+        let (low, high) = estimate.interval(limits.alpha);
+        // The interval of a rank test is that of the shift, which may miss the ratio of the medians.
+        let ratio = row.ratio.filter(|_| limits.test == Test::Ranks);
+        let or_ratio = |end: f64| ratio.unwrap_or(end);
+        row.interval = Some((low.min(or_ratio(low)), high.max(or_ratio(high))));
         row.dispersion = Some(estimate.dispersion).filter(|dispersion| *dispersion > 1.0);
     }
 
@@ -608,6 +540,11 @@ fn of_two_counts(base: f64, new: f64, matrix: &Matrix) -> Found {
     }
 }
 
+/// Returns whether there are enough runs for verdicts.
+fn has_noise(repeats: Repeats, matrix: &Matrix) -> bool {
+    repeats.are_enough() || matrix.history.is_some() || (matrix.paired && repeats.base >= FEWEST)
+}
+
 /// The verdict of a row that is not counted completely.
 fn verdict(
     row: &Judgement,
@@ -618,9 +555,7 @@ fn verdict(
     limits: &Limits,
 ) -> Verdict {
     let is_sure = row.q.is_some_and(|q| q < limits.alpha);
-    let has_noise = repeats.are_enough()
-        || matrix.history.is_some()
-        || (matrix.paired && repeats.base >= FEWEST);
+    let has_noise = has_noise(repeats, matrix);
     // Of samples, the counts themselves tell whether chance explains that there are none.
     if !has_noise && noise != Noise::Sampled {
         return Verdict::Unclear;
@@ -642,7 +577,9 @@ fn verdict(
     if is_within(low, high, limits) {
         return Verdict::Same;
     }
-    match is_sure {
+    // A rank test may find that new costs more in most runs, and the medians that it costs less.
+    let is_with_ratio = |ratio: f64| ratio.ln() * estimate.ln_ratio > 0.0;
+    match is_sure && row.ratio.is_none_or(is_with_ratio) {
         true if row.seen.contains(&0) => Verdict::Unclear,
         true if estimate.ln_ratio > 0.0 => Verdict::Slower,
         true if estimate.ln_ratio < 0.0 => Verdict::Faster,
@@ -681,7 +618,7 @@ fn total(
         base: Figures::new(base.len(), base.clone()),
         new: Figures::new(new.len(), new.clone()),
     };
-    let mut row = described(&sides, 0);
+    let mut row = described(&Center::of_total(noise, limits), &sides, 0);
     if noise == Noise::Exact {
         row.verdict = Some(exact(&row, &sides, 0, limits));
         return row;

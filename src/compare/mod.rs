@@ -9,6 +9,7 @@
 
 mod answer;
 mod bounds;
+mod center;
 mod comparison;
 mod definitions;
 mod doubts;
@@ -16,6 +17,7 @@ mod grouped;
 pub mod items;
 pub mod judge;
 mod matched;
+mod matrix;
 mod metrics;
 mod modules;
 pub mod order;

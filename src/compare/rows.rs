@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::center::Center;
 use super::definitions::{self, Definition};
 use super::items::Item;
 use super::judge::{FEWEST, Judged, Judgement, Noise, Test, Verdict};
@@ -52,8 +53,8 @@ pub struct Side {
 pub struct Row {
     /// What it is about.
     pub item: Item,
-    /// Cost in base and in new, in the unit of the metric: of what is sampled or exact the mean of the runs, of what is measured
-    /// the median. NaN where only bounds are known.
+    /// The cost of base and of new in the unit of the metric, each the center of the costs of its runs ([`Center`]). NaN where only
+    /// bounds are known.
     pub costs: [f64; 2],
     /// The least and the most that it costs in base and in new; both are the cost where that is known.
     pub bounds: [(f64, f64); 2],
@@ -129,7 +130,7 @@ pub struct Comparison {
     pub functions: usize,
     /// How many of them are slower or new, shown or not.
     pub worse: usize,
-    /// Functions that were judged together.
+    /// Number of functions that were tested together, or compared directly if counts are exact.
     pub tested: usize,
     /// The total.
     pub total: Row,
@@ -155,6 +156,11 @@ impl Comparison {
     pub fn is_judged(&self) -> bool {
         let are_many = |side: &Side| side.runs.len() >= FEWEST;
         self.noise == Noise::Exact || self.earlier > 0 || self.sides.iter().all(are_many)
+    }
+
+    /// Returns whether there are too few runs for verdicts on functions that both sides have.
+    pub(super) fn has_few_runs(&self) -> bool {
+        self.total.reason.starts_with(&few_runs())
     }
 }
 
@@ -242,18 +248,15 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             judged.functions[*row].verdict = Some(Verdict::Shifted);
         }
     }
-    let shown: fn(&[f64]) -> f64 = match judged.noise {
-        Noise::Exact | Noise::Sampled => mean,
-        Noise::Timed | Noise::Unknown => median,
-    };
-    let side_total = [0, 1].map(|side| shown(&totals[side]));
+    let center = judged.center.clone();
+    let side_total = center.costs(totals.each_ref().map(Vec::as_slice));
     let row_of = |item: Item, figures: [Vec<f64>; 2], judgement: Judgement| {
         let range = |figures: &[f64]| {
             let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
             let high = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             (low, high)
         };
-        let costs = [shown(&figures[0]), shown(&figures[1])];
+        let costs = judgement.costs;
         Row {
             item,
             costs,
@@ -288,18 +291,14 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
             costs,
         } = definition;
         let seen = |side: usize| costs[side].iter().filter(|cost| **cost != 0.0).count();
-        let of_side = |side: usize| {
+        let divided = [0, 1].map(|side: usize| -> Vec<f64> {
             let figures = costs[side].iter().zip(&factors[side]);
-            shown(
-                &figures
-                    .map(|(cost, factor)| cost / factor)
-                    .collect::<Vec<f64>>(),
-            )
-        };
+            figures.map(|(cost, factor)| cost / factor).collect()
+        });
         Part {
             places,
             matched,
-            costs: [of_side(0), of_side(1)],
+            costs: center.costs(divided.each_ref().map(Vec::as_slice)),
             seen: [seen(0), seen(1)],
         }
     };
@@ -365,7 +364,7 @@ pub(super) fn told(found: Findings<'_, '_>) -> (Comparison, Vec<Option<Verdict>>
     let matched = table.matched_shares(&bounded.iter().map(|(row, _)| row).collect::<Vec<_>>());
     for (bounded, told_apart) in bounded {
         functions += 1;
-        let mut row = row_of_bounds(bounded, shown, &side_total, &unit);
+        let mut row = row_of_bounds(bounded, &center, &side_total, &unit);
         row.parts = told_apart.into_iter().map(part).collect();
         // What may be as large is not left out.
         let most = |side: usize| row.bounds[side].1 / side_total[side];
@@ -480,7 +479,7 @@ fn little_matched(prefixes: &Prefixes, matched: &[Option<f64>; 2]) -> String {
 /// A row of which only bounds are known.
 fn row_of_bounds(
     bounded: Bounded,
-    shown: fn(&[f64]) -> f64,
+    center: &Center,
     totals: &[f64; 2],
     metric: &(String, String),
 ) -> Row {
@@ -493,23 +492,31 @@ fn row_of_bounds(
     } = bounded;
     let seen =
         [0, 1].map(|side: usize| bounds[side].iter().filter(|(_, high)| *high != 0.0).count());
-    let bounds = bounds.map(|runs| {
-        let (lows, highs): (Vec<f64>, Vec<f64>) = runs.into_iter().unzip();
-        (shown(&lows), shown(&highs))
-    });
+    // A geometric mean of the upper bounds may be below the mean of lower bounds that are 0.
+    let center = match center {
+        Center::Geometric => &Center::Mean,
+        center => center,
+    };
+    let (lows, highs): (Vec<Vec<f64>>, Vec<Vec<f64>>) = bounds
+        .into_iter()
+        .map(|runs| runs.into_iter().unzip())
+        .unzip();
+    let of_sides = |ends: &[Vec<f64>]| center.costs([&ends[0], &ends[1]]);
+    let (lows, highs) = (of_sides(&lows), of_sides(&highs));
+    let bounds = [(lows[0], highs[0]), (lows[1], highs[1])];
     let said = |(low, high): (f64, f64)| {
         let [low, high] = [low, high].map(|bound| cost(metric, bound));
         // What differs by less than is shown is one figure for people.
         if low == high {
             low
         } else {
-            format!("{low} to {high}")
+            format!("between {low} and {high}")
         }
     };
     let [base, new] = bounds;
     Row {
         reason: format!(
-            "{} in base, {} in new: functions of one row in a file without paths",
+            "inclusive cost {} in base, {} in new: without call paths, the functions of this row cannot be added up",
             said(base),
             said(new)
         ),
@@ -679,17 +686,6 @@ fn sort(rows: &mut [Row], by: Sort) {
             })
             .then_with(|| one.item.names.cmp(&other.item.names))
     });
-}
-
-fn median(figures: &[f64]) -> f64 {
-    let mut sorted = figures.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        sorted[middle]
-    } else {
-        f64::midpoint(sorted[middle - 1], sorted[middle])
-    }
 }
 
 /// A cost with its unit, for people.

@@ -9,7 +9,7 @@ use super::tree::Place;
 use super::trees::PlaceItem;
 use crate::report::header::{Kind, Meaning};
 use crate::report::several::{
-    ALL, BY_NAME, ColumnOf, PROGRAMS, column, optional, shows, text, values, whole,
+    ALL, BY_NAME, ColumnOf, PEOPLE, PROGRAMS, column, optional, shows, text, values, whole,
 };
 use crate::report::{self, Answer, Value, label_among};
 use crate::store::Database;
@@ -50,11 +50,22 @@ struct Told<'c> {
     costs: [f64; 2],
     /// Names on the way to it, with places.
     path: String,
+    /// True if a line above the table states that there are too few runs.
+    has_few_runs: bool,
 }
 
 impl Told<'_> {
     fn delta(&self) -> f64 {
         change(self.costs[0], self.costs[1])
+    }
+
+    /// Returns the verdict, unless the line above the table states it.
+    fn shown_verdict(&self) -> Option<&'static str> {
+        let verdict = self
+            .item
+            .verdict
+            .filter(|verdict| is_shown(*verdict, self.has_few_runs));
+        verdict.map(Verdict::name)
     }
 }
 
@@ -65,6 +76,10 @@ fn status(place: &Place) -> &'static str {
         [true, false] => "gone",
         _ => "both",
     }
+}
+
+fn is_shown(verdict: Verdict, has_few_runs: bool) -> bool {
+    !(has_few_runs && verdict == Verdict::Unclear)
 }
 
 fn verdict(item: &PlaceItem) -> Value {
@@ -170,9 +185,19 @@ pub fn tree_answer<'d>(
         })),
         whole(shows(
             Meaning::Verdict,
-            column("verdict", Kind::Text, ALL, |of| verdict(of.item)),
+            column("verdict", Kind::Text, PROGRAMS, |of| verdict(of.item)),
         )),
     ]);
+    let has_few_runs = comparison.has_few_runs();
+    let mut verdicts = items.iter().filter_map(|item| item.verdict);
+    if verdicts.any(|verdict| is_shown(verdict, has_few_runs)) {
+        columns.push(whole(shows(
+            Meaning::Verdict,
+            column("verdict", Kind::Text, PEOPLE, |of: &Told<'d>| {
+                optional(of.shown_verdict())
+            }),
+        )));
+    }
     columns.extend(names());
     let is_shown = shown(places, &asked);
     let mut answer = report::compared_one_by_one(
@@ -194,6 +219,7 @@ pub fn tree_answer<'d>(
                         place.all
                     },
                     path: String::new(),
+                    has_few_runs,
                 };
                 let is_wanted = give(&values(&columns, &told));
                 if !is_wanted {
@@ -230,6 +256,7 @@ pub fn paths_answer<'d>(
         })),
     ]);
     columns.extend(names());
+    let has_few_runs = comparison.has_few_runs();
     let total = super::tree::total(places);
     let least = asked
         .min_pct
@@ -258,6 +285,7 @@ pub fn paths_answer<'d>(
                     item: &items[place.item as usize],
                     costs: place.own,
                     path: way(places, &labels, *at),
+                    has_few_runs,
                 };
                 let is_wanted = give(&values(&columns, &told));
                 if !is_wanted {

@@ -31,6 +31,8 @@ pub enum Answer {
     NoBase,
     /// There are none, and with this command and budget there never will be.
     NoSuchBase,
+    /// All runs of base are also runs of new.
+    SameRuns,
     /// Base does not have it, so that it has grown by no ratio.
     New,
     /// The sides have other hosts, units or kinds of noise.
@@ -52,7 +54,7 @@ impl Answer {
             Self::Unclear | Self::TooFew => "unclear",
             Self::NoBase | Self::NoSuchBase => "no base",
             Self::New => "new",
-            Self::NotComparable => "not comparable",
+            Self::NotComparable | Self::SameRuns => "not comparable",
             Self::NothingMatched | Self::MatchesNowhere => "nothing matched",
         }
     }
@@ -61,6 +63,12 @@ impl Answer {
     #[must_use]
     pub fn is_slip(self) -> bool {
         matches!(self, Self::MatchesNowhere | Self::NoSuchBase)
+    }
+
+    /// Returns whether there is nothing to compare with until more runs are recorded.
+    #[must_use]
+    pub fn lacks_base(self) -> bool {
+        matches!(self, Self::NoBase | Self::SameRuns)
     }
 
     /// Whether anything was measured.
@@ -135,8 +143,8 @@ pub struct RuleAnswer {
     pub reason: String,
     /// Which of the bases it was compared with; `None` where it was compared with none.
     pub base: Option<usize>,
-    /// The things that it watches: all of them, but of `any` only those that are over their limit or excused, and the one that
-    /// costs most.
+    /// The things that it watches, those with its answer first. A rule `any` has those that are over their limit or excused, and the
+    /// costliest one with its answer.
     pub subjects: Vec<Subject>,
     /// How many things it watches.
     pub watched: usize,
@@ -253,7 +261,7 @@ impl Gate {
         if has(&Answer::is_judged) {
             // Without a base all is well, if that is so where nothing else is judged.
             let is_well = |rule: &RuleAnswer| {
-                rule.is_judged_whole() || (rule.answer == Answer::NoBase && policy.first_run_passes)
+                rule.is_judged_whole() || (rule.answer.lacks_base() && policy.first_run_passes)
             };
             return if !policy.strict || self.rules.iter().all(is_well) {
                 Outcome::Pass
@@ -261,7 +269,7 @@ impl Gate {
                 Outcome::NothingMeasured
             };
         }
-        let is_first = self.rules.iter().all(|rule| rule.answer == Answer::NoBase);
+        let is_first = self.rules.iter().all(|rule| rule.answer.lacks_base());
         if is_first && policy.first_run_passes {
             Outcome::Pass
         } else {

@@ -19,7 +19,7 @@ use crate::text::nearest::suggestion;
 use crate::text::number::fixed;
 use crate::text::scale::figure;
 use profdb_statistics::multiple::holm;
-use profdb_statistics::{Estimate, is_above, limits};
+use profdb_statistics::{Estimate, is_above, limits, times};
 
 /// What a gate is asked.
 pub struct Question<'q, 'd> {
@@ -180,12 +180,16 @@ fn of_rule(
     }
     warnings.extend(side.left_out.iter().cloned());
     if needs_base && side.base.is_empty() {
-        ruled.answer.answer = if question.bases[base].is_slip {
-            Answer::NoSuchBase
-        } else {
-            Answer::NoBase
+        let base = &question.bases[base];
+        ruled.answer.answer = match base.runs.as_slice() {
+            [] if base.is_slip => Answer::NoSuchBase,
+            [] => Answer::NoBase,
+            _ => Answer::SameRuns,
         };
-        ruled.answer.reason.clone_from(&question.bases[base].said);
+        ruled.answer.reason = match ruled.answer.answer {
+            Answer::SameRuns => "base and new are the same runs, or copies of them".to_owned(),
+            _ => base.said.clone(),
+        };
         return Ok(ruled);
     }
     let has_base = !side.base.is_empty() && side.unlike.is_none();
@@ -475,15 +479,18 @@ fn tested(
                 ln_limit = (allowed / before).ln();
                 ln_unchanged = Some(0.0);
                 tested = thing.estimate.or_else(|| limits::ratio(&base, &new));
+                if tested.is_some() && thing.estimate.is_none() {
+                    let [base, new] = times::centers(&base, &new);
+                    subject.limit = base * allowed / before;
+                    subject.ratio = Some(new / base);
+                    (subject.base, subject.new) = (Some(base), new);
+                }
                 if let Some(estimate) = tested {
                     subject.interval = Some(estimate.interval(PASSES));
-                    if estimate.ln_ratio.is_finite() {
-                        subject.ratio = Some(estimate.ln_ratio.exp());
-                    }
                     Test::Tested(estimate.ln_upper_bound(PASSES) <= ln_limit)
                 } else {
                     subject.answer = Answer::TooFew;
-                    "the noise of the figures is unknown; record more runs"
+                    "one run per side does not show the noise; record more runs"
                         .clone_into(&mut subject.reason);
                     Test::Not
                 }
@@ -691,17 +698,25 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
     // A function that is gone was not compared with anything.
     let is_judged = |found: &&Found| found.subject.answer.is_judged() && !found.subject.is_gone;
     answer.judged = found.iter().filter(is_judged).count();
-    // Those that are over their limit first; else in the order of the comparison.
+    // Those that are over their limit first, then those with the answer of the rule; else in the order of the comparison.
     found.sort_by_key(|found| match found.subject.answer {
         Answer::Fail => 0,
         Answer::NotComparable => 1,
         Answer::BaseMoved => 2,
-        _ => 3,
+        one if one == answer.answer => 3,
+        _ => 4,
     });
-    let costliest = found
-        .iter()
-        .map(|found| found.subject.new)
-        .fold(0.0, f64::max);
+    let largest_of = |is_of: &dyn Fn(&Found) -> bool| {
+        let costs = found.iter().filter(|found| is_of(found));
+        costs.map(|found| found.subject.new).reduce(f64::max)
+    };
+    let costliest = largest_of(&|_| true).unwrap_or(0.0).max(0.0);
+    let is_example = |found: &Found| found.subject.answer == answer.answer;
+    // Without a function that has the answer of the rule, the costliest of all is the example.
+    let (has_examples, example) = match largest_of(&is_example) {
+        Some(cost) => (true, cost),
+        None => (false, costliest),
+    };
     // Of every function that is small it is known that little can be shown.
     for found in &found {
         if rule.thing != Thing::Any || found.subject.new >= costliest {
@@ -709,12 +724,14 @@ fn close(ruled: &mut Ruled, rule: &Rule, warnings: &mut Vec<String>) {
         }
     }
     if rule.thing == Thing::Any {
-        let mut has_costliest = false;
+        let mut has_example = false;
+        let rule_answer = answer.answer;
         found.retain(|found| {
             let subject = &found.subject;
-            let is_costliest = !has_costliest && subject.new >= costliest;
-            has_costliest |= is_costliest;
-            is_costliest
+            let may_be = !has_examples || subject.answer == rule_answer;
+            let is_example = !has_example && may_be && subject.new >= example;
+            has_example |= is_example;
+            is_example
                 || matches!(
                     subject.answer,
                     Answer::Fail | Answer::BaseMoved | Answer::NotComparable
@@ -738,7 +755,7 @@ fn blind(subject: &Subject, rule: &Rule, warnings: &mut Vec<String>) {
             (found > 2.0 * allowed).then(|| {
                 let percent = |part: f64| fixed(100.0 * part, 1);
                 format!(
-                    "line {line}: only a change of +{} % or more would fail, and the limit is +{} %: more runs detect smaller changes",
+                    "line {line}: these runs show only a change of +{} % or more, which is more than twice the limit of +{} %; record more runs per side",
                     percent(found),
                     percent(allowed)
                 )
@@ -747,7 +764,7 @@ fn blind(subject: &Subject, rule: &Rule, warnings: &mut Vec<String>) {
         (About::Change, _) => None,
         (About::Amount | About::Share, _) => (from > 2.0 * subject.limit).then(|| {
             format!(
-                "line {line}: only {} or more would fail, and the limit is {}: more runs detect smaller changes",
+                "line {line}: these runs show only a figure of {} or more, which is more than twice the limit of {}; record more runs",
                 named(from),
                 named(subject.limit)
             )

@@ -66,8 +66,14 @@ pub(super) fn of_level(
         if new.iter().all(|figure| *figure == 0.0) {
             return Test::Figure(Some(false));
         }
-        "figures are judged without a test, because their noise is unknown"
-            .clone_into(&mut subject.reason);
+        let reason = if new.contains(&0.0) {
+            "some runs have no cost"
+        } else if most <= 0.0 {
+            "the limit is 0"
+        } else {
+            "too few runs to measure the noise"
+        };
+        subject.reason = format!("{reason}, so the figures are compared directly");
         return by_figures(new, most);
     };
     subject.interval = Some(estimate.interval(PASSES));

@@ -9,7 +9,7 @@ use crate::compare::judge::{Limits, Verdict};
 use crate::compare::{By, ComparedRun, Comparison, Folders, Row, Within, newest_name, of_group};
 use crate::report::{SpelledInRuns, label_among};
 use profdb_statistics::Estimate;
-use profdb_statistics::{limits, presence};
+use profdb_statistics::presence;
 
 /// A thing, with its figures.
 pub(super) struct Candidate {
@@ -349,8 +349,13 @@ fn of_one_name(
         let Some(new) = of_new.get(name) else {
             continue;
         };
+        let loose = if comparison.request.loose {
+            "--loose does not, because chance may explain that a side lacks it"
+        } else {
+            "--loose matches names"
+        };
         let reason = format!(
-            "base has {name} in {}, new in {}, and they do not match; --root OLD=NEW matches directories and programs, --loose matches names",
+            "base has {name} in {}, new in {}, and they do not match; --root OLD=NEW matches directories and programs, {loose}",
             place(base),
             place(new)
         );
@@ -441,7 +446,7 @@ fn added(
         label: String::new(),
         totals: totals.clone(),
         costs: [0, 1].map(|side: usize| mean(&each[side])),
-        estimate: limits::ratio(&each[0], &each[1]),
+        estimate: None,
         shifted: None,
         renamed: None,
         elsewhere: None,

@@ -218,15 +218,32 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The rules by which what lies below one folder is what lies below another.
+/// Returns the rules that move paths from below one directory to below another. An empty directory stands for relative paths.
 #[must_use]
 pub fn same_root(old: &str, new: &str) -> [Rule; 2] {
-    [Field::File, Field::Module].map(|field| Rule {
-        origin: Origin::User,
-        about: format!("--root {old}={new}"),
-        field,
-        files: String::new(),
-        pattern: format!("^{}(/|$)", regex::escape(old.trim_end_matches('/'))),
-        replacement: format!("{}$1", new.trim_end_matches('/').replace('$', "$$")),
+    let literal = new.replace('$', "$$");
+    let (old_literal, slash) = (regex::escape(old), if new == "/" { "" } else { "/" });
+    [Field::File, Field::Module].map(|field| {
+        let (pattern, replacement) = match (old, new, field) {
+            // A name without a slash is the name of a module, not its path. Names such as `<string>` and `~` are not paths.
+            ("", _, Field::Module) => (
+                r"^([^/:<~\[][^/:]*/)".to_owned(),
+                format!("{literal}{slash}$1"),
+            ),
+            ("", ..) => (
+                r"^([^/:<~\[][^/:]*(?:/|$))".to_owned(),
+                format!("{literal}{slash}$1"),
+            ),
+            (_, "" | "/", _) => (format!("^{old_literal}/"), literal.clone()),
+            _ => (format!("^{old_literal}(/|$)"), format!("{literal}$1")),
+        };
+        Rule {
+            origin: Origin::User,
+            about: format!("--root {old}={new}"),
+            field,
+            files: String::new(),
+            pattern,
+            replacement,
+        }
     })
 }

@@ -243,6 +243,14 @@ impl StoreError {
         }
     }
 
+    /// Returns true if SQLite does not recognize the file as a database.
+    pub(crate) fn is_not_a_database(&self) -> bool {
+        let Self::Sqlite { source, .. } = self else {
+            return false;
+        };
+        source.sqlite_error_code() == Some(ErrorCode::NotADatabase)
+    }
+
     /// Whether the file is a database, or was one, and is not as it should be.
     pub(crate) fn is_damage(&self) -> bool {
         match self {

@@ -67,7 +67,7 @@ pub(crate) use rows::{Cost, Costs, Labels, Nodes, Tables};
 pub(crate) use rows::{of_other, to_other};
 pub use runs::{
     ChooseError, Deletion, Keep, NoRuns, RunHead, RunSet, SHORTEST_COMMIT, SetError, ShortUids,
-    Tag, TagChange, Tagged, is_start_of_commit,
+    Tag, TagChange, Tagged, is_range, is_start_of_commit,
 };
 pub use schema::{APPLICATION_ID, Migrations, SCHEMA, SchemaState, versions};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, StackRow};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::combination::CombinedRuns;
 use super::database::Database;
@@ -125,6 +125,33 @@ impl Database {
         found
             .map(|(run, _)| run)
             .map_err(|source| self.failed(source))
+    }
+
+    /// Returns runs among `runs` with the first run that has their content and title, and tags that differ: one of the two lacks a
+    /// tag. A tag with two values tells runs of one content apart.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn duplicates(&self, runs: &[i64]) -> Result<Vec<(i64, i64)>, StoreError> {
+        let ask = || {
+            let sql = "SELECT run.run_id, other.run_id
+                       FROM runs AS run CROSS JOIN runs AS other USING (source_sha256)
+                       WHERE run.run_id BETWEEN ?1 AND ?2 AND other.run_id < run.run_id AND other.format = run.format
+                         AND other.title IS run.title
+                         AND NOT EXISTS (SELECT 1 FROM run_tags AS t JOIN run_tags AS o USING (key)
+                                         WHERE t.run_id = run.run_id AND o.run_id = other.run_id AND o.value <> t.value)
+                         AND (SELECT COUNT(*) FROM run_tags AS t WHERE t.run_id = run.run_id)
+                             <> (SELECT COUNT(*) FROM run_tags AS o WHERE o.run_id = other.run_id)
+                       ORDER BY run.run_id, other.run_id";
+            let mut statement = self.connection.prepare(sql)?;
+            let range = params![runs.iter().min(), runs.iter().max()];
+            let pairs = statement.query_map(range, |row| Ok((row.get(0)?, row.get(1)?)))?;
+            pairs.collect::<rusqlite::Result<Vec<(i64, i64)>>>()
+        };
+        let mut pairs = ask().map_err(|source| self.failed(source))?;
+        pairs.retain(|(run, _)| runs.contains(run));
+        pairs.dedup_by_key(|(run, _)| *run);
+        Ok(pairs)
     }
 
     /// Whether the file of a run has this size: only then can the run of such a file be there

@@ -899,7 +899,7 @@ fn what_is_unclear_says_what_would_fail() {
     assert!(told.out.contains("limit +2.0 %, +"), "{}", told.out);
     assert!(told.out.contains("% would fail"), "{}", told.out);
     // The limit is below what so many runs can ever show.
-    let said = "profdb: line 1: only a change of +";
+    let said = "profdb: line 1: these runs show only a change of +";
     assert!(told.errors.contains(said), "{}", told.errors);
     // A shift from base is no noise: what is shown to keep its limit is proved.
     check(
@@ -988,7 +988,7 @@ fn runs_of_new_are_left_out_of_base() {
         &place,
         "total <= +10 %",
         &["--base", "branch=new", "--new", "branch=new"],
-        &["no base"],
+        &["not comparable"],
         4,
     );
     assert!(!told.errors.contains("--noise exact"), "{}", told.errors);
@@ -1098,7 +1098,7 @@ fn other_hosts_units_and_noise_are_not_compared() {
         &place,
         "calls 'parse' <= +5 %",
         &["of=x", "of=x"],
-        &["no base"],
+        &["not comparable"],
         4,
     );
     check(
@@ -1305,7 +1305,7 @@ fn a_budget_may_say_what_is_compared_with() {
         &place,
         both,
         &["--new", "branch=slow", "--base", "branch=slow"],
-        &["fail", "no base"],
+        &["fail", "not comparable"],
         1,
     );
     check(&place, &runs("branch=nosuch"), &slow, &["no base"], 4);

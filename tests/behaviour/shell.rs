@@ -189,7 +189,7 @@ fn manual_pages_are_well_formed() {
     }
     let shown = mandoc(&["-Tutf8"], "profdb-report-calls.1").replace('\u{8}', "");
     assert!(
-        shown.contains("Run: latest, number, KEY=VALUE, uid, title or file"),
+        shown.contains("Runs: latest, number, last N, KEY=VALUE, uid, title, file"),
         "{shown}"
     );
 }

@@ -533,7 +533,7 @@ fn what_several_functions_cost_without_paths_lies_between_the_bounds() {
                             "{row}"
                         );
                         let why = row["reason"].as_str().unwrap_or_default();
-                        assert!(why.contains(" to "), "{row}");
+                        assert!(why.contains("between "), "{row}");
                     }
                 }
             }

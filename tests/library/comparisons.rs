@@ -3,14 +3,15 @@
 use std::io;
 use std::sync::Arc;
 
-use profdb::compare::judge::Noise;
-use profdb::compare::{ComparedRun, Comparison, Request, compare};
-use profdb::events::{Cost, Frame, FunctionDef};
+use profdb::compare::judge::{Limits, Noise, Test, Verdict};
+use profdb::compare::{ComparedRun, Comparison, FILE_NAMES, Normalize, Request, Row, compare};
+use profdb::events::{Cost, Frame, FunctionDef, Unit};
 use profdb::source::Folder;
 use profdb::store::{Database, RunMeta};
 
 use crate::support::described_runs::{add_run, emit_time};
 use crate::support::made_runs::made_up;
+use crate::support::random::Random;
 
 fn in_file<'d>(name: &'d str, file: &'d str, first_line: u32) -> FunctionDef<'d> {
     FunctionDef {
@@ -258,4 +259,164 @@ fn closures_with_unique_text_are_found_where_they_changed_places() {
         .collect();
     let comparison = compared(&database, runs[0], runs[1]);
     assert_eq!(closures(&comparison), [(1, 2), (2, 1)]);
+}
+
+/// Stores a run of twelve functions, whose costs vary around 2 to the power of their number; one in eight is 0.
+fn add_random_run(database: &mut Database, noise: Noise, random: &mut Random) -> i64 {
+    let unit = match noise {
+        Noise::Sampled => Unit::Count,
+        _ => Unit::Nanoseconds,
+    };
+    add_run(database, &made_up(), |sink| {
+        let metric = sink.metric("cost", unit, noise);
+        for number in 0..12_u32 {
+            let spread = (8 << number) >> random.below(6);
+            let cost = match random.below(8) {
+                0 if number > 3 => 0,
+                _ => (8 << number) + random.below(spread),
+            };
+            let function = sink.function(FunctionDef::named(&format!("f{number}")));
+            sink.enter(Frame::function(function), None);
+            sink.cost(
+                metric,
+                Cost::Exclusive(f64::from(u32::try_from(cost).unwrap())),
+            );
+            sink.leave();
+        }
+    })
+}
+
+/// Checks that the figures of every row state one direction.
+fn check_directions(comparison: &Comparison, context: &str) {
+    for row in comparison.rows.iter().chain([&comparison.total]) {
+        let context = format!("{context}: {row:?}");
+        let (delta, [base, new]) = (row.delta(), row.costs);
+        let judgement = &row.judgement;
+        assert!(
+            delta == 0.0 || delta.to_bits() == (new - base).to_bits(),
+            "{context}"
+        );
+        let Some(ratio) = judgement.ratio else {
+            assert!(base <= 0.0 || new <= 0.0, "{context}");
+            continue;
+        };
+        assert_eq!(
+            delta.partial_cmp(&0.0),
+            ratio.partial_cmp(&1.0),
+            "{context}"
+        );
+        assert!((ratio / (new / base) - 1.0).abs() < 1e-9, "{context}");
+        if let Some((low, high)) = judgement.interval {
+            assert!(
+                low <= ratio * 1.000_001 && ratio <= high * 1.000_001,
+                "{context}"
+            );
+        }
+        match judgement.verdict {
+            Some(Verdict::Slower) => assert!(ratio > 1.0, "{context}"),
+            Some(Verdict::Faster) => assert!(ratio < 1.0, "{context}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn difference_ratio_and_verdict_of_every_row_have_one_direction() {
+    let mut random = Random(39);
+    let mut verdicts = 0;
+    for noise in [Noise::Timed, Noise::Sampled, Noise::Exact] {
+        for runs in [1, 3, 8] {
+            let mut database = Database::in_memory().expect("memory");
+            let ids: Vec<i64> = (0..2 * runs)
+                .map(|_| add_random_run(&mut database, noise, &mut random))
+                .collect();
+            let stored = |id: &i64| ComparedRun {
+                database: &database,
+                run: database.run(Some(*id)).expect("a database").expect("a run"),
+                tags: Vec::new(),
+            };
+            let all: Vec<ComparedRun<'_>> = ids.iter().map(stored).collect();
+            let (base, new) = all.split_at(runs);
+            for normalize in [Normalize::None, Normalize::Total, Normalize::Median] {
+                for (test, is_paired) in [
+                    (Test::Fitting, false),
+                    (Test::Fitting, true),
+                    (Test::Ranks, false),
+                ] {
+                    let request = Request {
+                        all: true,
+                        normalize: normalize.clone(),
+                        paired: is_paired.then(|| FILE_NAMES.to_owned()),
+                        limits: Limits {
+                            test,
+                            min_share: 0.05,
+                            ..Limits::default()
+                        },
+                        ..Request::default()
+                    };
+                    let context = format!("{noise:?} {runs} {normalize:?} {test:?} {is_paired}");
+                    // Too few functions may be in all runs for a median.
+                    match compare(base, new, &request) {
+                        Ok(comparison) => {
+                            check_directions(&comparison, &context);
+                            let is_change =
+                                |row: &&Row| row.judgement.verdict.is_some_and(Verdict::is_change);
+                            verdicts += comparison.rows.iter().filter(is_change).count();
+                        }
+                        Err(error) => {
+                            assert_eq!(normalize, Normalize::Median, "{context}: {error}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(verdicts > 0);
+}
+
+#[test]
+fn medians_that_contradict_the_ranks_make_no_verdict() {
+    let mut database = Database::in_memory().expect("memory");
+    let mut add_runs = |costs: [f64; 2], runs: [usize; 2]| -> Vec<i64> {
+        let all = [vec![costs[0]; runs[0]], vec![costs[1]; runs[1]]].concat();
+        let with = |(at, cost): (usize, &f64)| {
+            let functions = [
+                (FunctionDef::named("f"), *cost),
+                (
+                    FunctionDef::named("g"),
+                    900.0 + f64::from(u32::try_from(at).unwrap()),
+                ),
+            ];
+            add(&mut database, &made_up(), &functions)
+        };
+        all.iter().enumerate().map(with).collect()
+    };
+    // The median of base is 100, and that of new 90, but most pairs of runs have more in new.
+    let ids = [
+        add_runs([100.0, 10.0], [11, 10]),
+        add_runs([90.0, 1000.0], [11, 10]),
+    ];
+    let sides = ids.each_ref().map(|ids| {
+        let stored = |id: &i64| ComparedRun {
+            database: &database,
+            run: database.run(Some(*id)).expect("a database").expect("a run"),
+            tags: Vec::new(),
+        };
+        ids.iter().map(stored).collect::<Vec<_>>()
+    });
+    let request = Request {
+        all: true,
+        limits: Limits {
+            test: Test::Ranks,
+            ..Limits::default()
+        },
+        ..Request::default()
+    };
+    let comparison = compare(&sides[0], &sides[1], &request).expect("two sets");
+    let row = comparison.rows.iter().find(|row| row.item.names[0] == "f");
+    let row = row.expect("a row");
+    assert_eq!(row.costs.map(|cost| cost.to_string()), ["100", "90"]);
+    assert!(row.judgement.q.is_some_and(|q| q < 0.05), "{row:?}");
+    assert_eq!(row.judgement.verdict, Some(Verdict::Unclear), "{row:?}");
+    check_directions(&comparison, "contradiction");
 }

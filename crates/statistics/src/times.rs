@@ -192,6 +192,26 @@ fn estimates(
         .collect()
 }
 
+/// Returns the geometric means of the times of both sides, whose quotient is the ratio that a test estimates. A time of 0 counts as
+/// half of the smallest time of both sides. The mean of equal times is the time itself, to the last digit.
+///
+/// # Panics
+///
+/// If a side has no time.
+#[must_use]
+pub fn centers(base: &[f64], new: &[f64]) -> [f64; 2] {
+    let above_zero = base.iter().chain(new).filter(|time| **time > 0.0);
+    let least = above_zero.fold(f64::INFINITY, |least, time| least.min(*time)) / 2.0;
+    [base, new].map(|times| {
+        let first = times[0].max(least);
+        let logarithms: Vec<f64> = times
+            .iter()
+            .map(|time| (time.max(least) / first).ln())
+            .collect();
+        first * mean(&logarithms).exp()
+    })
+}
+
 /// Logarithms of the times of one function.
 struct Row {
     logs: Vec<f64>,

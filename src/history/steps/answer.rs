@@ -328,7 +328,10 @@ fn percent(part: f64) -> String {
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// What a series without findings could have seen.
+/// Threshold from which the size of a detectable step is not stated: such a figure only shows that the noise is unknown.
+const LARGEST_STEP: f64 = 10.0;
+
+/// Returns the detection limit of a series.
 fn sight(blind_below: Option<f64>, positions: usize, noise: Noise) -> String {
     match blind_below {
         None if positions < MIN_POSITIONS => format!(
@@ -336,15 +339,26 @@ fn sight(blind_below: Option<f64>, positions: usize, noise: Noise) -> String {
         ),
         None => "no step detection for figures that are negative or all 0".to_owned(),
         Some(ratio) if noise == Noise::Exact => {
-            format!(
-                "any step of {} or more would have been detected",
-                percent(ratio - 1.0)
-            )
+            format!("any step of {} or more is detected", percent(ratio - 1.0))
         }
+        Some(ratio) if ratio > LARGEST_STEP => format!(
+            "only a step of more than {LARGEST_STEP:.0}x in the middle of the series is detected with 80 % power"
+        ),
         Some(ratio) => format!(
-            "a step of {} in the middle would have been detected with 80 % power",
+            "a step of {} in the middle of the series is detected with 80 % power",
             percent(ratio - 1.0)
         ),
+    }
+}
+
+/// Returns the detection limit of the rows that were searched.
+fn sight_of_rows(steps: &Steps) -> String {
+    let rows = format!("the searched {}s", steps.request.by.name());
+    let sight = sight(steps.blind_below, steps.positions.len(), steps.noise);
+    match steps.blind_below {
+        Some(_) if steps.noise == Noise::Exact => format!("In all of {rows}, {sight}"),
+        Some(_) => format!("In at least half of {rows}, {sight}"),
+        None => format!("In most of {rows}: {sight}"),
     }
 }
 
@@ -387,6 +401,7 @@ impl<'s> Told<'s> {
             Finding::Drift(drift, q) => Self {
                 word: "drift",
                 around: Some((0, steps.positions.len().saturating_sub(1))),
+                levels: [drift.before, drift.after],
                 ratio: Some(drift.ratio),
                 interval: Some(drift.interval),
                 p: Some(drift.p),
@@ -514,14 +529,7 @@ fn lines(steps: &Steps, places: &Timeline<'_>) -> Vec<String> {
         lines.push(format!("Filters: {}", filters.join(" ")));
     }
     if steps.tested > 0 {
-        let half = match steps.blind_below {
-            Some(_) => "In half of them ",
-            None => "In most of them: ",
-        };
-        lines.push(format!(
-            "{half}{}",
-            sight(steps.blind_below, steps.positions.len(), steps.noise)
-        ));
+        lines.push(sight_of_rows(steps));
     }
     let found = findings(&steps.total);
     let [first, last] = ends(&steps.total);

@@ -23,7 +23,7 @@ use crate::text::json::compact;
 use crate::text::number::shortest;
 
 /// Version of the object: raised when a name or a meaning changes.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 pub(super) fn write(
     answer: &mut Answer<'_>,

@@ -5,8 +5,8 @@ use std::fmt;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use super::set::{
-    COMMIT, RunSet, SHORTEST_COMMIT, SHORTEST_UID, Tag, has_letters_of_uids, is_short_start_of_uid,
-    is_start_of_commit,
+    COMMIT, FORMS, RunSet, SHORTEST_COMMIT, SHORTEST_UID, Tag, has_letters_of_uids, is_range,
+    is_short_start_of_uid, is_start_of_commit,
 };
 use crate::store::database::Database;
 use crate::store::error::StoreError;
@@ -280,7 +280,12 @@ fn unknown(connection: &Connection, set: &RunSet) -> rusqlite::Result<NoRuns> {
                        UNION
                        SELECT value FROM run_tags";
             let near = suggestion("; the nearest: ", name, texts(connection, sql, &[])?);
-            format!("no run matches {set}; `profdb runs` lists the runs{near}")
+            let forms = if near.is_empty() || is_range(name) {
+                format!("; {FORMS}")
+            } else {
+                near
+            };
+            format!("no run matches {set}; `profdb runs` lists the runs{forms}")
         }
         set => format!("no run matches {set}; `profdb runs` lists the runs"),
     }))

@@ -8,6 +8,6 @@ mod uid;
 
 pub use choose::{ChooseError, NoRuns, RunHead};
 pub use deletion::{Deletion, Keep};
-pub use set::{RunSet, SHORTEST_COMMIT, SetError, Tag, is_start_of_commit};
+pub use set::{RunSet, SHORTEST_COMMIT, SetError, Tag, is_range, is_start_of_commit};
 pub use tag::{TagChange, Tagged};
 pub use uid::ShortUids;

@@ -464,6 +464,23 @@ fn word(input: &str) -> Parsed<'_, RunSet> {
     Ok(("", set))
 }
 
+/// The forms of a set, for messages.
+pub(super) const FORMS: &str = "a set of runs is `latest`, `3`, `1,2,3`, `last 20`, `branch=main`, `branch=main last 20`, a uid or a title";
+
+/// Returns whether a text is a range of numbers such as `1-3` or `1..3`, which a set cannot have.
+#[must_use]
+pub fn is_range(text: &str) -> bool {
+    let separators = ["-", "..", ":"];
+    let mut splits = separators
+        .iter()
+        .filter_map(|separator| text.split_once(separator));
+    splits.any(|(first, last)| {
+        let is_number =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number(first) && is_number(last)
+    })
+}
+
 /// Whether a text is taken for the start of a uid, where it is no number.
 pub(super) fn is_start_of_uid(text: &str) -> bool {
     (SHORTEST_UID..=LONGEST_UID).contains(&text.len()) && has_letters_of_uids(text)

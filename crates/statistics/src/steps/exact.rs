@@ -74,7 +74,13 @@ fn drift(figures: &[f64], steps: &[usize], least: f64) -> Option<Drift> {
     let by_size =
         |one: &&(usize, f64), other: &&(usize, f64)| one.1.abs().total_cmp(&other.1.abs());
     let (largest_at, largest) = changes.iter().rev().max_by(by_size)?;
+    let before = figures.iter().copied().find(|figure| *figure > 0.0)?;
+    // Without steps and zeros, the small changes lead from the first figure to the last.
+    let is_all = steps.is_empty() && figures.iter().all(|figure| *figure > 0.0);
+    let after = figures.last().copied().filter(|_| is_all);
     (sum.abs() > least).then(|| Drift {
+        before,
+        after: after.unwrap_or(before * sum.exp()),
         ratio: sum.exp(),
         interval: (sum.exp(), sum.exp()),
         p: 0.0,

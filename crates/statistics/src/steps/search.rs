@@ -256,7 +256,13 @@ impl<'s> Search<'s> {
         let df = (self.n() - 2 - fit.cuts.len()) as f64;
         let reach = student_upper_quantile(self.limits.alpha / 2.0, df) * error;
         let ratio = |slope: f64| (slope * whole).exp();
+        let level = self.level(fit.slope);
+        let sums = Sums::new(&level, &self.weights);
+        let first = fit.cuts.first().copied().unwrap_or(self.n());
+        let start = level[0] - sums.mean(0, 1) + sums.mean(0, first);
         is_clear.then(|| Drift {
+            before: self.logarithms.figure(start),
+            after: self.logarithms.figure(start + fit.slope * whole),
             ratio: ratio(fit.slope),
             interval: (ratio(fit.slope - reach), ratio(fit.slope + reach)),
             p: student_two_sided(t, df),

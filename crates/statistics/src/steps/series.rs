@@ -152,6 +152,10 @@ pub struct Step {
 /// A change that is spread over the whole series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
+    /// The figure at the first position, on the line with the best fit.
+    pub before: f64,
+    /// The figure at the last position, on this line without the steps.
+    pub after: f64,
     /// End of the series divided by its beginning, by the line with the best fit, without the steps.
     pub ratio: f64,
     /// Interval of the ratio.
