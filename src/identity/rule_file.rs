@@ -221,6 +221,11 @@ impl<'t> Line<'t> {
 /// Returns the rules that move paths from below one directory to below another. An empty directory stands for relative paths.
 #[must_use]
 pub fn same_root(old: &str, new: &str) -> [Rule; 2] {
+    let old = old.trim_end_matches('/');
+    let new = match new.trim_end_matches('/') {
+        "" if !new.is_empty() => "/",
+        new => new,
+    };
     let literal = new.replace('$', "$$");
     let (old_literal, slash) = (regex::escape(old), if new == "/" { "" } else { "/" });
     [Field::File, Field::Module].map(|field| {

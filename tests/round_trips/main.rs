@@ -545,8 +545,8 @@ const TWINS: [Twin; 9] = [
     Twin {
         report: "cumulative",
         flag: None,
-        columns: &["rank", "function", "module", "file", "calls", "cumulative", "pct", "cum_pct", "first_line", "function_id"],
-        sql: "SELECT rank, function, module, file, calls, cumulative, pct, cum_pct, first_line, function_id
+        columns: &["rank", "function", "module", "file", "calls", "cumulative", "pct", "first_line", "function_id"],
+        sql: "SELECT rank, function, module, file, calls, cumulative, pct, first_line, function_id
               FROM cumulative WHERE run_id = ?1 AND metric = ?2 ORDER BY rank",
     },
     Twin {
