@@ -452,7 +452,9 @@ fn opened(path: &Path, old: &Metadata) -> io::Result<File> {
     if is_same(&file.metadata()?, old) {
         return Ok(file);
     }
-    Err(io::Error::other("another program replaced it meanwhile"))
+    Err(io::Error::other(
+        "another program replaced it in the meantime",
+    ))
 }
 
 /// Copies a draft into the file that is there. Room for it is asked for first.

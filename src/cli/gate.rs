@@ -134,7 +134,7 @@ enum Written {
     Text,
     /// JSON
     Json,
-    /// JUnit XML, which CI servers show as tests
+    /// XML that CI servers show as tests
     #[value(alias = "xml")]
     Junit,
     /// Annotations for GitHub Actions

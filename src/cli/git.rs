@@ -325,7 +325,7 @@ impl<'s> Repository<'s> {
         let count = format!("--max-count={}", ANCESTORS + 1);
         let before = beside.ask(&["rev-list", &count, &hash, "--"], None)?;
         if !before.is_done {
-            return nothing(format!("git says: {}", before.first_message()));
+            return nothing(format!("git: {}", before.first_message()));
         }
         let mut ancestors: Vec<String> = before.text().lines().map(str::to_owned).collect();
         let omission = (ancestors.len() > ANCESTORS).then(|| {
@@ -383,7 +383,7 @@ fn refused(found: &Answer) -> String {
         "the repository belongs to another user; `git config --global --add safe.directory DIR` allows git to read it"
             .to_owned()
     } else {
-        format!("expected a git repository, and git says: {message}")
+        format!("expected a git repository; git: {message}")
     }
 }
 
@@ -478,7 +478,7 @@ impl<'r> Beside<'r> {
             None,
         )?;
         if !status.is_done {
-            return Ok(Err(format!("git says: {}", status.first_message())));
+            return Ok(Err(format!("git: {}", status.first_message())));
         }
         let mut rewritten: Vec<&[u8]> = Vec::new();
         for entry in status.output.split(|byte| *byte == 0) {
@@ -506,7 +506,7 @@ impl<'r> Beside<'r> {
                 .map(|words| is_filtered(words[2]))
                 .collect();
             if !found.is_done || attributes.len() != rewritten.len() {
-                return Ok(Err(format!("git says: {}", found.first_message())));
+                return Ok(Err(format!("git: {}", found.first_message())));
             }
             if attributes.contains(&false) {
                 return Ok(Ok(true));

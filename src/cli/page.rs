@@ -64,7 +64,7 @@ impl Page {
         let named = all.find(|known| known.name() == set.to_string());
         named.map(Some).ok_or_else(|| {
             let message = format!(
-                "--runs: expected sum or mean beside a run or file, found {set}; use only --runs to include runs one by one"
+                "--runs: with a run or file, expected sum or mean, found {set}; without one, --runs SET includes each run of SET"
             );
             complain(message, Failure::Usage)
         })

@@ -427,7 +427,7 @@ pub const TABLES: [Table; 14] = [
     },
     Table {
         name: "nodes",
-        meaning: "The call trees. A node is a function reached by one chain of callers (line IS NULL), or one line of the function node above it: never add the two. Nodes of a run are numbered from 1 in pre-order, so that the descendants of n have node_id > n.node_id AND node_id <= n.last_id, and what is above it node_id < n.node_id AND last_id >= n.node_id.",
+        meaning: "The call trees. A node is a function reached by one chain of callers (line IS NULL), or one line of the function node above it: never add the two. Nodes of a run are numbered from 1 in pre-order, so that the descendants of n have node_id > n.node_id AND node_id <= n.last_id, and its ancestors node_id < n.node_id AND last_id >= n.node_id.",
         columns: &[
             RUN,
             integer("node_id", "number in pre-order, from 1"),

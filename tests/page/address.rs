@@ -286,7 +286,7 @@ fn a_flag_without_a_value_is_set_and_one_with_no_is_not() {
     ] {
         shown.open(&[("run", "2"), ("functions", "table"), ("exclusive", value)]);
         let heads = shown.texts(".pane.functions th");
-        let is_own = heads.iter().any(|head| head.ends_with("own"));
+        let is_own = heads.iter().any(|head| head.ends_with("exclusive"));
         assert_eq!(is_own, is_set, "{value:?}: {heads:?}");
     }
     shown.was_quiet();

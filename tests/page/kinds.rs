@@ -79,7 +79,7 @@ fn a_flat_run_says_what_it_does_not_know() {
     assert!(
         shown
             .text("main")
-            .contains("no way to find the calls within a call")
+            .contains("no way to select the calls below a call")
     );
     shown.was_quiet();
 }

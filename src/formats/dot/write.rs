@@ -19,7 +19,7 @@
 //!
 //! # References
 //! - "The DOT Language", "Node, Edge and Graph Attributes", Graphviz documentation.
-//! - prof2dot by Gregory Wright, 2008: what is shown of a cost centre, and its colours.
+//! - prof2dot by Gregory Wright, 2008: labels and colors of cost centres.
 
 #![expect(
     clippy::indexing_slicing,

@@ -32,8 +32,8 @@
 //!
 //! # What we leave out
 //! - Markers, counters, screenshots, the times of samples, colours of categories, addresses, native symbols.
-//! - Allocations of memory that were recorded beside the samples: a note says so.
-//! - Names of functions that the viewer would look up: the functions have addresses as names, and a note says so.
+//! - Allocations of memory that were recorded beside the samples, with a note.
+//! - Names of functions that the viewer would look up: the functions have addresses as names, with a note.
 //! - Profiles in `JsonSlabs` (`.jslb`), a binary form that the viewer and samply may save: save them as JSON.
 //! - Gecko profiles, the viewer's input from Firefox, Simpleperf and `perf script report gecko`, are refused.
 //!

@@ -24,7 +24,7 @@
 //! - Reports of BSD and AIX, which have no titles and print the call graph first, and excerpts that begin with the headings of a
 //!   table. More than one report in a file is refused.
 //! - A function whose line has no times, which GNU gprof always prints, has unknown times.
-//! - Times to a hundredth of a second, as printed, so figures need not add up exactly. A note says so
+//! - Times to a hundredth of a second, as printed, so figures need not add up exactly. A note reports this
 //!   if a hundredth is more than 5 % of the total.
 //!
 //! # What we leave out

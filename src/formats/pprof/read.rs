@@ -32,7 +32,7 @@
 //!
 //! # What we leave out
 //! - Addresses of frames that have a function, and the other properties of mappings.
-//! - `drop_frames` and `keep_frames` are properties of the run and have no effect. A note says so, because `pprof` applies them.
+//! - `drop_frames` and `keep_frames` are properties of the run and have no effect. A note reports them, because `pprof` applies them.
 //! - Unknown fields; a note counts those of the top-level message.
 //! - Several concatenated profiles are refused.
 //! - The older formats, most of them text, that `pprof` also reads.

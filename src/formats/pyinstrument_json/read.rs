@@ -31,7 +31,7 @@
 //! - Calls and numbers of samples by function, which the file does not have.
 //! - `file_path_short`, `is_application_code` and `group_id`, which control pyinstrument's text output. Unknown members are
 //!   counted in a note.
-//! - Time that the file leaves out. If the root and `duration` differ by more than one percent, a note says so. With `-t`,
+//! - Time that the file leaves out. If the root and `duration` differ by more than one percent, a note reports this. With `-t`,
 //!   the file has only the first of several roots. The frames that start the program are always left out.
 //! - Sessions (`.pyisession`), and the JSON of version 2, which has no `root_frame`.
 //!

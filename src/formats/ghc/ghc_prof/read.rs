@@ -16,7 +16,7 @@
 //! - The table of stacks in all layouts: GHC 6 to 9, with and without the column SRC, with and without `ticks` and `bytes`.
 //!   Calls are the entries.
 //! - Exact ticks and bytes if the report has them (`-P`, `-pa`). With `-p` they are percentages of the totals: costs
-//!   have steps of 0.1 %, and a note says so.
+//!   have steps of 0.1 %, with a note.
 //! - Time as the ticks times their interval, divided by the processors, as in the head.
 //! - Cost centres by label, module and source span: two with one name are two functions. If the starts of their spans are
 //!   equal, too, the second has its complete span as file.

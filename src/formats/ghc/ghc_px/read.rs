@@ -46,7 +46,7 @@
 //! # References
 //! - R. G. Morgan and S. A. Jarvis, "Profiling large-scale lazy functional programs", Journal of Functional Programming
 //!   8(3), 1998: cost-centre stacks, and why recursion is folded.
-//! - GHC, `rts/Profiling.c` of versions 6 and 7.0: what is written. `utils/prof/ghcprof.prl` and Antiope's prof2dot: readers.
+//! - GHC, `rts/Profiling.c` of versions 6 and 7.0: the writer. `utils/prof/ghcprof.prl` and Antiope's prof2dot: readers.
 
 use std::io::BufRead;
 

@@ -18,7 +18,7 @@
 //!   take them for the end of the label.
 //!
 //! # References
-//! - GHC, `rts/Profiling.c` of versions 6 and 7.0: what is written. `utils/prof/ghcprof.prl` and Antiope's prof2dot: readers.
+//! - GHC, `rts/Profiling.c` of versions 6 and 7.0: the writer. `utils/prof/ghcprof.prl` and Antiope's prof2dot: readers.
 
 #![expect(
     clippy::indexing_slicing,
