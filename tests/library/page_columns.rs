@@ -116,7 +116,7 @@ fn roots(items: impl IntoIterator<Item = (u32, f64)>) -> Vec<Place> {
             depth: 0,
             own: [cost, 0.0],
             all: [cost, 0.0],
-            is_in: [true, false],
+            is_in: [true; 2],
         })
         .collect()
 }

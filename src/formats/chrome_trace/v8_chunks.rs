@@ -2,6 +2,7 @@
 //! is a whole one.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use hashbrown::HashMap;
 
@@ -148,28 +149,26 @@ fn read_node(
 
 /// Reads a line; 0 for other values: arguments of other events may be called `lines`, too.
 fn read_line(json: &mut Reader<'_, '_>) -> Result<u32, ImportError> {
-    if is_number_next(json)? {
-        return json.parsed("a line number", |text| Some(text.parse().unwrap_or(0)));
-    }
-    json.skip().map(|()| 0)
+    Ok(read_if_number(json)?.unwrap_or(0))
 }
 
-/// Reads a time in microseconds; `None` for values of other kinds, which are passed over.
+/// Reads a time in microseconds; `None` for other values, which are skipped.
 fn read_moment(json: &mut Reader<'_, '_>) -> Result<Option<f64>, ImportError> {
-    if is_number_next(json)? {
-        return json.real("microseconds").map(Some);
-    }
-    json.skip().map(|()| None)
+    let moment: Option<f64> = read_if_number(json)?;
+    Ok(moment.filter(|moment| moment.is_finite()))
 }
 
-fn is_number_next(json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
-    let digits = b"0123456789-";
-    for byte in digits {
+/// Reads a number, which may be quoted; `None` for other values, which are skipped.
+fn read_if_number<T: FromStr>(json: &mut Reader<'_, '_>) -> Result<Option<T>, ImportError> {
+    for byte in b"\"0123456789-" {
         if json.is_next(*byte)? {
-            return Ok(true);
+            let mut text = Vec::new();
+            json.text_or_number("a number", &mut text)?;
+            let text = std::str::from_utf8(&text).ok();
+            return Ok(text.and_then(|text| text.parse().ok()));
         }
     }
-    Ok(false)
+    json.skip().map(|()| None)
 }
 
 /// A profile: its thread and its parts.

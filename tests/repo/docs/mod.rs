@@ -468,7 +468,8 @@ fn formats_are_current() {
          A damaged file is refused with the position of the fault. `--keep-before-error` imports the part before the fault: complete\n\
          lines, complete elements of JSON arrays or XML roots, and compressed data up to the damage. A warning\n\
          states the fault, its position and the number of bytes that are left out. A reference to a frame, node or location that is not\n\
-         in the file is read as the frame `[missing frame]`, with a warning.\n\n\
+         in the file is read as the frame `[missing frame]`, with a warning. In JSON formats, numbers may be texts, and a member that\n\
+         is `null` is absent.\n\n\
          Names are UTF-8, or bytes in the encoding that the file states. An invalid byte becomes `\\x{{e9}}`,\n\
          with a note, so that different names stay different. If a name contains such text, its backslash becomes `\\x{{5c}}`. Other\n\
          backslashes are unchanged. Equal bytes give equal names in every format, and exports write the original bytes if the format\n\
