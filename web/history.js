@@ -3,6 +3,7 @@ import { testColumns } from './change.js';
 import { button, choice, copyButton, div, make, note, span } from './dom.js';
 import { ratioText } from './judged.js';
 import { figure, fixed, ofColumn, percent, rounded } from './numbers.js';
+import { placesOf } from './places.js';
 import { isServed } from './served.js';
 import { table } from './table.js';
 import { Unanswered, plain, quoted, shellWord, shortCommit, shown } from './texts.js';
@@ -94,7 +95,7 @@ function chart(context, answer, subject, wide) {
   const changes = subject.changes.filter((change) => change.change === 'step');
   const byRun = new Map(answer.positions.flatMap((/** @type {any} */ position, /** @type {number} */ at) => position.runs.map((/** @type {number} */ run) => [run, at])));
   const at = (/** @type {any} */ change) => byRun.get(change.run_id) ?? 0;
-  const said = `${shown(subject.name || 'Whole run')} over ${count} positions: from ${figure(metric, unit, subject.medians[0])} to ${figure(metric, unit, subject.medians[count - 1])}, ${changes.length === 1 ? '1 step' : `${changes.length} steps`}. The table below has every point.`;
+  const said = `${isWhole(subject) ? 'Whole run' : `${shown(subject.name)}, exclusive,`} over ${count} positions: from ${figure(metric, unit, subject.medians[0])} to ${figure(metric, unit, subject.medians[count - 1])}, ${changes.length === 1 ? '1 step' : `${changes.length} steps`}. The table below has every point.`;
   const picture = make('svg', { class: 'chart', viewBox: `0 0 ${wide} ${HIGH}`, width: wide, height: HIGH, role: 'group', 'aria-label': said });
   const text = (/** @type {number} */ atX, /** @type {number} */ atY, /** @type {string} */ words, /** @type {string} */ kind) => picture.append(make('text', { x: atX, y: atY, class: kind, text: words }));
   for (const tick of marks) {
@@ -235,7 +236,8 @@ export async function historyView(context) {
   const { told, answer, subject } = entry;
   const { metric, unit } = answer;
   const isOther = state.function !== '' && !isAsked(subject);
-  const options = entries.map(({ subject }, at) => /** @type {[string, string]} */ ([String(at), subject.name === '' ? 'whole run' : `${shown(subject.name)}${entries.filter((other) => other.subject.name === subject.name).length > 1 ? ` (${plain(subject.module || subject.file)})` : ''}`]));
+  const labels = labelsOf(entries.map((one) => one.subject));
+  const options = labels.map((label, at) => /** @type {[string, string]} */ ([String(at), label]));
   const scale = ofColumn(metric, unit, Math.max(...subject.points.map((point) => point.cost)), 0);
   const place = div('chart-place');
   const aside = make('aside', { class: 'detail', 'aria-label': 'The selected run' });
@@ -258,7 +260,7 @@ export async function historyView(context) {
         columns: [
           { title: 'Run', value: (point) => point.run },
           { title: 'Position', isLeft: true, value: (point) => point.position, show: (position) => positionName(answer, position) },
-          { title: scale.title, value: (point) => point.cost, show: (cost) => rounded(scale, cost) },
+          { title: isWhole(subject) ? scale.title : `${scale.title}, exclusive`, value: (point) => point.cost, show: (cost) => rounded(scale, cost) },
           { title: '% of the run', value: (point) => point.row.exclusive_pct, show: percent },
         ],
       }),
@@ -274,7 +276,7 @@ export async function historyView(context) {
     note(plain(told.about.lines[0] ?? '')),
     div(
       'bar-of-view',
-      ...(entries.length > 1 ? [choice('Of', String(entries.indexOf(entry)), options, (at) => go({ function: entries[Number(at)].subject.name, module: entries[Number(at)].subject.module, point: '' }))] : [make('h2', { text: subject.name === '' ? 'Whole run' : shown(subject.name) })]),
+      ...(entries.length > 1 ? [choice('Of', String(entries.indexOf(entry)), options, (at) => go({ function: entries[Number(at)].subject.name, module: entries[Number(at)].subject.module, point: '' }))] : [make('h2', { text: labels[0] })]),
       choice('Scale', state.zero === 'no' ? 'no' : 'yes', [['yes', 'from 0'], ['no', 'range of the data']], (to) => go({ zero: to === 'no' ? 'no' : '' }, true)),
       ...whole,
       span('room'),
@@ -287,6 +289,20 @@ export async function historyView(context) {
   // Also when it comes into the page, and its width is known.
   new ResizeObserver(() => (place.clientWidth > 0 ? draw() : undefined)).observe(place);
   return { element, update, small: WITHIN_HISTORY };
+}
+
+/** Whether a subject is the whole run. @param {Subject} subject */
+const isWhole = (subject) => subject.name === '';
+
+/** Names of subjects with the places that tell them apart; costs of functions, modules and files are exclusive. @param {Subject[]} subjects @returns {string[]} */
+function labelsOf(subjects) {
+  return subjects.map((subject) => {
+    if (isWhole(subject)) return 'Whole run';
+    const namesakes = subjects.filter((other) => other.name === subject.name);
+    const places = placesOf(namesakes.map(({ module, file }) => ({ module, file, line: 0 })));
+    const place = namesakes.length > 1 ? places[namesakes.indexOf(subject)] : '';
+    return `${shown(subject.name)}${place === '' ? '' : ` (${plain(place)})`}, exclusive`;
+  });
 }
 
 /** What a row of steps is about. @param {any} change @returns {string} */

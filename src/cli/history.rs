@@ -15,11 +15,12 @@ use crate::base::error::Stop;
 use crate::compare::Normalize;
 use crate::compare::order::{KEYS, UNTAGGED};
 use crate::events::Noise;
-use crate::history::reading::Measured;
+use crate::history::reading::{Measured, measured, subjects};
 use crate::history::steps::{Request, of_history, with_steps};
 use crate::history::{HistoryError, Series, answer, history, series};
 use crate::page::{Content, Told};
 use crate::store::{Database, Fitting, RunSet, Tag};
+use crate::text::nearest::some;
 
 #[derive(Debug, Args)]
 pub(super) struct History {
@@ -128,12 +129,12 @@ pub(super) fn by(text: &str) -> Result<Fitting, String> {
 }
 
 impl SeriesArgs {
-    /// The series with the run that was imported last, and what there is to say of others.
+    /// Returns the series with the run that was imported last, and the other series.
     pub(super) fn latest(
         &self,
         source: &Database,
         stop: &Stop,
-    ) -> Result<(Series, Option<String>), Failure> {
+    ) -> Result<(Series, Vec<Series>), Failure> {
         let runs = self.filter.as_ref().map(|set| source.choose(set));
         let runs = runs.transpose().map_err(|error| unchosen(error, stop))?;
         let keys: Vec<&str> = self.keys.0.iter().map(String::as_str).collect();
@@ -143,27 +144,63 @@ impl SeriesArgs {
                 source.is_key(key).map_err(|error| unchosen(error, stop))?;
             }
         }
-        let all = series(source, runs.as_deref(), &keys).map_err(|error| failed(error, stop))?;
-        let others = all.len().saturating_sub(1);
-        let Some(latest) = all.into_iter().next() else {
+        let mut all =
+            series(source, runs.as_deref(), &keys).map_err(|error| failed(error, stop))?;
+        if all.is_empty() {
             return Err(complain(
                 "the database has no runs",
                 Failure::NothingSelected,
             ));
-        };
-        let key = latest.key.iter();
-        let key: Vec<String> = key.map(|(key, value)| format!("{key}={value}")).collect();
-        let are = match others {
-            0 => return Ok((latest, None)),
-            1 => "is another series".to_owned(),
-            _ => format!("are {others} other series"),
-        };
-        let said = format!(
-            "this is the series of the latest run ({}); there {are}. --where selects runs, --series defines series",
-            key.join(", ")
-        );
-        Ok((latest, Some(said)))
+        }
+        let latest = all.remove(0);
+        Ok((latest, all))
     }
+}
+
+/// Maximum number of series that a message examines for a function: each may have many runs.
+const MAX_SERIES: usize = 20;
+
+/// Says that there are other series, by what they do not have in common with the shown one, and which of them have functions,
+/// modules or files of a name.
+pub(super) fn say_others(
+    source: &Database,
+    shown: &Series,
+    others: &[Series],
+    metric: Option<&str>,
+    name: Option<(Fitting, &str)>,
+) {
+    if others.is_empty() {
+        return;
+    }
+    let pair = |(key, value): &(String, String)| format!("{key}={value}");
+    let own: Vec<String> = shown.key.iter().map(pair).collect();
+    let key_of = |other: &Series| {
+        let different = other.key.iter().filter(|pair| !shown.key.contains(pair));
+        different.map(pair).collect::<Vec<String>>().join(", ")
+    };
+    let number = match others.len() {
+        1 => "is another series".to_owned(),
+        count => format!("are {count} other series"),
+    };
+    let listed = match name {
+        None => some(&others.iter().map(key_of).collect::<Vec<String>>()),
+        Some((by, text)) => {
+            let has_name = |other: &&Series| {
+                let runs = measured(source, other, metric);
+                runs.is_ok_and(|runs| subjects(source, &runs, by, text).is_ok())
+            };
+            let with_name = others.iter().take(MAX_SERIES).filter(has_name);
+            let keys: Vec<String> = with_name.map(key_of).collect();
+            match keys.as_slice() {
+                [] => format!("without {text}"),
+                keys => format!("with {text}: {}", some(keys)),
+            }
+        }
+    };
+    say(format!(
+        "this is the series of the latest run ({}); there {number} ({listed}). --where selects runs, --series defines series",
+        own.join(", ")
+    ));
 }
 
 /// Reports why there is no history.
@@ -212,7 +249,14 @@ pub(super) fn run(asked: &History, words: Vec<String>, stop: &Stop) -> Result<()
     let mut found = history.map_err(|error| without(error, stop))?;
     let normalized = found.normalize(&source, &asked.normalize);
     normalized.map_err(|error| without(error, stop))?;
-    others.iter().chain(&found.note).for_each(say);
+    say_others(
+        &source,
+        &found.series,
+        &others,
+        asked.metric.as_deref(),
+        name,
+    );
+    found.note.iter().for_each(say);
     if name.is_none() && asked.by != Fitting::Function {
         let what = asked.by.name();
         say(format!("--by {what} needs FN; '*' selects every {what}"));

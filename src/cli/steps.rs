@@ -9,7 +9,7 @@ use super::args::{count, share};
 use super::database::open_to_read;
 use super::failure::{Failure, complain, say};
 use super::filters::FilterArgs;
-use super::history::{SearchArgs, SeriesArgs, by, say_left_out, without};
+use super::history::{SearchArgs, SeriesArgs, by, say_left_out, say_others, without};
 use super::inputs::Inputs;
 use super::output::{OutputArgs, print};
 use super::page::{HtmlArgs, untold, without_flags, without_page};
@@ -108,7 +108,15 @@ pub(super) fn run(asked: &Steps, words: Vec<String>, stop: &Stop) -> Result<(), 
         let first = usize::try_from(first).unwrap_or(usize::MAX);
         found.changes.truncate(first);
     }
-    others.iter().chain(&found.note).for_each(say);
+    let name = asked.function.as_deref().map(|name| (asked.by, name));
+    say_others(
+        &source,
+        &found.series,
+        &others,
+        asked.metric.as_deref(),
+        name,
+    );
+    found.note.iter().for_each(say);
     say_left_out(&found.measured);
     let rules = digest_of_rules(&source, stop)?;
     let mut shown = answer(&source, &found, rules.as_deref());

@@ -19,11 +19,11 @@ pub(super) struct NamesColumn {
     text: usize,
     /// Position of the column that tells which functions these are.
     key: usize,
-    kind: NameListKind,
+    kind: ListedNames,
 }
 
 #[derive(Clone, Copy)]
-enum NameListKind {
+enum ListedNames {
     /// A call path, by the number of its node.
     Path,
     /// Callees, by their numbers.
@@ -34,11 +34,11 @@ impl NamesColumn {
     /// Returns the column of an answer, if there is one.
     pub(super) fn of(columns: &[Column<'_>]) -> Option<Self> {
         let find = |name: &str| columns.iter().position(|column| column.name == name);
-        let columns_with_keys = [
-            ("path", "node_id", NameListKind::Path),
-            ("callees", "callee_ids", NameListKind::Callees),
+        let kinds = [
+            ("path", "node_id", ListedNames::Path),
+            ("callees", "callee_ids", ListedNames::Callees),
         ];
-        columns_with_keys.into_iter().find_map(|(text, key, kind)| {
+        kinds.into_iter().find_map(|(text, key, kind)| {
             Some(Self {
                 text: find(text)?,
                 key: find(key)?,
@@ -49,7 +49,7 @@ impl NamesColumn {
 
     /// Returns true if labels are needed only of functions that share their name. Lists of callees need every name.
     pub(super) fn needs_shared_only(self) -> bool {
-        matches!(self.kind, NameListKind::Path)
+        matches!(self.kind, ListedNames::Path)
     }
 
     /// Returns the functions in a row, in the order of the text.
@@ -79,8 +79,8 @@ impl NamesColumn {
         };
         let functions = self.functions(database, row)?;
         let text = match self.kind {
-            NameListKind::Path => labels.with_places(text, &functions),
-            NameListKind::Callees => {
+            ListedNames::Path => labels.with_places(text, &functions),
+            ListedNames::Callees => {
                 let labels = functions.iter().map(|(id, _)| labels.label(*id));
                 Some(labels.collect::<Vec<String>>().join(CALLEE))
             }
@@ -89,7 +89,7 @@ impl NamesColumn {
     }
 }
 
-impl NameListKind {
+impl ListedNames {
     /// Returns the functions that a key tells, in the order of the text.
     fn functions(self, database: &Database, key: &Value) -> Result<Vec<(i64, String)>, StoreError> {
         match (self, key) {

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::error::failure;
 use super::labels::{FunctionLabels, listed};
 use crate::store::{Database, StoreError};
+use crate::text::cell::NO_NAME;
 use crate::text::nearest::some;
 use crate::text::placed::{
     BEFORE_PLACE, FunctionPlace, Namesake, PlaceReading, placed, places, readings, split_bracket,
@@ -68,7 +69,17 @@ pub(crate) fn spelled(
             return Ok(Some(Spelled { rank, functions }));
         }
     }
-    let names: BTreeSet<&str> = readings.iter().filter_map(|reading| reading.name).collect();
+    let unnamed = text
+        .strip_prefix(NO_NAME)
+        .and_then(|rest| rest.strip_prefix(" in "));
+    let unnamed = unnamed.map(|module| PlaceReading {
+        name: Some(NO_NAME),
+        module: Some(module),
+        is_whole: true,
+        ..PlaceReading::default()
+    });
+    let named = readings.iter().chain(&unnamed);
+    let names: BTreeSet<&str> = named.filter_map(|reading| reading.name).collect();
     let names = json!(names.into_iter().chain([text]).collect::<Vec<&str>>()).to_string();
     let key: (&str, &dyn ToSql) = (":names", &names);
     let whole = PlaceReading {
@@ -76,7 +87,7 @@ pub(crate) fn spelled(
         ..PlaceReading::default()
     };
     let at_identity = readings.iter().filter(|reading| reading.name.is_some());
-    for reading in [&whole].into_iter().chain(at_identity) {
+    for reading in [&whole].into_iter().chain(&unnamed).chain(at_identity) {
         rank += 1;
         let functions = run.fitting(reading, OF_IDENTITIES, key)?;
         if !functions.is_empty() {

@@ -226,14 +226,14 @@ fn a_name_in_quotes_that_is_not_there_is_no_pattern() {
     fs::write(&profile, "main;parse 3\n").expect("room");
     told(&database, &["import", profile.to_str().expect("plain")]);
     for (name, said) in [
-        ("\"*\"", "no run has the function \"*\"\n"),
+        ("\"*\"", "no run of the series has the function \"*\"\n"),
         (
             "\"pars\"",
-            "no run has the function \"pars\": quotes make a name literal; the nearest: parse\n",
+            "no run of the series has the function \"pars\": quotes make a name literal; the nearest: parse\n",
         ),
         (
             "pars",
-            "no run has the function pars: * matches any text, ? any character; the nearest: parse\n",
+            "no run of the series has the function pars: * matches any text, ? any character; the nearest: parse\n",
         ),
     ] {
         let output = program::command()

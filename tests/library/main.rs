@@ -45,6 +45,7 @@ mod shutdown;
 mod source_folders;
 mod sources;
 mod speedscope;
+mod spellings;
 mod statements;
 mod tables;
 mod temporary_files;

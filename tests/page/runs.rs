@@ -247,7 +247,10 @@ fn runs_are_gone_through_in_their_order() {
 #[test]
 fn the_history_of_a_function_leads_to_the_whole() {
     let mut shown = two_runs("whole-history");
-    for (name, expected) in [("work", "work"), ("nope", "no run has the function")] {
+    for (name, expected) in [
+        ("work", "work"),
+        ("nope", "no run of the series has the function"),
+    ] {
         shown.open(&[("view", "history"), ("function", name)]);
         let text = shown.text("main");
         assert!(text.contains(expected), "{name}: {text}");

@@ -15,9 +15,12 @@
 //! the file: `helper (libshop.so#2)`. On a wide terminal, all functions have their file and line.
 //! `--fn` takes `NAME (PLACE)`, `FILE:NAME`, `NAME:LINE`, `FILE:LINE` and `FILE:NAME:LINE`, also in comparisons, histories and
 //! budgets. A function with exactly this name is preferred. FILE may be the end of a path. LINE is the line of the definition
-//! or, failing that, a line with figures. If several functions match and their costs cannot be added up, the report has an
-//! answer for each, and the column About names the function. If a line is in another file than its function, the file
-//! precedes its number: `main[list.h:31]`.
+//! or, failing that, a line with figures. `NAME[LINE]`, which reports print for a line, selects its function, and a name that
+//! comparisons print selects all functions that match across builds. A name of the run is not divided at `,` and `>`. Quotes
+//! within the text protect other names: `--fn '"a,b">c'`. If several functions match and their costs cannot be added up, the
+//! report has an answer for each, and the column About names the function. Reports of callers and callees add up functions
+//! of one name, and a note lists them. If a line is in another file than its function, the file precedes its number:
+//! `main[list.h:31]`.
 //!
 //! Unknown values are `-`. If inclusive costs are unknown in all rows, as in runs with totals only,
 //! exclusive costs are shown. The line above the table, the title of the column and a line on standard
