@@ -53,7 +53,7 @@ pub struct Side {
 pub struct Row {
     /// What it is about.
     pub item: Item,
-    /// The cost of base and of new in the unit of the metric, each the center of the costs of its runs ([`Center`]). NaN where only
+    /// The cost of base and of new in the unit of the metric, each the center of the costs of its runs (center). NaN where only
     /// bounds are known.
     pub costs: [f64; 2],
     /// The least and the most that it costs in base and in new; both are the cost where that is known.

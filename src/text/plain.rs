@@ -28,7 +28,7 @@ pub fn plain(text: &str) -> String {
     plain
 }
 
-/// Returns a line of output with a [`plain`] text, as [`push_plain_line`] appends it.
+/// Returns a line of output with a [`plain`] text, as `push_plain_line` appends it.
 #[must_use]
 pub fn plain_line(text: &str) -> String {
     let mut line = String::new();
