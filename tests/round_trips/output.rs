@@ -18,6 +18,9 @@ use super::{Sample, ensure, equal, open, rows, save, saved};
 /// Functions that a report is asked about, of those that a run has.
 const ASKED: usize = 3;
 
+/// Columns with the names of several functions.
+const NAMES: [&str; 2] = ["path", "callees"];
+
 /// Rounding error of a table cell: half of its last decimal, and a little more for exact halves.
 const ROUNDED: f64 = 0.0501;
 
@@ -289,6 +292,7 @@ fn tsv_rows(text: &str) -> Vec<Vec<String>> {
 fn csv_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
     move |value, kind, cell| match value {
         Value::Null => cell.is_empty(),
+        Value::Text(text) if kind == Kind::Text => has_names(cell, text) || is_no_name(text, cell),
         Value::Text(text) => cell == text || is_no_name(text, cell),
         Value::Integer(value) => cell == value.to_string(),
         Value::Real(value) => near(cell, figure(*value, kind, time), TEN_DIGITS),
@@ -354,6 +358,9 @@ fn xml_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
         // `]PROFILE` has this line for functions as a whole in trees
         // (src/report/render/dyalog/xml.rs).
         Value::Null => cell.is_empty() || (kind == Kind::Line && cell == "¯1"),
+        Value::Text(text) if kind == Kind::Text => {
+            has_names(cell, &held_by_xml(text)) || is_no_name(text, cell)
+        }
         Value::Text(text) => held_by_xml(text) == cell || is_no_name(text, cell),
         Value::Integer(value) => cell.replace('¯', "-") == value.to_string(),
         Value::Real(value) => near(
@@ -389,22 +396,24 @@ fn json(
             pairs.collect::<serde_json::Map<_, _>>()
         })
         .collect();
-    let is_same =
-        |left: &serde_json::Value, right: &serde_json::Value| match (left.as_f64(), right.as_f64())
-        {
+    let is_same = |name: &str, left: &serde_json::Value, right: &serde_json::Value| {
+        match (left.as_f64(), right.as_f64(), left.as_str(), right.as_str()) {
             // The reader's last digit is not always the nearest.
-            (Some(left), Some(right)) => (left - right).abs() <= f64::EPSILON * left.abs(),
+            (Some(left), Some(right), ..) => (left - right).abs() <= f64::EPSILON * left.abs(),
+            (.., Some(names), Some(cell)) if NAMES.contains(&name) => has_names(cell, names),
             _ => left == right,
-        };
+        }
+    };
     ensure(expected.len() == read.len(), || {
         format!("{} rows instead of {}", read.len(), expected.len())
     })?;
     for (expected, read) in expected.iter().zip(read) {
         let read = read.as_object().ok_or("a row is no object")?;
         let same = expected.len() == read.len()
-            && expected
-                .iter()
-                .all(|(name, value)| read.get(name).is_some_and(|read| is_same(value, read)));
+            && expected.iter().all(|(name, value)| {
+                read.get(name)
+                    .is_some_and(|read| is_same(name, value, read))
+            });
         ensure(same, || format!("{read:?} instead of {expected:?}"))?;
     }
     Ok(())
@@ -438,33 +447,48 @@ fn table_cell(value: &Value, kind: Kind, factor: f64, cell: &str) -> bool {
             let shown = if is_scaled { *value / factor } else { *value };
             (cell - shown).abs() < ROUNDED
         }),
-        Value::Text(text) => {
-            after_path(cell, &plain(text)).is_some_and(|rest| rest.is_empty() || is_place(rest))
-        }
+        Value::Text(text) => has_names(cell, &plain(text)),
     }
 }
 
-/// Steps of a call path have this between them.
-const STEP: &str = " > ";
+/// Separators of the names on a call path and in a list of callees.
+const SEPARATORS: [&str; 2] = [" > ", ", "];
 
-/// Returns the text after a name or a call path. Functions on the path may have places in parentheses; the last one's
-/// place is part of the returned text.
-fn after_path<'t>(text: &'t str, path: &str) -> Option<&'t str> {
-    let mut names = path.split(STEP);
-    let mut rest = text.strip_prefix(names.next()?)?;
-    for name in names {
-        let next = format!("{STEP}{name}");
-        rest = rest.strip_prefix(&next).or_else(|| {
-            let (place, rest) = rest.split_once(&next)?;
-            is_place(place).then_some(rest)
-        })?;
-    }
-    Some(rest)
+/// Returns the text after a name, a call path or a list of callees. Each function may have a place in parentheses; the
+/// last one's place is part of the returned text.
+fn after_names<'t>(text: &'t str, names: &str) -> Option<&'t str> {
+    SEPARATORS.iter().find_map(|separator| {
+        let mut names = names.split(separator);
+        let mut rest = text.strip_prefix(names.next()?)?;
+        for name in names {
+            let next = format!("{separator}{name}");
+            rest = rest.strip_prefix(&next).or_else(|| {
+                let (place, rest) = rest.split_once(&next)?;
+                is_place(place).then_some(rest)
+            })?;
+        }
+        Some(rest)
+    })
+}
+
+/// Returns whether a cell has the given names, with or without places.
+fn has_names(cell: &str, names: &str) -> bool {
+    after_names(cell, names).is_some_and(|rest| rest.is_empty() || is_place(rest))
 }
 
 /// Returns whether a text is a place in parentheses with the blank before it.
 fn is_place(text: &str) -> bool {
     text.starts_with(" (") && text.ends_with(')')
+}
+
+/// Returns the text after a place in parentheses, which may have a line, a column or a number: `(a.c:3:1)`, `(a.c#2)`.
+fn after_place<'t>(text: &'t str, place: &str) -> Option<&'t str> {
+    let text = text.trim_start_matches(' ').strip_prefix('(')?;
+    let (numbers, rest) = text.strip_prefix(place)?.split_once(')')?;
+    let are_numbers = numbers
+        .chars()
+        .all(|c| c.is_ascii_digit() || c == ':' || c == '#');
+    (are_numbers && text.starts_with(|c| c != ')')).then_some(rest)
 }
 
 /// Splits the table where a reader of Markdown would.
@@ -532,23 +556,23 @@ fn text_table(answer: &Answer<'_>, found: &[Vec<Value>], text: &str) -> Result<(
                 if *kind == Kind::Node {
                     rest = unindented(rest, &row[*at]).trim_start_matches(' ');
                 }
-                rest = after_path(rest, name).ok_or_else(|| format!("no {name:?} in {line:?}"))?;
+                rest = after_names(rest, name).ok_or_else(|| format!("no {name:?} in {line:?}"))?;
                 // The name was trimmed, so its blanks at the end are left.
                 let last_place = rest.trim_start_matches(' ');
-                if answer.columns[*at].name == "path" && is_place(&format!(" {last_place}")) {
+                if NAMES.contains(&&*answer.columns[*at].name)
+                    && is_place(&format!(" {last_place}"))
+                {
                     rest = "";
                 }
-                let behind = PLACES.iter().find_map(|place| {
-                    let at = answer
-                        .columns
-                        .iter()
-                        .position(|column| column.name == *place)?;
-                    let Value::Text(place) = &row[at] else {
-                        return None;
-                    };
-                    rest.trim_start_matches(' ')
-                        .strip_prefix(&format!("({})", plain(place)))
+                let places = PLACES.iter().filter_map(|place| {
+                    let columns = &mut answer.columns.iter();
+                    match &row[columns.position(|column| column.name == *place)?] {
+                        Value::Text(place) => Some(plain(place)),
+                        _ => None,
+                    }
                 });
+                let mut places = places.chain([String::new()]);
+                let behind = places.find_map(|place| after_place(rest, &place));
                 rest = behind.unwrap_or(rest);
             } else if !(row[*at] == Value::Null
                 && matches!(kind, Kind::Line | Kind::Text | Kind::Name | Kind::Node))
