@@ -124,7 +124,7 @@ fn trials() -> Vec<Trial> {
         if sample.is_profile() {
             let costly = long::includes_case(&name).then_some(&COSTLY_PROPERTIES[0]);
             let is_short = sample.bytes.len() <= SHORT_SAMPLE || long::is_long();
-            let laws = is_short.then_some(&LAWS[..]).unwrap_or_default();
+            let laws = if is_short { &LAWS[..] } else { &[] };
             let properties = PROFILE_PROPERTIES.iter().chain(costly).chain(laws);
             trials.extend(properties.map(|property| trial(&name, &sample, *property)));
         }
