@@ -136,7 +136,7 @@ fn profilers_are_compared_by_shares_and_by_the_rules() {
             let mut identity = [text("function"), text("module"), text("file")];
             // All nameless code of a module is one row, which says of which.
             if identity[0] == format!("(no name) in {}", identity[1]) {
-                identity[0] = "(no name)".to_owned();
+                "(no name)".clone_into(&mut identity[0]);
             }
             let sides = [
                 base.costs.contains_key(&identity),

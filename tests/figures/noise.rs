@@ -704,7 +704,7 @@ fn normalised_runs_are_comparable_or_refused() {
             if slower.len() > 4 {
                 let values = (0..40).flat_map(|row| {
                     let place = slower.iter().position(|other| *other == row);
-                    let times = place.map_or(1.0, |place| 1.15_f64.powi(place as i32 - 16));
+                    let times = place.map_or(1.0, |place| 1.15_f64.powf(place as f64 - 16.0));
                     let figures = sides.new.row(row).iter();
                     figures.map(move |count| (count * times).round())
                 });

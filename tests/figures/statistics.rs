@@ -39,7 +39,7 @@ impl Questions {
             .push((format!("{name} {}", numbers.join(" ")), answer.to_vec()));
     }
 
-    /// Compares the answers with those of a script that asks SciPy.
+    /// Compares the answers with those of a script that asks `SciPy`.
     fn compare_with_scipy(&self) {
         tools::require_python_module("scipy");
         self.compare("python3", "tests/support/statistics.py");
