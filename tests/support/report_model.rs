@@ -704,7 +704,10 @@ impl Left<'_> {
             }
             put(&mut row, "calls", count(sum.calls));
             let runs_up = is_ranking || asked.cumpct || asked.pct.is_some();
-            put(&mut row, "cum_pct", real(reached.filter(|_| runs_up)));
+            // Inclusive costs contain each other, so they have no running share.
+            if report != "cumulative" {
+                put(&mut row, "cum_pct", real(reached.filter(|_| runs_up)));
+            }
             if is_ranking {
                 put(&mut row, "rank", Value::Integer(rank));
                 put(&mut row, report, real(shown));
