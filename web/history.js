@@ -299,7 +299,7 @@ function labelsOf(subjects) {
   return subjects.map((subject) => {
     if (isWhole(subject)) return 'Whole run';
     const namesakes = subjects.filter((other) => other.name === subject.name);
-    const places = placesOf(namesakes.map(({ module, file }) => ({ module, file, line: 0 })));
+    const places = placesOf(namesakes.map(({ module, file }) => ({ module, file, line: 0, column: 0, isCode: true })));
     const place = namesakes.length > 1 ? places[namesakes.indexOf(subject)] : '';
     return `${shown(subject.name)}${place === '' ? '' : ` (${plain(place)})`}, exclusive`;
   });
