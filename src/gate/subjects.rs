@@ -557,7 +557,7 @@ impl Meant<'_> {
     }
 }
 
-/// What some patterns mean in the runs of both sides. Adds notes for functions that comparisons do not tell apart.
+/// Resolves patterns in the runs of both sides. Adds notes for functions that comparisons do not tell apart.
 fn meant<'p>(
     runs: &[&ComparedRun<'_>],
     metric: &str,

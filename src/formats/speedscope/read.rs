@@ -520,8 +520,7 @@ impl<'f> File<'f> {
             self.names.insert(numbered.clone(), 1);
             def.name = &numbered;
         } else {
-            // Equal definitions are one function. A column of its own tells the second part of a name
-            // apart.
+            // Equal definitions would become a single function, so a repeated name gets a distinct column.
             def.first_col = number - 1;
         }
         self.names.insert(name.to_owned(), number);
